@@ -1,0 +1,71 @@
+# Two commands set everything up: `make demo` and `make test`. Each makes .venv and builds the package if need be.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+NATIVE := CMakeLists.txt pyproject.toml $(wildcard core/*.?pp core/*/*.?pp bindings/*.?pp)
+BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.7" "cmake>=3.26" ninja
+SOURCES := core/*.?pp core/*/*.?pp bindings/*.?pp benchmarks/*.cpp
+
+.PHONY: demo test lint format core-test wheel asan bench experiments clean
+
+demo: .venv/installed
+	$(BIN)/python -m parsimon.experiments.demo
+
+test: .venv/installed core-test wheel
+	$(BIN)/python -m pytest
+
+.venv/tools:
+	$(PYTHON) -m venv .venv
+	$(PIP) install $(BUILD_TOOLS)
+	@touch $@
+
+.venv/installed: .venv/tools $(NATIVE)
+	$(PIP) install --no-build-isolation -C cmake.define.PARSIMON_WERROR=ON -e ".[test]"
+	@touch $@
+
+.venv/dev: .venv/installed
+	$(PIP) install --no-build-isolation -C cmake.define.PARSIMON_WERROR=ON -e ".[test,dev]"
+	@touch $@
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
+
+format: .venv/dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(SOURCES)
+
+# The core's own tests, in C++.
+core-test: .venv/tools
+	$(BIN)/cmake -S . -B build/core-test -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPARSIMON_PYTHON=OFF -DPARSIMON_TESTS=ON -DPARSIMON_WERROR=ON >/dev/null
+	$(BIN)/cmake --build build/core-test
+	build/core-test/core_tests
+
+# The same under AddressSanitizer and UBSan.
+asan: .venv/tools
+	$(BIN)/cmake -S . -B build/asan -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPARSIMON_PYTHON=OFF -DPARSIMON_TESTS=ON -DPARSIMON_WERROR=ON -DPARSIMON_SANITIZE=ON >/dev/null
+	$(BIN)/cmake --build build/asan
+	build/asan/core_tests
+
+# Builds the wheel with the tools at hand, installs it into an empty environment and uses it there. Needs no network:
+# what parsimon depends on comes from .venv, parsimon itself must not.
+wheel: .venv/installed
+	rm -rf build/wheel
+	$(PIP) wheel --no-build-isolation --no-deps --no-index -C cmake.define.PARSIMON_WERROR=ON -w build/wheel .
+	$(PYTHON) -m venv build/wheel/env
+	build/wheel/env/bin/python -m pip --disable-pip-version-check -q install --no-index --no-deps build/wheel/*.whl
+	$(BIN)/python -c "import numpy, pathlib; print(pathlib.Path(numpy.__file__).parents[1])" > "$$(build/wheel/env/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dependencies.pth"
+	cd build/wheel && env/bin/python -I ../../tools/installed.py
+
+bench: .venv/installed
+	$(BIN)/python benchmarks/knlms.py
+
+experiments: .venv/installed
+	$(BIN)/python -m parsimon.experiments.demo
+
+clean:
+	rm -rf .venv build dist demo-output results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace parsimon::bindings {
+
+void bind_kernels(nanobind::module_& m);
+void bind_parts(nanobind::module_& m);
+void bind_dictionary(nanobind::module_& m);
+void bind_learner(nanobind::module_& m);
+
+}  // namespace parsimon::bindings

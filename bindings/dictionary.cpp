@@ -1,0 +1,135 @@
+#include "dictionary.hpp"
+
+#include <nanobind/stl/shared_ptr.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "dictionary_arrays.hpp"
+
+namespace parsimon::bindings {
+namespace {
+
+// A dictionary with the room in which one point is looked at.
+struct Handle {
+    Handle(std::shared_ptr<Kernel> kernel, std::size_t n_features, std::size_t n_outputs, bool factor, std::size_t reserve)
+        : dictionary(kernel, n_features, n_outputs, {factor}, reserve), looks(1, dictionary) {}
+
+    Look& look(const Vector& x) {
+        require_columns(x.shape(0), dictionary.n_features(), "x");
+        dictionary.make_room(1);
+        looks.fit(dictionary);
+        dictionary.look(looks, x.data(), 1);
+        return looks[0];
+    }
+    void require_index(std::size_t j) const {
+        if (j >= dictionary.size()) throw nb::index_error("no such centre");
+    }
+    void require_factor() const {
+        if (!dictionary.has_factor()) throw nb::value_error("this dictionary keeps no factor");
+    }
+    void require_weights(const Vector& w) const { require_columns(w.shape(0), dictionary.n_outputs(), "w"); }
+
+    Dictionary dictionary;
+    Looks looks;
+};
+
+nb::dict describe_look(Handle& handle, const Vector& x) {
+    Look& look = handle.look(x);
+    const std::size_t m = handle.dictionary.size();
+    nb::dict result;
+    const auto array = [m](const double* data) {
+        Result r({m});
+        std::copy_n(data, m, r.data());
+        return r.release();
+    };
+    result["kernel_row"] = array(look.h);
+    result["kxx"] = look.kxx;
+    result["coherence"] = handle.dictionary.coherence(look);
+    result["accepted"] = handle.dictionary.accepts(look);
+    if (handle.dictionary.has_factor()) {
+        handle.dictionary.project(look);
+        result["coefficients"] = array(look.a);
+        result["residual"] = look.residual;
+    }
+    return result;
+}
+
+bool append(Handle& handle, const Vector& x, const Vector& w) {
+    handle.require_weights(w);
+    Look& look = handle.look(x);
+    if (!handle.dictionary.accepts(look)) return false;
+    handle.dictionary.append(look, w.data());
+    return true;
+}
+
+bool replace(Handle& handle, std::size_t j, const Vector& z, const Vector& w) {
+    handle.require_index(j);
+    handle.require_weights(w);
+    handle.look(z);
+    return handle.dictionary.replace(j, z.data(), w.data(), handle.looks);
+}
+
+Array predict(const Handle& handle, const Matrix& X) {
+    require_columns(X.shape(1), handle.dictionary.n_features(), "X");
+    Result result({X.shape(0), handle.dictionary.n_outputs()});
+    handle.dictionary.predict(X.data(), X.shape(0), result.data());
+    return result.release();
+}
+
+Array removal_costs(const Handle& handle) {
+    handle.require_factor();
+    Result result({handle.dictionary.size()});
+    for (std::size_t j = 0; j < handle.dictionary.size(); ++j) result.data()[j] = handle.dictionary.removal_cost(j);
+    return result.release();
+}
+
+void set_weights(Handle& handle, const Matrix& W) {
+    if (W.shape(0) != handle.dictionary.size() || W.shape(1) != handle.dictionary.n_outputs()) throw nb::value_error("weights must have shape (size, n_outputs)");
+    for (std::size_t j = 0; j < W.shape(0); ++j)
+        for (std::size_t c = 0; c < W.shape(1); ++c) handle.dictionary.weights(c)[j] = W.data()[j * W.shape(1) + c];
+}
+
+}  // namespace
+
+void bind_dictionary(nb::module_& m) {
+    nb::class_<Handle>(m, "Dictionary")
+        .def(nb::init<std::shared_ptr<Kernel>, std::size_t, std::size_t, bool, std::size_t>(), nb::arg("kernel"), nb::arg("n_features"),
+             nb::arg("n_outputs") = 1, nb::arg("factor") = true, nb::arg("reserve") = 0)
+        .def("look", &describe_look, nb::arg("x"))
+        .def("append", &append, nb::arg("x"), nb::arg("w"))
+        .def("replace", &replace, nb::arg("j"), nb::arg("z"), nb::arg("w"))
+        .def(
+            "project_out",
+            [](Handle& h, std::size_t j) {
+                h.require_index(j);
+                h.require_factor();
+                return h.dictionary.project_out(j);
+            },
+            nb::arg("j"))
+        .def(
+            "drop",
+            [](Handle& h, std::size_t j) {
+                h.require_index(j);
+                h.dictionary.drop(j);
+            },
+            nb::arg("j"))
+        .def("predict", &predict, nb::arg("X"))
+        .def("removal_costs", &removal_costs)
+        .def("centers", [](const Handle& h) { return centers(h.dictionary); })
+        .def("weights", [](const Handle& h) { return weights(h.dictionary); })
+        .def("set_weights", &set_weights, nb::arg("W"))
+        .def("factor", [](const Handle& h) { return (h.require_factor(), factor(h.dictionary)); })
+        .def("drift", [](Handle& h) { return (h.require_factor(), h.dictionary.drift()); })
+        .def("maintain", [](Handle& h) { h.dictionary.maintain(); })
+        .def("rebuild", [](Handle& h) { (h.require_factor(), h.dictionary.rebuild()); })
+        .def_prop_ro("rebuilds", [](const Handle& h) { return h.dictionary.rebuilds(); })
+        .def_prop_ro("capacity", [](const Handle& h) { return h.dictionary.capacity(); })
+        .def_prop_ro("nbytes", [](const Handle& h) { return h.dictionary.nbytes(); })
+        .def("__len__", [](const Handle& h) { return h.dictionary.size(); })
+        .def_prop_ro_static("floor", [](nb::handle) { return Dictionary::floor; });
+}
+
+}  // namespace parsimon::bindings

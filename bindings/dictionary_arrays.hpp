@@ -1,0 +1,32 @@
+// A dictionary's contents as NumPy arrays.
+#pragma once
+
+#include <algorithm>
+
+#include "arrays.hpp"
+#include "dictionary.hpp"
+
+namespace parsimon::bindings {
+
+inline Array centers(const Dictionary& dictionary) {  // (m, n_features)
+    Result result({dictionary.size(), dictionary.n_features()});
+    for (std::size_t j = 0; j < dictionary.size(); ++j) dictionary.centre(j, result.data() + j * dictionary.n_features());
+    return result.release();
+}
+
+inline Array weights(const Dictionary& dictionary) {  // (m, n_outputs)
+    const std::size_t C = dictionary.n_outputs();
+    Result result({dictionary.size(), C});
+    for (std::size_t j = 0; j < dictionary.size(); ++j)
+        for (std::size_t c = 0; c < C; ++c) result.data()[j * C + c] = dictionary.weights(c)[j];
+    return result.release();
+}
+
+inline Array factor(const Dictionary& dictionary) {  // (m, m), lower triangular
+    const std::size_t m = dictionary.size();
+    Result result({m, m});
+    for (std::size_t i = 0; i < m; ++i) std::copy_n(dictionary.factor() + i * (i + 1) / 2, i + 1, result.data() + i * m);
+    return result.release();
+}
+
+}  // namespace parsimon::bindings

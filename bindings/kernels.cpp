@@ -1,0 +1,117 @@
+#include "kernels.hpp"
+
+#include <nanobind/stl/shared_ptr.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+
+namespace parsimon::bindings {
+namespace {
+
+// A Python function of two points. Slow: one call a value.
+class CallableKernel final : public Kernel {
+public:
+    explicit CallableKernel(nb::callable function) : function_(std::move(function)) {}
+    ~CallableKernel() override {
+        nb::gil_scoped_acquire gil;
+        function_.reset();
+    }
+
+    void rows(const simd::Rows& x, const simd::Panels& centres, std::size_t d, std::size_t, const simd::Block& out, Scratch& scratch) const override {
+        nb::gil_scoped_acquire gil;
+        constexpr std::size_t width = simd::panel_width;
+        auto centre = scratch.take(d);
+        for (std::size_t p = 0; p < centres.count; ++p)
+            for (std::size_t lane = 0; lane < width; ++lane) {
+                for (std::size_t f = 0; f < d; ++f) centre.data()[f] = centres.data[(p * centres.depth + f) * width + lane];
+                for (std::size_t r = 0; r < x.count; ++r) out.data[r * out.stride + p * width + lane] = call(x.data + r * x.stride, centre.data(), d);
+            }
+    }
+    void diagonal(const simd::Rows& x, std::size_t d, std::size_t, double* out, Scratch&) const override {
+        nb::gil_scoped_acquire gil;
+        for (std::size_t r = 0; r < x.count; ++r) out[r] = call(x.data + r * x.stride, x.data + r * x.stride, d);
+    }
+    bool unit_diagonal() const override { return false; }
+
+private:
+    double call(const double* x, const double* y, std::size_t d) const {
+        return nb::cast<double>(function_(copy(x, d), copy(y, d)));
+    }
+    static nb::object copy(const double* x, std::size_t d) {
+        Result result({d});
+        std::copy_n(x, d, result.data());
+        return nb::cast(result.release());
+    }
+    nb::callable function_;
+};
+
+std::vector<double> annotated(const Kernel& kernel, const Matrix& X, Scratch& scratch) {
+    const std::size_t n = X.shape(0), d = X.shape(1), depth = d + kernel.extra();
+    std::vector<double> points(n * depth);
+    for (std::size_t i = 0; i < n; ++i) {
+        std::copy_n(X.data() + i * d, d, points.data() + i * depth);
+        kernel.annotate(points.data() + i * depth, d, 0, scratch);
+    }
+    return points;
+}
+
+Array block(const Kernel& kernel, const Matrix& X, const Matrix& Y) {
+    require_columns(Y.shape(1), X.shape(1), "Y");
+    const std::size_t n = X.shape(0), m = Y.shape(0), d = X.shape(1), depth = d + kernel.extra(), stride = simd::padded(m);
+    Result result({n, m});
+    {
+        nb::gil_scoped_release release;
+        Scratch scratch;
+        const auto left = annotated(kernel, X, scratch), right = annotated(kernel, Y, scratch);
+        Points points(depth);
+        points.reserve(m);
+        for (std::size_t j = 0; j < m; ++j) points.append(right.data() + j * depth);
+        constexpr std::size_t tile = 64;
+        std::vector<double> rows(tile * stride);
+        for (std::size_t first = 0; first < n; first += tile) {
+            const std::size_t count = std::min(tile, n - first);
+            kernel.rows({left.data() + first * depth, count, depth}, points.panels(), d, 0, {rows.data(), stride}, scratch);
+            for (std::size_t r = 0; r < count; ++r) std::copy_n(rows.data() + r * stride, m, result.data() + (first + r) * m);
+        }
+    }
+    return result.release();
+}
+
+Array diagonal(const Kernel& kernel, const Matrix& X) {
+    const std::size_t n = X.shape(0), d = X.shape(1);
+    Result result({n});
+    {
+        nb::gil_scoped_release release;
+        Scratch scratch;
+        const auto points = annotated(kernel, X, scratch);
+        kernel.diagonal({points.data(), n, d + kernel.extra()}, d, 0, result.data(), scratch);
+    }
+    return result.release();
+}
+
+std::shared_ptr<Kernel> shared(KernelPtr kernel) { return std::const_pointer_cast<Kernel>(std::move(kernel)); }
+
+}  // namespace
+
+void bind_kernels(nb::module_& m) {
+    nb::class_<Kernel>(m, "Kernel").def("block", &block, nb::arg("X"), nb::arg("Y")).def("diagonal", &diagonal, nb::arg("X"));
+    m.def("gaussian", [](double gamma) { return shared(gaussian(gamma)); }, nb::arg("gamma"));
+    m.def("laplacian", [](double gamma) { return shared(laplacian(gamma)); }, nb::arg("gamma"));
+    m.def("matern32", [](double gamma) { return shared(matern32(gamma)); }, nb::arg("gamma"));
+    m.def("matern52", [](double gamma) { return shared(matern52(gamma)); }, nb::arg("gamma"));
+    m.def("rational_quadratic", [](double gamma, double alpha) { return shared(rational_quadratic(gamma, alpha)); }, nb::arg("gamma"), nb::arg("alpha"));
+    m.def("polynomial", [](double gamma, double offset, int degree) { return shared(polynomial(gamma, offset, degree)); }, nb::arg("gamma"),
+          nb::arg("offset"), nb::arg("degree"));
+    m.def("linear", [] { return shared(linear()); });
+    m.def("constant", [](double value) { return shared(constant(value)); }, nb::arg("value"));
+    m.def("sum", [](std::shared_ptr<Kernel> a, std::shared_ptr<Kernel> b) { return shared(sum(a, b)); }, nb::arg("left"), nb::arg("right"));
+    m.def("product", [](std::shared_ptr<Kernel> a, std::shared_ptr<Kernel> b) { return shared(product(a, b)); }, nb::arg("left"), nb::arg("right"));
+    m.def("normalized", [](std::shared_ptr<Kernel> k) { return shared(normalized(k)); }, nb::arg("kernel"));
+    m.def("callable", [](nb::callable function) -> std::shared_ptr<Kernel> { return std::make_shared<CallableKernel>(std::move(function)); },
+          nb::arg("function"));
+}
+
+}  // namespace parsimon::bindings

@@ -1,0 +1,16 @@
+#include <nanobind/nanobind.h>
+
+#include "bindings.hpp"
+#include "simd/loops.hpp"
+
+namespace nb = nanobind;
+
+NB_MODULE(_core, m) {
+    nb::set_leak_warnings(false);  // a kernel made of a Python function may be part of a cycle that outlives the interpreter
+    m.doc() = "The C++ core of parsimon.";
+    m.def("instruction_set", [] { return parsimon::simd::loops().name; });
+    parsimon::bindings::bind_kernels(m);
+    parsimon::bindings::bind_parts(m);
+    parsimon::bindings::bind_dictionary(m);
+    parsimon::bindings::bind_learner(m);
+}

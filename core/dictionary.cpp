@@ -1,0 +1,360 @@
+#include "dictionary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace parsimon {
+namespace {
+
+constexpr std::size_t packed(std::size_t m) { return m * (m + 1) / 2; }
+
+template <class T>
+void erase_at(std::vector<T>& v, std::size_t begin, std::size_t j, std::size_t size) {
+    std::copy(v.begin() + begin + j + 1, v.begin() + begin + size, v.begin() + begin + j);
+}
+
+// Writes n points of d features with the kernel's annotations behind them.
+void annotate(const Kernel& kernel, const double* x, std::size_t n, std::size_t d, std::size_t depth, double* out, Scratch& scratch) {
+    for (std::size_t i = 0; i < n; ++i) {
+        std::copy_n(x + i * d, d, out + i * depth);
+        kernel.annotate(out + i * depth, d, 0, scratch);
+    }
+}
+
+// A sign that depends on the seed and the index alone (SplitMix64).
+double random_sign(std::uint64_t seed, std::uint64_t i) {
+    std::uint64_t z = seed * 0x9e3779b97f4a7c15ULL + (i + 1) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return (z ^ (z >> 31)) & 1 ? 1.0 : -1.0;
+}
+
+}  // namespace
+
+Looks::Looks(std::size_t count, const Dictionary& dictionary) : looks_(count), kxx_(count) { fit(dictionary); }
+
+void Looks::fit(const Dictionary& dictionary) {
+    const std::size_t stride = simd::padded(dictionary.capacity()), depth = dictionary.depth(), n = looks_.size();
+    if (stride == stride_ && !points_.empty()) return;
+    stride_ = stride;
+    points_.resize(n * depth);
+    h_.resize(n * stride);
+    if (dictionary.has_factor()) {
+        t_.resize(n * stride);
+        a_.resize(n * stride);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        looks_[i].h = h_.data() + i * stride;
+        looks_[i].t = t_.empty() ? nullptr : t_.data() + i * stride;
+        looks_[i].a = a_.empty() ? nullptr : a_.data() + i * stride;
+    }
+}
+
+std::size_t Looks::nbytes() const {
+    return (points_.capacity() + h_.capacity() + t_.capacity() + a_.capacity() + kxx_.capacity()) * sizeof(double) + looks_.capacity() * sizeof(Look);
+}
+
+Dictionary::Dictionary(KernelPtr kernel, std::size_t n_features, std::size_t n_outputs, Needs needs, std::size_t reserve)
+    : kernel_(std::move(kernel)), n_features_(n_features), n_outputs_(n_outputs), needs_(needs), points_(n_features + kernel_->extra()) {
+    if (reserve > 0) make_room(reserve);
+}
+
+void Dictionary::centre(std::size_t j, double* out) const {
+    std::vector<double> point(depth());
+    points_.copy(j, point.data());
+    std::copy_n(point.begin(), n_features_, out);
+}
+
+std::size_t Dictionary::nbytes() const {
+    std::size_t doubles = diagonal_.capacity() + weights_.capacity() + factor_.capacity() + inverse_diagonal_.capacity() + carry_.capacity() + column_.capacity();
+    std::size_t total = sizeof *this + points_.nbytes() + doubles * sizeof(double) + scratch_.nbytes();
+    for (const Aligned* state : aligned_) total += state->nbytes();
+    return total;
+}
+
+void Dictionary::attach(Aligned& state) {
+    aligned_.push_back(&state);
+    state.reserve(capacity_);
+}
+
+void Dictionary::make_room(std::size_t more) {
+    if (size_ + more <= capacity_) return;
+    const std::size_t capacity = simd::padded(std::max(size_ + more, 2 * capacity_));
+    std::vector<double> weights(n_outputs_ * capacity, 0.0);
+    for (std::size_t c = 0; c < n_outputs_; ++c) std::copy_n(weights_.begin() + c * capacity_, size_, weights.begin() + c * capacity);
+    points_.reserve(capacity);
+    diagonal_.resize(capacity);
+    if (needs_.factor) {
+        factor_.resize(packed(capacity));
+        inverse_diagonal_.resize(capacity);
+        carry_.resize(capacity);
+        column_.resize(capacity);
+    }
+    for (Aligned* state : aligned_) state->reserve(capacity);
+    weights_ = std::move(weights);
+    capacity_ = capacity;
+}
+
+void Dictionary::look(Looks& looks, const double* x, std::size_t n) {
+    annotate(*kernel_, x, n, n_features_, depth(), looks.points_.data(), scratch_);
+    const simd::Rows rows{looks.points_.data(), n, depth()};
+    kernel_->rows(rows, points_.panels(), n_features_, 0, {looks.h_.data(), looks.stride_}, scratch_);
+    kernel_->diagonal(rows, n_features_, 0, looks.kxx_.data(), scratch_);
+    for (std::size_t i = 0; i < n; ++i) {
+        Look& look = looks[i];
+        look.x = looks.points_.data() + i * depth();
+        look.kxx = looks.kxx_[i];
+        look.residual = look.kxx;
+        look.known = size_;
+        look.projected = 0;
+    }
+}
+
+void Dictionary::extend(Look& look) {
+    if (look.known == size_) return;
+    const std::size_t first = look.known / simd::panel_width * simd::panel_width;
+    kernel_->rows({look.x, 1, depth()}, points_.panels(first), n_features_, 0, {look.h + first, 0}, scratch_);
+    look.known = size_;
+}
+
+void Dictionary::project(Look& look) const {
+    if (look.projected == look.known) return;
+    std::fill(look.a + look.projected, look.a + look.known, 0.0);
+    look.residual -= simd::loops().project(factor_.data(), look.projected, look.known, look.h, look.t, look.a);
+    look.projected = look.known;
+}
+
+double Dictionary::coherence(const Look& look) const {
+    if (kernel_->unit_diagonal()) return simd::loops().max_abs(look.h, look.known);
+    if (look.kxx <= 0.0) return 1.0;
+    double largest = 0.0;
+    for (std::size_t j = 0; j < look.known; ++j) largest = std::max(largest, std::fabs(look.h[j]) / geometric_mean(look.kxx, diagonal_[j]));
+    return largest;
+}
+
+bool Dictionary::accepts(Look& look) const { return sound(look, size_); }
+
+bool Dictionary::sound(Look& look, std::size_t without) const {
+    if (!needs_.factor) return true;
+    if (look.kxx <= 0.0) return false;
+    project(look);
+    const auto stored = [without](std::size_t i) { return i + (i >= without); };
+    double scale = look.kxx;
+    for (std::size_t i = 0; i < look.known; ++i) scale += look.a[i] * look.a[i] * diagonal_[stored(i)];
+    if (!(look.residual > floor * scale)) return false;
+    for (std::size_t i = 0; i < look.known; ++i) {
+        const std::size_t j = stored(i);
+        if (look.h[i] == look.kxx && diagonal_[j] == look.kxx && points_.equals(j, look.x, n_features_)) return false;
+    }
+    return true;
+}
+
+void Dictionary::append_factor_row(const double* a, double residual) {
+    const double inverse = 1.0 / std::sqrt(residual);
+    double* row = factor_.data() + packed(size_);
+    for (std::size_t i = 0; i < size_; ++i) {
+        row[i] = -a[i] * inverse;
+        inverse_diagonal_[i] += row[i] * row[i];
+    }
+    row[size_] = inverse;
+    inverse_diagonal_[size_] = inverse * inverse;
+}
+
+void Dictionary::append(Look& look, const double* w) {
+    if (needs_.factor) {
+        project(look);
+        append_factor_row(look.a, look.residual);
+    }
+    points_.append(look.x);
+    diagonal_[size_] = look.kxx;
+    for (std::size_t c = 0; c < n_outputs_; ++c) weights(c)[size_] = w ? w[c] : 0.0;
+    look.h[size_] = look.kxx;
+    ++size_;
+    look.known = size_;
+    ++changes_;
+    for (Aligned* state : aligned_) state->appended(*this, look);
+}
+
+void Dictionary::remove_from_factor(std::size_t j) {
+    const auto& loops = simd::loops();
+    double* S = factor_.data();
+    std::copy_n(S + packed(j), j + 1, carry_.begin());
+    for (std::size_t i = j + 1; i < size_; ++i) {
+        const double* row = S + packed(i);
+        double* kept = S + packed(i - 1);  // ends where `row` begins
+        const double pivot = carry_[j], entry = row[j];
+        const double radius = std::sqrt(pivot * pivot + entry * entry), c = pivot / radius, s = entry / radius;
+        carry_[i] = 0.0;
+        loops.rotate(c, s, row, carry_.data(), kept, j);
+        carry_[j] = radius;
+        loops.rotate(c, s, row + j + 1, carry_.data() + j + 1, kept + j, i - j);
+    }
+    // (S'S)_kk falls by n_k^2 / n_j = carry_k^2. Where that cancels digits, sum the column anew.
+    const std::size_t m = size_ - 1;
+    for (std::size_t k = 0; k < m; ++k) {
+        const double before = inverse_diagonal_[k + (k >= j)], gone = carry_[k + (k >= j)];
+        double after = before - gone * gone;
+        if (!(after > 0.01 * before)) {
+            after = 0.0;
+            for (std::size_t i = k; i < m; ++i) after += S[packed(i) + k] * S[packed(i) + k];
+        }
+        inverse_diagonal_[k] = after;
+    }
+}
+
+const double* Dictionary::column_from_carry(std::size_t j) {
+    for (std::size_t i = 0; i < size_; ++i) column_[i] = carry_[i] * carry_[j];
+    return column_.data();
+}
+
+void Dictionary::forget(std::size_t j, const double* n) {
+    for (Aligned* state : aligned_) state->removing(*this, j, n);
+    points_.remove(j);
+    erase_at(diagonal_, 0, j, size_);
+    for (std::size_t c = 0; c < n_outputs_; ++c) erase_at(weights_, c * capacity_, j, size_);
+    --size_;
+    ++changes_;
+}
+
+double Dictionary::project_out(std::size_t j) {
+    remove_from_factor(j);
+    const double* n = aligned_.empty() ? nullptr : column_from_carry(j);
+    double squares = 0.0;
+    for (std::size_t c = 0; c < n_outputs_; ++c) {
+        double* w = weights(c);
+        const double own = w[j];
+        squares += own * own;
+        simd::loops().axpy(-own / carry_[j], carry_.data(), w, size_);
+        w[j] = own;  // aligned states still see it
+    }
+    const double cost = squares / (carry_[j] * carry_[j]);
+    forget(j, n);
+    return cost;
+}
+
+void Dictionary::drop(std::size_t j) {
+    const double* n = nullptr;
+    if (needs_.factor) {
+        remove_from_factor(j);
+        if (!aligned_.empty()) n = column_from_carry(j);
+    }
+    forget(j, n);
+}
+
+bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks& looks) {
+    look(looks, z, 1);
+    Look& seen = looks[0];
+    std::copy(seen.h + j + 1, seen.h + size_, seen.h + j);
+    seen.known = size_ - 1;
+    const double* n = nullptr;
+    if (needs_.factor) {
+        // Whether z is accepted is a question to the dictionary without j: take j out of the factor, ask, put it back if the answer is no.
+        const std::size_t changed = packed(size_) - packed(j);
+        auto rows = scratch_.take(changed);
+        auto sums = scratch_.take(size_);
+        std::copy_n(factor_.begin() + packed(j), changed, rows.data());
+        std::copy_n(inverse_diagonal_.begin(), size_, sums.data());
+        remove_from_factor(j);
+        if (!sound(seen, j)) {
+            std::copy_n(rows.data(), changed, factor_.begin() + packed(j));
+            std::copy_n(sums.data(), size_, inverse_diagonal_.begin());
+            return false;
+        }
+        if (!aligned_.empty()) n = column_from_carry(j);
+    }
+    forget(j, n);
+    append(seen, w);
+    return true;
+}
+
+double Dictionary::removal_cost(std::size_t j) const {
+    double squares = 0.0;
+    for (std::size_t c = 0; c < n_outputs_; ++c) squares += weights(c)[j] * weights(c)[j];
+    return squares / inverse_diagonal_[j];
+}
+
+std::size_t Dictionary::cheapest() const {
+    std::size_t best = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < size_; ++j) {
+        const double cost = removal_cost(j);
+        if (cost < least) {
+            least = cost;
+            best = j;
+        }
+    }
+    return best;
+}
+
+void Dictionary::evaluate(const Look& look, double* f) const {
+    for (std::size_t c = 0; c < n_outputs_; ++c) f[c] = simd::loops().dot(look.h, weights(c), look.known);
+}
+
+void Dictionary::predict(const double* x, std::size_t n, double* out) const {
+    constexpr std::size_t tile_bytes = 1 << 18;  // a tile of kernel rows stays in the second-level cache
+    const std::size_t stride = std::max(simd::padded(size_), simd::panel_width);
+    const std::size_t tile = std::clamp<std::size_t>(tile_bytes / (stride * sizeof(double)) / 4 * 4, 4, 256);
+    Scratch scratch;
+    auto points = scratch.take(std::min(tile, n) * depth());
+    auto rows = scratch.take(std::min(tile, n) * stride);
+    for (std::size_t first = 0; first < n; first += tile) {
+        const std::size_t count = std::min(tile, n - first);
+        annotate(*kernel_, x + first * n_features_, count, n_features_, depth(), points.data(), scratch);
+        kernel_->rows({points.data(), count, depth()}, points_.panels(), n_features_, 0, {rows.data(), stride}, scratch);
+        for (std::size_t r = 0; r < count; ++r)
+            for (std::size_t c = 0; c < n_outputs_; ++c)
+                out[(first + r) * n_outputs_ + c] = simd::loops().dot(rows.data() + r * stride, weights(c), size_);
+    }
+}
+
+double Dictionary::drift() {
+    const auto& loops = simd::loops();
+    const std::size_t m = size_, stride = simd::padded(m);
+    auto work = scratch_.take(5 * stride + depth());
+    double *z = work.data(), *row = z + stride, *product = row + stride, *t = product + stride, *a = t + stride, *point = a + stride;
+    for (std::size_t i = 0; i < m; ++i) z[i] = random_sign(changes_, i);
+    for (std::size_t i = 0; i < m; ++i) {
+        points_.copy(i, point);
+        kernel_->rows({point, 1, depth()}, points_.panels(), n_features_, 0, {row, stride}, scratch_);
+        product[i] = loops.dot(row, z, m);
+    }
+    std::fill_n(a, m, 0.0);
+    loops.project(factor_.data(), 0, m, product, t, a);
+    double largest = 0.0;
+    for (std::size_t i = 0; i < m; ++i) largest = std::max(largest, std::fabs(a[i] - z[i]));
+    return largest;
+}
+
+void Dictionary::maintain() {
+    if (!needs_.factor || changes_ - probed_at_ < 4 * size_ + 64) return;
+    probed_at_ = changes_;
+    if (drift() > drift_limit)
+        rebuild();
+    else
+        refresh_inverse_diagonal();
+}
+
+void Dictionary::refresh_inverse_diagonal() {
+    std::fill_n(inverse_diagonal_.begin(), size_, 0.0);
+    simd::loops().column_squares(factor_.data(), size_, inverse_diagonal_.data());
+}
+
+void Dictionary::rebuild() {
+    const std::size_t m = size_, stride = simd::padded(m);
+    auto work = scratch_.take(3 * stride + depth());
+    double *row = work.data(), *t = row + stride, *a = t + stride, *point = a + stride;
+    size_ = 0;
+    for (std::size_t i = 0; i < m; ++i, ++size_) {
+        points_.copy(i, point);
+        kernel_->rows({point, 1, depth()}, points_.panels(), n_features_, 0, {row, stride}, scratch_);
+        std::fill_n(a, i, 0.0);
+        const double residual = diagonal_[i] - simd::loops().project(factor_.data(), 0, i, row, t, a);
+        // Every centre was accepted once; what rounding has left of that must stay positive.
+        append_factor_row(a, std::max(residual, 1e-2 * floor * diagonal_[i]));
+    }
+    ++rebuilds_;
+}
+
+}  // namespace parsimon

@@ -1,0 +1,157 @@
+// The dictionary: centres, their weights, and (where a part needs it) the inverse factor of their Gram matrix.
+//
+//     f_c(x) = sum_j w_jc k(d_j, x)
+//
+// CONVENTION
+// - Centres 0..size-1 are in insertion order; a removal closes the gap and permutes nothing.
+// - weights: output c of centre j at c * capacity + j; diagonal_j = k(d_j, d_j).
+// - With a factor: S is lower triangular with positive diagonal, packed by rows, and S'S = K^-1 up to `drift`; inverse_diagonal_j = (S'S)_jj.
+// - Aligned states see every append after it happened, and every removal before anything but the factor forgets the centre.
+// - Capacity changes only in `make_room`; nothing else allocates.
+// - The cost of a removal is a squared RKHS norm, summed over outputs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace parsimon {
+
+class Dictionary;
+
+// What a point sees of the dictionary. `h` grows with the dictionary (`extend`); the projection is computed when first asked for.
+struct Look {
+    const double* x = nullptr;   // (depth,) the point, annotated by the kernel
+    double kxx = 0.0;            // k(x, x)
+    double* h = nullptr;         // (capacity,) k(x, d_j)
+    double* t = nullptr;         // (capacity,) S h
+    double* a = nullptr;         // (capacity,) S'S h: coefficients of the projection of k(x, .) onto the span
+    double residual = 0.0;       // k(x, x) - t't: squared distance of k(x, .) to the span
+    std::size_t known = 0;       // centres in h
+    std::size_t projected = 0;   // centres in t, a and residual
+};
+
+// Room for the looks of a batch.
+class Looks {
+public:
+    Looks(std::size_t count, const Dictionary& dictionary);
+    void fit(const Dictionary& dictionary);  // after make_room
+    Look& operator[](std::size_t i) { return looks_[i]; }
+    std::size_t count() const { return looks_.size(); }
+    std::size_t nbytes() const;
+
+private:
+    friend class Dictionary;
+    std::vector<Look> looks_;
+    std::vector<double> points_, h_, t_, a_;
+    std::vector<double> kxx_;
+    std::size_t stride_ = 0;
+};
+
+// State that something else keeps for each centre.
+class Aligned {
+public:
+    virtual ~Aligned() = default;
+    virtual void reserve(std::size_t /*capacity*/) {}
+    // The newest centre is in; `look` still holds what it saw of the others.
+    virtual void appended(const Dictionary&, const Look& look) = 0;
+    // Centre j is about to go. n = S'S e_j as it was with j, null without a factor; the factor has forgotten j already, weights and centres have not.
+    virtual void removing(const Dictionary&, std::size_t j, const double* n) = 0;
+    virtual std::size_t nbytes() const { return 0; }
+};
+
+struct Needs {
+    bool factor = false;
+    friend Needs operator|(Needs a, Needs b) { return {a.factor || b.factor}; }
+};
+
+class Dictionary {
+public:
+    // A centre enters only if its squared distance to the span exceeds `floor` times k(x,x) + sum_i a_i^2 k(d_i,d_i).
+    // It bounds the norm of the factor's new row, and with it the growth of rounding errors.
+    static constexpr double floor = 2e-7;
+    static constexpr double drift_limit = 5e-7;
+
+    Dictionary(KernelPtr kernel, std::size_t n_features, std::size_t n_outputs, Needs needs, std::size_t reserve = 0);
+    Dictionary(const Dictionary&) = delete;
+    Dictionary& operator=(const Dictionary&) = delete;
+
+    std::size_t size() const { return size_; }
+    std::size_t capacity() const { return capacity_; }
+    std::size_t n_features() const { return n_features_; }
+    std::size_t n_outputs() const { return n_outputs_; }
+    std::size_t depth() const { return points_.depth(); }
+    bool has_factor() const { return needs_.factor; }
+    const Kernel& kernel() const { return *kernel_; }
+    const double* diagonal() const { return diagonal_.data(); }
+    double* weights(std::size_t output) { return weights_.data() + output * capacity_; }
+    const double* weights(std::size_t output) const { return weights_.data() + output * capacity_; }
+    const double* factor() const { return factor_.data(); }
+    const double* inverse_diagonal() const { return inverse_diagonal_.data(); }
+    void centre(std::size_t j, double* out) const;  // (n_features,)
+    std::size_t nbytes() const;
+
+    void attach(Aligned& state);
+
+    // Room for `more` further centres; at least doubles when it grows.
+    void make_room(std::size_t more);
+
+    // Looks of n points. Requires looks.fit since the last make_room.
+    void look(Looks& looks, const double* x, std::size_t n);
+    // Brings h up to date with centres appended since.
+    void extend(Look& look);
+    // Brings t, a and residual up to date. Requires a factor.
+    void project(Look& look) const;
+    // max_j |k(x, d_j)| / sqrt(k(x,x) k(d_j,d_j)); 1 where k(x, .) is zero.
+    double coherence(const Look& look) const;
+    // The factor's veto: true without a factor, else whether the centre keeps the factor sound. Exact copies never do.
+    bool accepts(Look& look) const;
+
+    // The point becomes the newest centre with weights w (n_outputs,), zeros if null. Requires room, an extended look, accepts(look).
+    void append(Look& look, const double* w);
+    // The others take over: f becomes its projection onto them. Returns the cost. Requires a factor.
+    double project_out(std::size_t j);
+    // The centre goes with its weights.
+    void drop(std::size_t j);
+    // drop(j), then append z with weights w; false, and nothing changed, if z would not be accepted.
+    // `looks` is where z is looked at (one place, fit).
+    bool replace(std::size_t j, const double* z, const double* w, Looks& looks);
+
+    // cost_j = ||w_j||^2 / (S'S)_jj. Requires a factor.
+    double removal_cost(std::size_t j) const;
+    std::size_t cheapest() const;
+
+    // f(x) for n points, (n, n_outputs). Const and free of shared scratch: threads may predict together.
+    void predict(const double* x, std::size_t n, double* out) const;
+    void evaluate(const Look& look, double* f) const;
+
+    // ||S'S K z - z||_inf for a vector z of random signs. Requires a factor.
+    double drift();
+    // Probes every few changes and rebuilds the factor beyond the limit. Call when no look is in use.
+    void maintain();
+    void rebuild();
+    std::uint64_t rebuilds() const { return rebuilds_; }
+    std::uint64_t changes() const { return changes_; }
+
+private:
+    bool sound(Look& look, std::size_t without) const;  // accepts, asked of the dictionary without a centre that the look has left out
+    void remove_from_factor(std::size_t j);        // leaves n / sqrt(n_j) in carry_
+    void forget(std::size_t j, const double* n);   // tells the aligned, closes the gap everywhere but in the factor
+    const double* column_from_carry(std::size_t j);
+    void append_factor_row(const double* a, double residual);
+    void refresh_inverse_diagonal();
+
+    KernelPtr kernel_;
+    std::size_t n_features_, n_outputs_;
+    Needs needs_;
+    std::size_t size_ = 0, capacity_ = 0;
+    Points points_;
+    std::vector<double> diagonal_, weights_, factor_, inverse_diagonal_, carry_, column_;
+    std::vector<Aligned*> aligned_;
+    Scratch scratch_;
+    std::uint64_t changes_ = 0, probed_at_ = 0, rebuilds_ = 0;
+};
+
+}  // namespace parsimon

@@ -1,0 +1,157 @@
+#include "kernels.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace parsimon {
+
+using simd::Block;
+using simd::Panels;
+using simd::Rows;
+using simd::Shape;
+
+void LeafKernel::rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t, const Block& out, Scratch&) const {
+    (simd::loops().*evaluate_)(x, centres, d, shape_, out);
+}
+
+void LeafKernel::diagonal(const Rows& x, std::size_t d, std::size_t, double* out, Scratch& scratch) const {
+    if (stationary_) {
+        std::fill_n(out, x.count, 1.0);
+        return;
+    }
+    // The point as a panel of its own: the same loop gives the same bits as against a stored copy of it.
+    constexpr std::size_t width = simd::panel_width;
+    auto panel = scratch.take((d + 1) * width);
+    double* values = panel.data() + d * width;
+    for (std::size_t r = 0; r < x.count; ++r) {
+        const double* point = x.data + r * x.stride;
+        for (std::size_t f = 0; f < d; ++f) std::fill_n(panel.data() + f * width, width, point[f]);
+        (simd::loops().*evaluate_)({point, 1, x.stride}, {panel.data(), 1, d}, d, shape_, {values, width});
+        out[r] = values[0];
+    }
+}
+
+namespace {
+
+class ConstantKernel final : public Kernel {
+public:
+    explicit ConstantKernel(double value) : value_(value) {}
+    void rows(const Rows& x, const Panels& centres, std::size_t, std::size_t, const Block& out, Scratch&) const override {
+        for (std::size_t r = 0; r < x.count; ++r) std::fill_n(out.data + r * out.stride, centres.count * simd::panel_width, value_);
+    }
+    void diagonal(const Rows& x, std::size_t, std::size_t, double* out, Scratch&) const override { std::fill_n(out, x.count, value_); }
+    bool unit_diagonal() const override { return value_ == 1.0; }
+
+private:
+    double value_;
+};
+
+// Sum and product: both sides into arrays, then combined elementwise.
+template <class Combine>
+class PairKernel final : public Kernel {
+public:
+    PairKernel(KernelPtr left, KernelPtr right) : left_(std::move(left)), right_(std::move(right)) {}
+
+    void rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t at, const Block& out, Scratch& scratch) const override {
+        const std::size_t width = centres.count * simd::panel_width;
+        auto other = scratch.take(x.count * width);
+        left_->rows(x, centres, d, at, out, scratch);
+        right_->rows(x, centres, d, at + left_->extra(), {other.data(), width}, scratch);
+        for (std::size_t r = 0; r < x.count; ++r) combine(out.data + r * out.stride, other.data() + r * width, width);
+    }
+    void diagonal(const Rows& x, std::size_t d, std::size_t at, double* out, Scratch& scratch) const override {
+        auto other = scratch.take(x.count);
+        left_->diagonal(x, d, at, out, scratch);
+        right_->diagonal(x, d, at + left_->extra(), other.data(), scratch);
+        combine(out, other.data(), x.count);
+    }
+    bool unit_diagonal() const override { return Combine::keeps_unit && left_->unit_diagonal() && right_->unit_diagonal(); }
+    std::size_t extra() const override { return left_->extra() + right_->extra(); }
+    void annotate(double* point, std::size_t d, std::size_t at, Scratch& scratch) const override {
+        left_->annotate(point, d, at, scratch);
+        right_->annotate(point, d, at + left_->extra(), scratch);
+    }
+
+private:
+    static void combine(double* out, const double* other, std::size_t n) {
+        for (std::size_t i = 0; i < n; ++i) out[i] = Combine::of(out[i], other[i]);
+    }
+    KernelPtr left_, right_;
+};
+
+struct Add {
+    static constexpr bool keeps_unit = false;
+    static double of(double a, double b) { return a + b; }
+};
+struct Multiply {
+    static constexpr bool keeps_unit = true;
+    static double of(double a, double b) { return a * b; }
+};
+
+// Keeps k(x, x) of the inner kernel with each point.
+class NormalizedKernel final : public Kernel {
+public:
+    explicit NormalizedKernel(KernelPtr inner) : inner_(std::move(inner)) {}
+
+    void rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t at, const Block& out, Scratch& scratch) const override {
+        inner_->rows(x, centres, d, at + 1, out, scratch);
+        for (std::size_t r = 0; r < x.count; ++r) {
+            const double own = x.data[r * x.stride + d + at];
+            for (std::size_t p = 0; p < centres.count; ++p) {
+                const double* theirs = centres.data + (p * centres.depth + d + at) * simd::panel_width;
+                double* value = out.data + r * out.stride + p * simd::panel_width;
+                for (std::size_t l = 0; l < simd::panel_width; ++l) {
+                    const double scale = geometric_mean(own, theirs[l]);
+                    value[l] = scale > 0.0 ? value[l] / scale : 0.0;
+                }
+            }
+        }
+    }
+    void diagonal(const Rows& x, std::size_t d, std::size_t at, double* out, Scratch&) const override {
+        for (std::size_t r = 0; r < x.count; ++r) out[r] = x.data[r * x.stride + d + at] > 0.0 ? 1.0 : 0.0;
+    }
+    bool unit_diagonal() const override { return false; }  // 0 where the inner kernel vanishes
+    std::size_t extra() const override { return 1 + inner_->extra(); }
+    void annotate(double* point, std::size_t d, std::size_t at, Scratch& scratch) const override {
+        inner_->annotate(point, d, at + 1, scratch);
+        inner_->diagonal({point, 1, 0}, d, at + 1, point + d + at, scratch);
+    }
+
+private:
+    KernelPtr inner_;
+};
+
+Shape with_gamma(double gamma) {
+    Shape shape;
+    shape.gamma = gamma;
+    return shape;
+}
+
+}  // namespace
+
+KernelPtr gaussian(double gamma) { return std::make_shared<LeafKernel>(&simd::Loops::gaussian, with_gamma(gamma), true); }
+KernelPtr laplacian(double gamma) { return std::make_shared<LeafKernel>(&simd::Loops::laplacian, with_gamma(gamma), true); }
+KernelPtr matern32(double gamma) { return std::make_shared<LeafKernel>(&simd::Loops::matern32, with_gamma(gamma), true); }
+KernelPtr matern52(double gamma) { return std::make_shared<LeafKernel>(&simd::Loops::matern52, with_gamma(gamma), true); }
+
+KernelPtr rational_quadratic(double gamma, double alpha) {
+    Shape shape = with_gamma(gamma);
+    shape.alpha = alpha;
+    return std::make_shared<LeafKernel>(&simd::Loops::rational_quadratic, shape, true);
+}
+
+KernelPtr polynomial(double gamma, double offset, int degree) {
+    Shape shape = with_gamma(gamma);
+    shape.offset = offset;
+    shape.degree = degree;
+    return std::make_shared<LeafKernel>(&simd::Loops::polynomial, shape, false);
+}
+
+KernelPtr linear() { return std::make_shared<LeafKernel>(&simd::Loops::linear, Shape{}, false); }
+KernelPtr constant(double value) { return std::make_shared<ConstantKernel>(value); }
+KernelPtr sum(KernelPtr left, KernelPtr right) { return std::make_shared<PairKernel<Add>>(std::move(left), std::move(right)); }
+KernelPtr product(KernelPtr left, KernelPtr right) { return std::make_shared<PairKernel<Multiply>>(std::move(left), std::move(right)); }
+KernelPtr normalized(KernelPtr kernel) { return std::make_shared<NormalizedKernel>(std::move(kernel)); }
+
+}  // namespace parsimon

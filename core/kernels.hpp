@@ -1,0 +1,71 @@
+// Kernels: small immutable objects that evaluate blocks of rows against points in panels.
+//
+// CONVENTION
+// - A value k(x, c) depends on x and c alone: evaluated in a row, in a block or on the diagonal it has the same bits.
+// - A kernel may keep values with each point beside its features (`extra`), computed once by `annotate`; composed kernels pass on where
+//   theirs begin (`at`).
+// - Points handed in are finite. Values may overflow: callers bound the diagonal, which by Cauchy-Schwarz bounds every other value.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <memory>
+
+#include "points.hpp"
+#include "scratch.hpp"
+#include "simd/loops.hpp"
+
+namespace parsimon {
+
+// sqrt(a b) for a, b >= 0 without overflow or underflow; exactly a when a = b and a^2 is a normal number.
+inline double geometric_mean(double a, double b) {
+    const double product = a * b;
+    return product > 1e-290 && product < 1e290 ? std::sqrt(product) : std::sqrt(a) * std::sqrt(b);
+}
+
+class Kernel {
+public:
+    virtual ~Kernel() = default;
+
+    // out[r, j] = k(x_r, c_j) for every lane of every panel.
+    virtual void rows(const simd::Rows& x, const simd::Panels& centres, std::size_t n_features, std::size_t at, const simd::Block& out,
+                      Scratch& scratch) const = 0;
+    // out[r] = k(x_r, x_r).
+    virtual void diagonal(const simd::Rows& x, std::size_t n_features, std::size_t at, double* out, Scratch& scratch) const = 0;
+    // k(x, x) = 1 for all x.
+    virtual bool unit_diagonal() const = 0;
+
+    virtual std::size_t extra() const { return 0; }
+    virtual void annotate(double* /*point*/, std::size_t /*n_features*/, std::size_t /*at*/, Scratch&) const {}
+};
+
+using KernelPtr = std::shared_ptr<const Kernel>;
+
+// A kernel of one sum over the features: the loops do the work.
+class LeafKernel : public Kernel {
+public:
+    LeafKernel(simd::Evaluate simd::Loops::* evaluate, const simd::Shape& shape, bool stationary)
+        : evaluate_(evaluate), shape_(shape), stationary_(stationary) {}
+    void rows(const simd::Rows&, const simd::Panels&, std::size_t, std::size_t, const simd::Block&, Scratch&) const override;
+    void diagonal(const simd::Rows&, std::size_t, std::size_t, double*, Scratch&) const override;
+    bool unit_diagonal() const override { return stationary_; }
+
+private:
+    simd::Evaluate simd::Loops::* evaluate_;
+    simd::Shape shape_;
+    bool stationary_;  // a function of x - y with value 1 at 0
+};
+
+KernelPtr gaussian(double gamma);            // exp(-gamma ||x - y||^2)
+KernelPtr laplacian(double gamma);           // exp(-gamma ||x - y||_1)
+KernelPtr matern32(double gamma);            // (1 + z) exp(-z),            z^2 = 6 gamma ||x - y||^2
+KernelPtr matern52(double gamma);            // (1 + z + z^2/3) exp(-z),    z^2 = 10 gamma ||x - y||^2
+KernelPtr rational_quadratic(double gamma, double alpha);  // (1 + gamma ||x - y||^2 / alpha)^-alpha
+KernelPtr polynomial(double gamma, double offset, int degree);  // (gamma x'y + offset)^degree
+KernelPtr linear();                          // x'y
+KernelPtr constant(double value);            // value
+KernelPtr sum(KernelPtr left, KernelPtr right);
+KernelPtr product(KernelPtr left, KernelPtr right);
+KernelPtr normalized(KernelPtr kernel);      // k(x, y) / sqrt(k(x, x) k(y, y)); 0 where k(x, x) = 0
+
+}  // namespace parsimon

@@ -1,0 +1,124 @@
+#include "learner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <utility>
+
+namespace parsimon {
+namespace {
+
+const char* kind(double value) { return std::isnan(value) ? "NaN" : value > 0 ? "infinity (inf)" : "minus infinity (-inf)"; }
+
+bool all_finite(const double* x, std::size_t n) {
+    bool finite = true;
+    for (std::size_t i = 0; i < n; ++i) finite &= std::fabs(x[i]) <= std::numeric_limits<double>::max();
+    return finite;
+}
+
+template <class... Words>
+[[noreturn]] void refuse(const Words&... words) {
+    std::ostringstream message;
+    (message << ... << words);
+    throw InputError(message.str());
+}
+
+}  // namespace
+
+void require_finite(const double* x, std::size_t n, std::size_t d, const char* what) {
+    if (all_finite(x, n * d)) return;
+    for (std::size_t i = 0; i < n * d; ++i)
+        if (!std::isfinite(x[i])) refuse(what, " contains ", kind(x[i]), " at row ", i / d, ", column ", i % d);
+}
+
+Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, std::size_t reserve)
+    : recipe_(std::move(recipe)),
+      dictionary_(recipe_.kernel, n_features, n_outputs, recipe_.admission->needs() | recipe_.update->needs() | recipe_.compression->needs(), reserve),
+      looks_(recipe_.batch_size, dictionary_),
+      outputs_(3 * recipe_.batch_size * n_outputs) {
+    recipe_.update->attach(dictionary_);
+    step_.samples.resize(recipe_.batch_size);
+    double* place = outputs_.data();
+    for (std::size_t i = 0; i < recipe_.batch_size; ++i) {
+        step_.samples[i].look = &looks_[i];
+        for (double** array : {&step_.samples[i].f, &step_.samples[i].gradient, &step_.samples[i].coefficient}) {
+            *array = place;
+            place += n_outputs;
+        }
+    }
+}
+
+std::size_t Learner::nbytes() const {
+    return sizeof *this - sizeof dictionary_ + dictionary_.nbytes() + looks_.nbytes() + outputs_.capacity() * sizeof(double) + scratch_.nbytes() +
+           step_.samples.capacity() * sizeof(Sample);
+}
+
+void Learner::check_inputs(const double* x, std::size_t n, Scratch& scratch) const {
+    const std::size_t d = dictionary_.n_features();
+    require_finite(x, n, d, "X");
+    if (recipe_.kernel->unit_diagonal()) return;
+    const std::size_t depth = dictionary_.depth();
+    auto point = scratch.take(depth);
+    for (std::size_t i = 0; i < n; ++i) {
+        std::copy_n(x + i * d, d, point.data());
+        recipe_.kernel->annotate(point.data(), d, 0, scratch);
+        bool usable = all_finite(point.data() + d, depth - d);
+        double kxx = std::numeric_limits<double>::infinity();
+        if (usable) recipe_.kernel->diagonal({point.data(), 1, depth}, d, 0, &kxx, scratch);
+        if (!(kxx <= largest_kernel_value))
+            refuse("the kernel value k(x, x) of row ", i, " of X is ", kxx, ", beyond the largest that can be used (", largest_kernel_value,
+                   "): scale the columns of X, or use a smaller gamma");
+        if (kxx < 0.0) refuse("the kernel value k(x, x) of row ", i, " of X is negative (", kxx, "): this is not a positive definite kernel");
+    }
+}
+
+void Learner::check_targets(const double* y, std::size_t n) const {
+    const std::size_t C = dictionary_.n_outputs();
+    for (std::size_t i = 0; i < n * C; ++i) {
+        if (std::fabs(y[i]) <= largest_target) continue;
+        std::ostringstream where;
+        where << " at row " << i / C;
+        if (C > 1) where << ", column " << i % C;
+        if (!std::isfinite(y[i])) refuse("y contains ", kind(y[i]), where.str());
+        refuse("y is ", y[i], where.str(), ", beyond the largest target that can be used (", largest_target, ")");
+    }
+}
+
+void Learner::learn(const double* x, const double* y, std::size_t n, double* predictions) {
+    const std::size_t d = dictionary_.n_features(), C = dictionary_.n_outputs();
+    for (std::size_t first = 0; first < n; first += recipe_.batch_size) {
+        const std::size_t count = std::min(recipe_.batch_size, n - first);
+        learn_step(x + first * d, y + first * C, count);
+        if (predictions)
+            for (std::size_t i = 0; i < count; ++i) std::copy_n(step_.samples[i].f, C, predictions + (first + i) * C);
+    }
+}
+
+void Learner::learn_step(const double* x, const double* y, std::size_t n) {
+    const std::size_t C = dictionary_.n_outputs();
+    step_.size = n;
+    step_.seen = seen_;
+    step_.spent = 0.0;
+    dictionary_.make_room(n);
+    looks_.fit(dictionary_);
+    dictionary_.look(looks_, x, n);
+    std::size_t i = 0;
+    for (Sample& sample : step_) {
+        sample.y = y + C * i++;
+        dictionary_.evaluate(*sample.look, sample.f);
+        recipe_.loss->gradient(sample.f, sample.y, sample.gradient, C);
+    }
+    recipe_.update->open(dictionary_, step_);
+    for (Sample& sample : step_) {
+        dictionary_.extend(*sample.look);
+        sample.admitted = recipe_.admission->admits(dictionary_, sample, step_) && dictionary_.accepts(*sample.look);
+        recipe_.update->step(dictionary_, sample, step_);
+    }
+    recipe_.compression->compress(dictionary_, step_);
+    seen_ += n;
+    spent_ += step_.spent;
+    dictionary_.maintain();
+}
+
+}  // namespace parsimon

@@ -1,0 +1,71 @@
+// The learner: one loop for every algorithm, made of parts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "admission.hpp"
+#include "compression.hpp"
+#include "losses.hpp"
+#include "updates.hpp"
+
+namespace parsimon {
+
+// Input that cannot be learned from. The message names row and column.
+class InputError : public std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
+// Throws InputError with row and column at the first value of x (n, d) that is NaN or infinite.
+void require_finite(const double* x, std::size_t n, std::size_t d, const char* what);
+
+struct Recipe {
+    KernelPtr kernel;
+    std::shared_ptr<const Loss> loss;
+    std::shared_ptr<Admission> admission;
+    std::shared_ptr<Update> update;
+    std::shared_ptr<Compression> compression;
+    std::size_t batch_size = 1;
+};
+
+class Learner {
+public:
+    // Targets and diagonal kernel values beyond these are refused: squares and products of accepted numbers stay finite.
+    static constexpr double largest_target = 1e100;
+    static constexpr double largest_kernel_value = 1e80;
+
+    // `reserve`: centres to make room for at once; 0 lets the dictionary grow.
+    Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, std::size_t reserve);
+
+    // Throws InputError at the first value that cannot be used; changes nothing.
+    void check_inputs(const double* x, std::size_t n, Scratch& scratch) const;  // (n, n_features)
+    void check_targets(const double* y, std::size_t n) const;                   // (n, n_outputs)
+
+    // Learns n samples in order. Where `predictions` (n, n_outputs) is not null, it takes what was predicted before each was learned.
+    // Requires checked input. A block equals its rows one by one, bit for bit, if it holds whole batches.
+    void learn(const double* x, const double* y, std::size_t n, double* predictions);
+    void predict(const double* x, std::size_t n, double* out) const { dictionary_.predict(x, n, out); }
+
+    Dictionary& dictionary() { return dictionary_; }
+    const Dictionary& dictionary() const { return dictionary_; }
+    std::uint64_t seen() const { return seen_; }
+    double spent() const { return spent_; }
+    Scratch& scratch() { return scratch_; }
+    std::size_t nbytes() const;
+
+private:
+    void learn_step(const double* x, const double* y, std::size_t n);
+
+    Recipe recipe_;
+    Dictionary dictionary_;
+    Looks looks_;
+    Step step_;
+    std::vector<double> outputs_;  // f, gradient and coefficient of each sample of a step
+    Scratch scratch_;
+    std::uint64_t seen_ = 0;
+    double spent_ = 0.0;
+};
+
+}  // namespace parsimon

@@ -1,0 +1,192 @@
+// Compiled once for each instruction set, with PARSIMON_ISA naming the namespace and the table.
+#include "simd/loops.hpp"
+
+#include "simd/pack.hpp"
+
+namespace parsimon::simd::PARSIMON_ISA {
+namespace {
+
+// How a feature enters the sum on which a kernel depends.
+struct SquaredDistance {
+    static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) {
+        const Pack diff = c - x;  // differences, not ||x||^2 + ||c||^2 - 2 x'c: accurate for near-duplicates
+        return acc + diff * diff;
+    }
+};
+struct AbsoluteDistance {
+    static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) { return acc + absolute(c - x); }
+};
+struct InnerProduct {
+    static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) { return acc + c * x; }
+};
+
+// How the sum becomes the kernel's value.
+struct Gaussian : SquaredDistance {
+    static PARSIMON_INLINE Pack value(const Pack& r2, const Shape& s) { return exponential(broadcast(-s.gamma) * r2); }
+};
+struct Laplacian : AbsoluteDistance {
+    static PARSIMON_INLINE Pack value(const Pack& r, const Shape& s) { return exponential(broadcast(-s.gamma) * r); }
+};
+// z exp(-z) is 0 in the limit, but infinity times 0 is not: past 800 the exponential is 0 whatever stands before it.
+PARSIMON_INLINE Pack capped(const Pack& z) { return minimum(z, broadcast(800.0)); }
+struct Matern32 : SquaredDistance {
+    static PARSIMON_INLINE Pack value(const Pack& r2, const Shape& s) {
+        const Pack z = capped(square_root(broadcast(6.0 * s.gamma) * r2));
+        return (broadcast(1.0) + z) * exponential(broadcast(0.0) - z);
+    }
+};
+struct Matern52 : SquaredDistance {
+    static PARSIMON_INLINE Pack value(const Pack& r2, const Shape& s) {
+        const Pack z = capped(square_root(broadcast(10.0 * s.gamma) * r2));
+        return (broadcast(1.0) + z + z * z * broadcast(1.0 / 3.0)) * exponential(broadcast(0.0) - z);
+    }
+};
+struct RationalQuadratic : SquaredDistance {
+    static PARSIMON_INLINE Pack value(const Pack& r2, const Shape& s) {
+        const Pack base = broadcast(1.0) + broadcast(s.gamma / s.alpha) * r2;
+        return exponential(broadcast(-s.alpha) * logarithm(base));
+    }
+};
+struct Polynomial : InnerProduct {
+    static PARSIMON_INLINE Pack value(const Pack& xy, const Shape& s) {
+        const Pack base = broadcast(s.gamma) * xy + broadcast(s.offset);
+        Pack result = base;
+        for (int i = 1; i < s.degree; ++i) result = result * base;
+        return result;
+    }
+};
+struct Linear : InnerProduct {
+    static PARSIMON_INLINE Pack value(const Pack& xy, const Shape&) { return xy; }
+};
+
+// R rows against Q panels, all sums in registers. A value depends on its own row and centre alone, whatever R and Q are.
+template <class Kernel, std::size_t R, std::size_t Q>
+PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Panels& centres, std::size_t panel, std::size_t n_features, const Shape& shape,
+                          const Block& out) {
+    const double* point[R];
+    const double* centre[Q];
+    for (std::size_t r = 0; r < R; ++r) point[r] = x.data + (row + r) * x.stride;
+    for (std::size_t q = 0; q < Q; ++q) centre[q] = centres.data + (panel + q) * centres.depth * lanes;
+    Pack acc[R][Q];
+    for (std::size_t r = 0; r < R; ++r)
+        for (std::size_t q = 0; q < Q; ++q) acc[r][q] = broadcast(0.0);
+    for (std::size_t f = 0; f < n_features; ++f) {
+        Pack c[Q];
+        for (std::size_t q = 0; q < Q; ++q) c[q] = load(centre[q] + f * lanes);
+        for (std::size_t r = 0; r < R; ++r) {
+            const Pack v = broadcast(point[r][f]);
+            for (std::size_t q = 0; q < Q; ++q) acc[r][q] = Kernel::add(acc[r][q], c[q], v);
+        }
+    }
+    for (std::size_t r = 0; r < R; ++r)
+        for (std::size_t q = 0; q < Q; ++q) store(out.data + (row + r) * out.stride + (panel + q) * lanes, Kernel::value(acc[r][q], shape));
+}
+
+template <class Kernel>
+void evaluate(const Rows& x, const Panels& centres, std::size_t n_features, const Shape& shape, const Block& out) {
+    constexpr std::size_t row_tile = 4, panel_tile = 4;
+    std::size_t row = 0;
+    for (; row + row_tile <= x.count; row += row_tile)
+        for (std::size_t p = 0; p < centres.count; ++p) tile<Kernel, row_tile, 1>(x, row, centres, p, n_features, shape, out);
+    for (; row < x.count; ++row) {
+        std::size_t p = 0;
+        for (; p + panel_tile <= centres.count; p += panel_tile) tile<Kernel, 1, panel_tile>(x, row, centres, p, n_features, shape, out);
+        for (; p < centres.count; ++p) tile<Kernel, 1, 1>(x, row, centres, p, n_features, shape, out);
+    }
+}
+
+PARSIMON_INLINE double inline_dot(const double* x, const double* y, std::size_t n) {
+    Pack even = broadcast(0.0), odd = broadcast(0.0);
+    std::size_t i = 0;
+    for (; i + 2 * lanes <= n; i += 2 * lanes) {
+        even = even + load(x + i) * load(y + i);
+        odd = odd + load(x + i + lanes) * load(y + i + lanes);
+    }
+    if (i + lanes <= n) {
+        even = even + load(x + i) * load(y + i);
+        i += lanes;
+    }
+    if (i < n) odd = odd + load_some(x + i, n - i) * load_some(y + i, n - i);
+    return sum(even + odd);
+}
+
+PARSIMON_INLINE void inline_axpy(double scale, const double* x, double* y, std::size_t n) {
+    const Pack s = broadcast(scale);
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) store(y + i, load(y + i) + s * load(x + i));
+    for (; i < n; ++i) y[i] += scale * x[i];
+}
+
+double dot(const double* x, const double* y, std::size_t n) { return inline_dot(x, y, n); }
+
+void axpy(double scale, const double* x, double* y, std::size_t n) { inline_axpy(scale, x, y, n); }
+
+double max_abs(const double* x, std::size_t n) {
+    Pack best = broadcast(0.0);
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) best = maximum(best, absolute(load(x + i)));
+    if (i < n) best = maximum(best, absolute(load_some(x + i, n - i)));
+    double v[lanes];
+    store(v, best);
+    double result = v[0];
+    for (std::size_t k = 1; k < lanes; ++k) result = v[k] > result ? v[k] : result;
+    return result;
+}
+
+double project(const double* S, std::size_t first, std::size_t last, const double* h, double* t, double* a) {
+    double squares = 0.0;
+    for (std::size_t i = first; i < last; ++i) {
+        const double* row = S + i * (i + 1) / 2;
+        t[i] = inline_dot(row, h, i + 1);
+        inline_axpy(t[i], row, a, i + 1);
+        squares += t[i] * t[i];
+    }
+    return squares;
+}
+
+void rotate(double c, double s, const double* x, double* y, double* out, std::size_t n) {
+    const Pack pc = broadcast(c), ps = broadcast(s);
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        const Pack vx = load(x + i), vy = load(y + i);
+        store(out + i, pc * vx - ps * vy);
+        store(y + i, ps * vx + pc * vy);
+    }
+    for (; i < n; ++i) {
+        const double vx = x[i], vy = y[i];
+        out[i] = c * vx - s * vy;
+        y[i] = s * vx + c * vy;
+    }
+}
+
+void column_squares(const double* S, std::size_t m, double* sums) {
+    for (std::size_t i = 0; i < m; ++i) {
+        const double* row = S + i * (i + 1) / 2;
+        for (std::size_t k = 0; k <= i; ++k) sums[k] += row[k] * row[k];
+    }
+}
+
+#define PARSIMON_STRING(x) #x
+#define PARSIMON_NAME(x) PARSIMON_STRING(x)
+
+}  // namespace
+
+extern const Loops table;
+const Loops table = {
+    PARSIMON_NAME(PARSIMON_ISA),
+    evaluate<Gaussian>,
+    evaluate<Laplacian>,
+    evaluate<Matern32>,
+    evaluate<Matern52>,
+    evaluate<RationalQuadratic>,
+    evaluate<Polynomial>,
+    evaluate<Linear>,
+    dot,
+    axpy,
+    max_abs,
+    project,
+    rotate,
+    column_squares,
+};
+
+}  // namespace parsimon::simd::PARSIMON_ISA

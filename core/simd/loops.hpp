@@ -1,0 +1,70 @@
+// The inner loops, compiled once for each instruction set and chosen at run time.
+//
+// A table of plain functions: they know nothing of dictionaries or learners, they allocate nothing, and each sums in an order fixed by the
+// length alone.
+#pragma once
+
+#include <cstddef>
+
+namespace parsimon::simd {
+
+constexpr std::size_t panel_width = 8;  // centres that lie side by side in a panel
+
+constexpr std::size_t padded(std::size_t n) { return (n + panel_width - 1) / panel_width * panel_width; }
+
+// Points in panels of eight: data[(p * depth + f) * 8 + lane] is feature f of point 8 p + lane. Points past the last are zero.
+// `depth` counts the features and whatever else a kernel keeps with each point.
+struct Panels {
+    const double* data;  // (count, depth, 8)
+    std::size_t count;
+    std::size_t depth;
+};
+
+// Points in rows.
+struct Rows {
+    const double* data;  // (count, stride)
+    std::size_t count;
+    std::size_t stride;
+};
+
+// A block of kernel values: out[r * stride + j], j < 8 * panels.count.
+struct Block {
+    double* data;
+    std::size_t stride;
+};
+
+struct Shape {
+    double gamma = 1.0;
+    double alpha = 1.0;   // rational quadratic
+    double offset = 0.0;  // polynomial
+    int degree = 1;       // polynomial
+};
+
+using Evaluate = void (*)(const Rows& x, const Panels& centres, std::size_t n_features, const Shape& shape, const Block& out);
+
+struct Loops {
+    const char* name;
+    Evaluate gaussian, laplacian, matern32, matern52, rational_quadratic, polynomial, linear;
+
+    double (*dot)(const double* x, const double* y, std::size_t n);
+    void (*axpy)(double scale, const double* x, double* y, std::size_t n);  // y += scale x
+    double (*max_abs)(const double* x, std::size_t n);
+
+    // Rows first..last-1 of a packed lower triangle S (row i starts at i (i + 1) / 2): t_i = S_i . h, a += t_i S_i.
+    // Returns the sum of their t_i^2. One pass over S does both products.
+    double (*project)(const double* S, std::size_t first, std::size_t last, const double* h, double* t, double* a);
+
+    // out = c x - s y; y = s x + c y, elementwise. `out` may be x.
+    void (*rotate)(double c, double s, const double* x, double* y, double* out, std::size_t n);
+
+    // sums_k += S_ik^2 over rows i of the packed lower triangle.
+    void (*column_squares)(const double* S, std::size_t m, double* sums);
+};
+
+// The fastest table this processor can run.
+const Loops& loops();
+
+// Every table this processor can run, for tests: `n` of them from the slowest on.
+const Loops* const* all_loops(std::size_t& n);
+
+}  // namespace parsimon::simd

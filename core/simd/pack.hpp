@@ -1,0 +1,196 @@
+// Eight doubles at a time, and the elementary functions the kernels need on them.
+//
+// Every operation works lane by lane in a fixed order, so a lane's result does not depend on its neighbours: that is what makes a block of
+// kernel rows equal its rows bit for bit. A Pack is as many of the target's widest registers as eight doubles take (compilers with vector
+// extensions: GCC, Clang), or eight plain doubles with any other compiler; the code is the same.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(PARSIMON_PLAIN_PACK)
+#define PARSIMON_VECTOR_EXTENSIONS 1
+#endif
+
+#if defined(_MSC_VER)
+#define PARSIMON_INLINE __forceinline
+#else
+#define PARSIMON_INLINE inline __attribute__((always_inline))
+#endif
+
+namespace parsimon::simd::PARSIMON_ISA {
+
+constexpr std::size_t lanes = 8;
+
+#ifdef PARSIMON_VECTOR_EXTENSIONS
+#if defined(__AVX512F__)
+constexpr std::size_t part_bytes = 64;
+#elif defined(__AVX__)
+constexpr std::size_t part_bytes = 32;
+#else
+constexpr std::size_t part_bytes = 16;
+#endif
+typedef double Part __attribute__((vector_size(part_bytes)));
+typedef std::uint64_t Bits __attribute__((vector_size(part_bytes)));
+#else
+using Part = double;
+using Bits = std::uint64_t;
+#endif
+constexpr std::size_t parts = lanes * sizeof(double) / sizeof(Part);
+
+// What is done to one register.
+namespace one {
+PARSIMON_INLINE Part broadcast(double x) {
+#ifdef PARSIMON_VECTOR_EXTENSIONS
+    return x - Part{};  // x - 0 keeps the sign of zero, x + 0 would not
+#else
+    return x;
+#endif
+}
+PARSIMON_INLINE Bits bits(Part a) {
+    Bits r;
+    std::memcpy(&r, &a, sizeof r);
+    return r;
+}
+PARSIMON_INLINE Part from_bits(Bits a) {
+    Part r;
+    std::memcpy(&r, &a, sizeof r);
+    return r;
+}
+PARSIMON_INLINE Part maximum(Part a, Part b) { return a > b ? a : b; }
+PARSIMON_INLINE Part minimum(Part a, Part b) { return a < b ? a : b; }
+PARSIMON_INLINE Part absolute(Part a) { return from_bits(bits(a) & ~bits(broadcast(-0.0))); }
+PARSIMON_INLINE Part square_root(Part a) {
+#ifdef PARSIMON_VECTOR_EXTENSIONS
+    Part r;
+    for (std::size_t i = 0; i < sizeof(Part) / sizeof(double); ++i) r[i] = std::sqrt(a[i]);
+    return r;
+#else
+    return std::sqrt(a);
+#endif
+}
+PARSIMON_INLINE Part where_at_least(Part x, double bound, Part value) { return x >= broadcast(bound) ? value : broadcast(0.0); }
+}  // namespace one
+
+struct Pack {
+    Part v[parts];
+};
+
+#define PARSIMON_PARTWISE(name, expression)                       \
+    PARSIMON_INLINE Pack name(const Pack& a, const Pack& b) {     \
+        Pack r;                                                   \
+        for (std::size_t i = 0; i < parts; ++i) r.v[i] = expression; \
+        return r;                                                 \
+    }
+PARSIMON_PARTWISE(operator+, a.v[i] + b.v[i])
+PARSIMON_PARTWISE(operator-, a.v[i] - b.v[i])
+PARSIMON_PARTWISE(operator*, a.v[i] * b.v[i])
+PARSIMON_PARTWISE(operator/, a.v[i] / b.v[i])
+PARSIMON_PARTWISE(maximum, one::maximum(a.v[i], b.v[i]))
+PARSIMON_PARTWISE(minimum, one::minimum(a.v[i], b.v[i]))
+#undef PARSIMON_PARTWISE
+
+PARSIMON_INLINE Pack load(const double* p) {
+    Pack r;
+    for (std::size_t i = 0; i < parts; ++i) std::memcpy(&r.v[i], p + i * (lanes / parts), sizeof(Part));
+    return r;
+}
+
+PARSIMON_INLINE void store(double* p, const Pack& a) {
+    for (std::size_t i = 0; i < parts; ++i) std::memcpy(p + i * (lanes / parts), &a.v[i], sizeof(Part));
+}
+
+PARSIMON_INLINE Pack broadcast(double x) {
+    Pack r;
+    for (std::size_t i = 0; i < parts; ++i) r.v[i] = one::broadcast(x);
+    return r;
+}
+
+// The first n lanes from p, zero in the others.
+PARSIMON_INLINE Pack load_some(const double* p, std::size_t n) {
+    double buffer[lanes] = {};
+    std::memcpy(buffer, p, n * sizeof(double));
+    return load(buffer);
+}
+
+PARSIMON_INLINE Pack absolute(const Pack& a) {
+    Pack r;
+    for (std::size_t i = 0; i < parts; ++i) r.v[i] = one::absolute(a.v[i]);
+    return r;
+}
+
+PARSIMON_INLINE Pack square_root(const Pack& a) {
+    Pack r;
+    for (std::size_t i = 0; i < parts; ++i) r.v[i] = one::square_root(a.v[i]);
+    return r;
+}
+
+// Sum of the lanes, as a balanced tree: ((0+4)+(2+6)) + ((1+5)+(3+7)).
+PARSIMON_INLINE double sum(const Pack& a) {
+    double v[lanes];
+    store(v, a);
+    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
+
+namespace constants {
+constexpr double log2e = 0x1.71547652b82fep+0;
+constexpr double ln2_high = 0x1.62e42fee00000p-1;  // 21 trailing zero bits: n * ln2_high is exact for |n| < 2^21
+constexpr double ln2_low = 0x1.a39ef35793c76p-33;
+constexpr double round_to_integer = 0x1.8p52;  // adding it leaves the nearest integer in the low bits of the mantissa
+}  // namespace constants
+
+// exp(x) for x <= 0 to about an ulp; exp(0) is exactly 1, results below the smallest normal number (x < -708.39) are 0.
+// x = n ln 2 + r, |r| <= ln 2 / 2; the Taylor sum to r^13 is exact to 4e-18 there, even and odd powers in parallel.
+PARSIMON_INLINE Pack exponential(const Pack& argument) {
+    using namespace constants;
+    const Pack x = maximum(argument, broadcast(-800.0));  // -infinity would leave infinity - infinity below
+    const Pack shifted = x * broadcast(log2e) + broadcast(round_to_integer);
+    const Pack n = shifted - broadcast(round_to_integer);
+    const Pack r = (x - n * broadcast(ln2_high)) - n * broadcast(ln2_low);
+    const Pack q = r * r;
+    Pack even = broadcast(1.0 / 479001600.0);
+    even = even * q + broadcast(1.0 / 3628800.0);
+    even = even * q + broadcast(1.0 / 40320.0);
+    even = even * q + broadcast(1.0 / 720.0);
+    even = even * q + broadcast(1.0 / 24.0);
+    even = even * q + broadcast(0.5);
+    even = even * q + broadcast(1.0);
+    Pack odd = broadcast(1.0 / 6227020800.0);
+    odd = odd * q + broadcast(1.0 / 39916800.0);
+    odd = odd * q + broadcast(1.0 / 362880.0);
+    odd = odd * q + broadcast(1.0 / 5040.0);
+    odd = odd * q + broadcast(1.0 / 120.0);
+    odd = odd * q + broadcast(1.0 / 6.0);
+    odd = odd * q + broadcast(1.0);
+    const Pack p = odd * r + even;
+    Pack result;
+    for (std::size_t i = 0; i < parts; ++i) {
+        // The low bits of `shifted` are n: add it to the exponent.
+        const Bits scaled = one::bits(p.v[i]) + (one::bits(shifted.v[i]) << 52);
+        result.v[i] = one::where_at_least(x.v[i], -708.39, one::from_bits(scaled));
+    }
+    return result;
+}
+
+// log(x) for normal x >= 1: x = 2^e m with m in [sqrt(1/2), sqrt(2)), log m = 2 atanh(s), s = (m - 1)/(m + 1).
+PARSIMON_INLINE Pack logarithm(const Pack& x) {
+    using namespace constants;
+    Pack m, e;
+    for (std::size_t i = 0; i < parts; ++i) {
+        const Bits b = one::bits(x.v[i]);
+        // Offsetting by the bits of sqrt(1/2) makes the exponent field change at sqrt(1/2) 2^e instead of at 2^e. x >= 1, so e >= 0.
+        const Bits n = (b - 0x3fe6a09e667f3bcdULL) >> 52;
+        m.v[i] = one::from_bits(b - (n << 52));
+        // An integer below 2^52 in the low bits of 2^52 is 2^52 + n.
+        e.v[i] = one::from_bits(n | one::bits(one::broadcast(0x1p52))) - one::broadcast(0x1p52);
+    }
+    const Pack s = (m - broadcast(1.0)) / (m + broadcast(1.0));
+    const Pack q = s * s;
+    Pack p = broadcast(1.0 / 23.0);
+    for (int k = 21; k >= 1; k -= 2) p = p * q + broadcast(1.0 / k);
+    return e * broadcast(ln2_high) + (broadcast(2.0) * s * p + e * broadcast(ln2_low));
+}
+
+}  // namespace parsimon::simd::PARSIMON_ISA

@@ -1,0 +1,88 @@
+// The loop: blocks equal rows, budgets hold, bad input is named and changes nothing.
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "learner.hpp"
+
+namespace {
+
+using namespace parsimon;
+
+Learner knlms(KernelPtr kernel, double coherence, std::shared_ptr<Compression> compression, std::size_t d, std::size_t C) {
+    return Learner({std::move(kernel), std::make_shared<SquaredLoss>(), std::make_shared<CoherenceAdmission>(coherence),
+                    std::make_shared<NLMSUpdate>(0.3, 0.01), std::move(compression), 1},
+                   d, C, 0);
+}
+
+struct Stream {
+    explicit Stream(std::size_t n) : n(n), x(2 * n), y(2 * n) {
+        std::mt19937 rng(5);
+        std::normal_distribution<double> normal;
+        for (double& v : x) v = normal(rng);
+        for (std::size_t i = 0; i < n; ++i) {
+            y[2 * i] = std::sin(x[2 * i]);
+            y[2 * i + 1] = x[2 * i + 1] * x[2 * i];
+        }
+    }
+    std::size_t n;
+    std::vector<double> x, y;
+};
+
+bool same(const Learner& a, const Learner& b) {
+    if (a.dictionary().size() != b.dictionary().size()) return false;
+    for (std::size_t c = 0; c < a.dictionary().n_outputs(); ++c)
+        for (std::size_t j = 0; j < a.dictionary().size(); ++j)
+            if (a.dictionary().weights(c)[j] != b.dictionary().weights(c)[j]) return false;
+    return true;
+}
+
+TEST(a_block_equals_its_rows) {
+    const Stream stream(2000);
+    const auto normal_polynomial = normalized(polynomial(0.5, 1.0, 3));
+    for (const KernelPtr& kernel : {gaussian(1.0), product(sum(matern32(0.5), constant(0.2)), laplacian(0.1)), normal_polynomial})
+        for (int rule = 0; rule < 3; ++rule) {
+            const auto compression = [rule]() -> std::shared_ptr<Compression> {
+                if (rule == 0) return std::make_shared<NoCompression>();
+                if (rule == 1) return std::make_shared<LeastCostCompression>(12);
+                return std::make_shared<OldestCompression>(12);
+            };
+            Learner block = knlms(kernel, 0.7, compression(), 2, 2), rows = knlms(kernel, 0.7, compression(), 2, 2);
+            std::vector<double> before(2 * stream.n), one(2);
+            block.learn(stream.x.data(), stream.y.data(), stream.n, before.data());
+            for (std::size_t i = 0; i < stream.n; ++i) {
+                rows.predict(stream.x.data() + 2 * i, 1, one.data());
+                CHECK(one[0] == before[2 * i] && one[1] == before[2 * i + 1]);
+                rows.learn(stream.x.data() + 2 * i, stream.y.data() + 2 * i, 1, nullptr);
+            }
+            CHECK(same(block, rows));
+            CHECK(block.seen() == stream.n);
+            if (rule > 0) CHECK(block.dictionary().size() <= 12);
+        }
+}
+
+TEST(bad_input_is_named) {
+    Learner learner = knlms(sum(linear(), constant(1.0)), 0.9, std::make_shared<NoCompression>(), 2, 1);
+    Scratch scratch;
+    const auto message = [&](std::vector<double> x, std::vector<double> y) -> std::string {
+        try {
+            learner.check_inputs(x.data(), x.size() / 2, scratch);
+            learner.check_targets(y.data(), y.size());
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+    CHECK(message({1, 2, 3, 4}, {1, 2}).empty());
+    CHECK(message({1, 2, 3, nan}, {1, 2}) == "X contains NaN at row 1, column 1");
+    CHECK(message({-inf, 2, 3, nan}, {1, 2}) == "X contains minus infinity (-inf) at row 0, column 0");
+    CHECK(message({1, 2, 3, 4}, {1, inf}) == "y contains infinity (inf) at row 1");
+    CHECK(message({1, 2, 1e200, 4}, {1, 2}).find("row 1") != std::string::npos);
+    CHECK(message({1, 2, 3, 4}, {1e200, 2}).find("row 0") != std::string::npos);
+}
+
+}  // namespace

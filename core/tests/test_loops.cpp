@@ -1,0 +1,146 @@
+// Every table of loops against plain formulas, and rows against blocks bit for bit.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "check.hpp"
+#include "points.hpp"
+#include "simd/loops.hpp"
+
+namespace parsimon::simd::plain {
+extern const Loops table;
+}
+
+namespace {
+
+using namespace parsimon;
+
+std::vector<const simd::Loops*> tables() {
+    std::size_t n = 0;
+    const simd::Loops* const* all = simd::all_loops(n);
+    std::vector<const simd::Loops*> result(all, all + n);
+    result.push_back(&simd::plain::table);
+    return result;
+}
+
+struct Named {
+    simd::Evaluate simd::Loops::* loop;
+    double (*formula)(double r2, double r1, double xy, const simd::Shape&);
+};
+
+const Named kernels[] = {
+    {&simd::Loops::gaussian, [](double r2, double, double, const simd::Shape& s) { return std::exp(-s.gamma * r2); }},
+    {&simd::Loops::laplacian, [](double, double r1, double, const simd::Shape& s) { return std::exp(-s.gamma * r1); }},
+    {&simd::Loops::matern32,
+     [](double r2, double, double, const simd::Shape& s) {
+         const double z = std::sqrt(6 * s.gamma * r2);
+         return (1 + z) * std::exp(-z);
+     }},
+    {&simd::Loops::matern52,
+     [](double r2, double, double, const simd::Shape& s) {
+         const double z = std::sqrt(10 * s.gamma * r2);
+         return (1 + z + z * z / 3) * std::exp(-z);
+     }},
+    {&simd::Loops::rational_quadratic, [](double r2, double, double, const simd::Shape& s) { return std::pow(1 + s.gamma * r2 / s.alpha, -s.alpha); }},
+    {&simd::Loops::polynomial, [](double, double, double xy, const simd::Shape& s) { return std::pow(s.gamma * xy + s.offset, s.degree); }},
+    {&simd::Loops::linear, [](double, double, double xy, const simd::Shape&) { return xy; }},
+};
+
+TEST(kernels_match_formulas_and_blocks_equal_rows) {
+    std::mt19937 rng(1);
+    std::normal_distribution<double> normal;
+    const simd::Shape shape{0.3, 1.7, 4.0, 3};
+    for (const std::size_t d : {1u, 3u, 17u})
+        for (const std::size_t m : {1u, 8u, 37u}) {
+            const std::size_t n = 7;
+            std::vector<double> x(n * d), c(m * d);
+            for (double& v : x) v = normal(rng) / std::sqrt(double(d));
+            for (double& v : c) v = normal(rng) / std::sqrt(double(d));
+            Points points(d);
+            for (std::size_t j = 0; j < m; ++j) points.append(c.data() + j * d);
+            const std::size_t stride = simd::padded(m);
+            for (const auto* table : tables())
+                for (const auto& kernel : kernels) {
+                    std::vector<double> block(n * stride), row(stride);
+                    (table->*kernel.loop)({x.data(), n, d}, points.panels(), d, shape, {block.data(), stride});
+                    for (std::size_t i = 0; i < n; ++i) {
+                        (table->*kernel.loop)({x.data() + i * d, 1, d}, points.panels(), d, shape, {row.data(), stride});
+                        CHECK(std::memcmp(row.data(), block.data() + i * stride, m * sizeof(double)) == 0);
+                        for (std::size_t j = 0; j < m; ++j) {
+                            double r2 = 0, r1 = 0, xy = 0;
+                            for (std::size_t f = 0; f < d; ++f) {
+                                const double a = x[i * d + f], b = c[j * d + f];
+                                r2 += (a - b) * (a - b);
+                                r1 += std::fabs(a - b);
+                                xy += a * b;
+                            }
+                            const double expected = kernel.formula(r2, r1, xy, shape);
+                            CHECK_NEAR(row[j], expected, 1e-13 * (1 + std::fabs(expected)));
+                        }
+                    }
+                }
+        }
+}
+
+TEST(extreme_distances) {
+    // From 0 to overflow: values stay in [0, 1], never NaN, exactly 1 at distance 0.
+    const double scales[] = {0.0, 5e-324, 1e-300, 1e-160, 1e-8, 1.0, 26.0, 27.0, 40.0, 1e8, 1e154, 1e200, 1.7e308};
+    for (const auto* table : tables())
+        for (std::size_t k = 0; k < 5; ++k)
+            for (const double scale : scales) {
+                Points points(1);
+                points.append(&scale);
+                double out[8];
+                const double origin = -0.0;
+                (table->*kernels[k].loop)({&origin, 1, 1}, points.panels(), 1, simd::Shape{}, {out, 8});
+                CHECK(out[0] >= 0.0 && out[0] <= 1.0);
+                if (scale < 1e-150) CHECK(out[0] == 1.0);
+                (table->*kernels[k].loop)({&scale, 1, 1}, points.panels(), 1, simd::Shape{}, {out, 8});
+                CHECK(out[0] == 1.0);
+            }
+}
+
+TEST(exponential_is_accurate_over_its_range) {
+    for (const auto* table : tables()) {
+        double worst = 0.0;
+        for (double x = 0.0; x < 707.0; x += 0.0371) {
+            Points points(1);
+            points.append(&x);
+            double out[8];
+            const double origin = 0.0;
+            table->laplacian({&origin, 1, 1}, points.panels(), 1, simd::Shape{}, {out, 8});
+            worst = std::max(worst, std::fabs(out[0] / std::exp(-x) - 1.0));
+        }
+        CHECK(worst < 5e-16);
+    }
+}
+
+TEST(vector_loops) {
+    std::mt19937 rng(2);
+    std::normal_distribution<double> normal;
+    for (const auto* table : tables())
+        for (std::size_t n = 0; n < 70; ++n) {
+            std::vector<double> x(n), y(n), z(n);
+            for (auto* v : {&x, &y}) for (double& e : *v) e = normal(rng);
+            double dot = 0, largest = 0;
+            for (std::size_t i = 0; i < n; ++i) {
+                dot += x[i] * y[i];
+                largest = std::max(largest, std::fabs(x[i]));
+            }
+            CHECK_NEAR(table->dot(x.data(), y.data(), n), dot, 1e-13 * (n + 1));
+            CHECK(table->max_abs(x.data(), n) == largest);
+            auto sum = y;
+            table->axpy(0.5, x.data(), sum.data(), n);
+            for (std::size_t i = 0; i < n; ++i) CHECK_NEAR(sum[i], y[i] + 0.5 * x[i], 1e-15 * (1 + std::fabs(sum[i])));
+            auto turned = y;
+            table->rotate(0.6, 0.8, x.data(), turned.data(), z.data(), n);
+            for (std::size_t i = 0; i < n; ++i) {
+                CHECK_NEAR(z[i], 0.6 * x[i] - 0.8 * y[i], 1e-15 * 4);
+                CHECK_NEAR(turned[i], 0.8 * x[i] + 0.6 * y[i], 1e-15 * 4);
+            }
+        }
+}
+
+}  // namespace

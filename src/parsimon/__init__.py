@@ -1,0 +1,27 @@
+"""Learn nonlinear functions from data streams with kernels, in a memory you set beforehand.
+
+>>> import numpy as np
+>>> from parsimon import KNLMSRegressor
+>>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
+>>> model = KNLMSRegressor(gamma=1.0, step_size=0.5).fit(X, np.sin(X[:, 0]))
+>>> model.n_centers_
+6
+>>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.05)
+True
+"""
+
+from parsimon import admission, algorithms, compression, datasets, kernels, losses, updates
+from parsimon.estimators import KNLMSRegressor
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "KNLMSRegressor",
+    "admission",
+    "algorithms",
+    "compression",
+    "datasets",
+    "kernels",
+    "losses",
+    "updates",
+]

@@ -1,0 +1,76 @@
+"""Algorithms: each a recipe that names its parts. The loop that runs them is one (C++, ``core/learner.cpp``):
+
+    for step in batches:
+        look: kernel rows and predictions
+        loss: gradients
+        update.open: rate, proposed coefficients
+        for sample in step:
+            admission: does it become a centre?
+            update.step: weights change
+        compression: centres leave
+"""  # noqa: D205
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from parsimon import _core
+from parsimon.admission import Admission, Coherence
+from parsimon.compression import Compression, at_budget
+from parsimon.kernels import Kernel
+from parsimon.losses import Loss, Squared
+from parsimon.updates import NLMS, Update
+
+__all__ = ["Recipe", "knlms"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The parts of an algorithm. ``build`` makes a learner of them.
+
+    >>> from parsimon.kernels import Gaussian
+    >>> learner = knlms(Gaussian(), step_size=0.5, coherence=0.5).build(n_features=2)
+    >>> learner.n_centers
+    0
+    """
+
+    kernel: Kernel
+    loss: Loss
+    admission: Admission
+    update: Update
+    compression: Compression
+    batch_size: int = 1
+
+    def build(self, n_features: int, n_outputs: int = 1) -> _core.Learner:
+        """Return a learner of these parts that has seen nothing. With a budget, its memory is taken at once."""
+        budget = self.compression.budget
+        return _core.Learner(
+            kernel=self.kernel.core(),
+            loss=self.loss.core(),
+            admission=self.admission.core(),
+            update=self.update.core(),
+            compression=self.compression.core(),
+            n_features=n_features,
+            n_outputs=n_outputs,
+            batch_size=self.batch_size,
+            reserve=0 if budget is None else budget + self.batch_size,
+        )
+
+
+def knlms(
+    kernel: Kernel,
+    *,
+    step_size: float,
+    coherence: float,
+    ridge: float = 0.0,
+    budget: int | None = None,
+    compression: str = "least_cost",
+) -> Recipe:
+    """Kernel normalised LMS with the coherence criterion (Honeine, Richard & Bermudez 2007, section V)."""
+    return Recipe(
+        kernel=kernel,
+        loss=Squared(),
+        admission=Coherence(coherence),
+        update=NLMS(step_size, ridge),
+        compression=at_budget(compression, budget),
+    )

@@ -1,0 +1,1 @@
+"""Experiments: the papers' and our own, each a module that can be run."""

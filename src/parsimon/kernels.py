@@ -1,0 +1,372 @@
+"""Kernels: small immutable objects that evaluate and compose.
+
+>>> from parsimon.kernels import Gaussian, Linear
+>>> k = Gaussian(gamma=0.5) + 0.1 * Linear()
+>>> k([[0.0, 0.0]], [[1.0, 1.0], [0.0, 0.0]]).round(4)
+array([[0.3679, 1.    ]])
+
+Calling a kernel gives a block, ``diagonal`` gives k(x, x) for each row. A value depends on its two points alone: the block of several rows equals the
+blocks of the rows, bit for bit. All kernels of a distance share the meaning of `gamma`: Matern and rational quadratic kernels tend to
+``Gaussian(gamma)`` as they become smoother.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from parsimon import _core
+from parsimon._parts import lookup, real, whole
+
+__all__ = [
+    "KERNELS",
+    "Function",
+    "Constant",
+    "Gaussian",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Matern32",
+    "Matern52",
+    "Normalized",
+    "Polynomial",
+    "Product",
+    "RationalQuadratic",
+    "Sum",
+]
+
+Array = NDArray[np.float64]
+
+
+class Kernel(ABC):
+    """A positive definite function k(x, y) of two points in R^d."""
+
+    @abstractmethod
+    def core(self) -> _core.Kernel:
+        """Return the C++ twin."""
+
+    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+        """Evaluate a block: X (n, d) and Y (m, d) give (n, m); without Y, X against itself."""
+        left = _points(X, "X")
+        return self.core().block(left, left if Y is None else _points(Y, "Y"))
+
+    def diagonal(self, X: ArrayLike) -> Array:
+        """Evaluate k(x, x) for each row of X (n, d): (n,)."""
+        return self.core().diagonal(_points(X, "X"))
+
+    def __add__(self, other: Kernel | float) -> Kernel:
+        """Add a kernel, or a constant."""
+        return Sum(self, _kernel(other))
+
+    def __radd__(self, other: Kernel | float) -> Kernel:
+        """Add a kernel, or a constant."""
+        return Sum(_kernel(other), self)
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        """Multiply by a kernel, or a constant."""
+        return Product(self, _kernel(other))
+
+    def __rmul__(self, other: Kernel | float) -> Kernel:
+        """Multiply by a kernel, or a constant."""
+        return Product(_kernel(other), self)
+
+
+@dataclass(frozen=True)
+class Gaussian(Kernel):
+    r"""Gaussian kernel, k(x, y) = exp(-gamma ||x - y||^2).
+
+    The papers' other parameters: ``gamma = 1 / (2 sigma^2)`` for a standard deviation sigma, ``1 / beta`` in Honeine et al. 2007.
+
+    >>> Gaussian(gamma=2.0)([[0.0]], [[1.0]]).round(6)
+    array([[0.135335]])
+    """
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        _positive_gamma(self)
+
+    def core(self) -> _core.Kernel:
+        """Return the C++ twin."""
+        return _core.gaussian(self.gamma)
+
+
+@dataclass(frozen=True)
+class Laplacian(Kernel):
+    """Laplacian kernel, k(x, y) = exp(-gamma ||x - y||_1), with the sum of absolute differences as in scikit-learn.
+
+    >>> Laplacian(gamma=0.5)([[0.0, 0.0]], [[1.0, -1.0]]).round(6)
+    array([[0.367879]])
+    """
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        _positive_gamma(self)
+
+    def core(self) -> _core.Kernel:
+        """Return the C++ twin."""
+        return _core.laplacian(self.gamma)
+
+
+@dataclass(frozen=True)
+class Matern32(Kernel):
+    """Matern kernel of smoothness 3/2, k(x, y) = (1 + z) exp(-z) with z^2 = 6 gamma ||x - y||^2.
+
+    In the usual form z = sqrt(3) r / l the length scale is l = 1 / sqrt(2 gamma), that of ``Gaussian(gamma)``.
+
+    >>> Matern32(gamma=0.5)([[0.0]], [[1.0]]).round(6)
+    array([[0.483358]])
+    """
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        _positive_gamma(self)
+
+    def core(self) -> _core.Kernel:
+        """Return the C++ twin."""
+        return _core.matern32(self.gamma)
+
+
+@dataclass(frozen=True)
+class Matern52(Kernel):
+    """Matern kernel of smoothness 5/2, k(x, y) = (1 + z + z^2/3) exp(-z) with z^2 = 10 gamma ||x - y||^2.
+
+    >>> Matern52(gamma=0.5)([[0.0]], [[1.0]]).round(6)
+    array([[0.523994]])
+    """
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        _positive_gamma(self)
+
+    def core(self) -> _core.Kernel:
+        """Return the C++ twin."""
+        return _core.matern52(self.gamma)
+
+
+@dataclass(frozen=True)
+class RationalQuadratic(Kernel):
+    """Rational quadratic kernel, k(x, y) = (1 + gamma ||x - y||^2 / alpha)^-alpha: a mixture of Gaussians of all widths.
+
+    >>> RationalQuadratic(gamma=1.0, alpha=2.0)([[0.0]], [[2.0]]).round(6)
+    array([[0.111111]])
+    """
+
+    gamma: float = 1.0
+    alpha: float = 1.0
+
+    def __post_init__(self) -> None:
+        _positive_gamma(self)
+        real("alpha", self.alpha, above=0)
+
+    def core(self) -> _core.Kernel:
+        """Return the C++ twin."""
+        return _core.rational_quadratic(self.gamma, self.alpha)
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """Polynomial kernel, k(x, y) = (gamma x'y + offset)^degree, with offset >= 0.
+
+    >>> Polynomial(degree=2, gamma=1.0, offset=1.0)([[1.0, 2.0]], [[3.0, 0.5]])
+    array([[25.]])
+    """
+
+    degree: int = 3
+    gamma: float = 1.0
+    offset: float = 1.0
+
+    def __post_init__(self) -> None:
+        _positive_gamma(self)
+        whole("degree", self.degree, at_least=1)
+        real("offset", self.offset, at_least=0)
+
+    def core(self) -> _core.Kernel:
+        """Return the C++ twin."""
+        return _core.polynomial(self.gamma, self.offset, self.degree)
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """Linear kernel, k(x, y) = x'y.
+
+    >>> Linear()([[1.0, 2.0]], [[3.0, 0.5]])
+    array([[4.]])
+    """
+
+    def core(self) -> _core.Kernel:
+        """Return the C++ twin."""
+        return _core.linear()
+
+
+@dataclass(frozen=True)
+class Constant(Kernel):
+    """Constant kernel, k(x, y) = value: added to another kernel, it gives the model a (regularised) offset.
+
+    >>> (Linear() + Constant(0.5))([[1.0]], [[2.0]])
+    array([[2.5]])
+    """
+
+    value: float = 1.0
+
+    def __post_init__(self) -> None:
+        real("value", self.value, at_least=0)
+
+    def core(self) -> _core.Kernel:
+        """Return the C++ twin."""
+        return _core.constant(self.value)
+
+
+@dataclass(frozen=True)
+class Sum(Kernel):
+    """Sum of two kernels, k(x, y) = left(x, y) + right(x, y); written ``left + right``.
+
+    >>> Sum(Constant(1.0), Constant(2.0))([[0.0]], [[1.0]])
+    array([[3.]])
+    """
+
+    left: Kernel
+    right: Kernel
+
+    def core(self) -> _core.Kernel:
+        """Return the C++ twin."""
+        return _core.sum(self.left.core(), self.right.core())
+
+
+@dataclass(frozen=True)
+class Product(Kernel):
+    """Product of two kernels, k(x, y) = left(x, y) right(x, y); written ``left * right``.
+
+    >>> Product(Constant(3.0), Linear())([[1.0]], [[2.0]])
+    array([[6.]])
+    """
+
+    left: Kernel
+    right: Kernel
+
+    def core(self) -> _core.Kernel:
+        """Return the C++ twin."""
+        return _core.product(self.left.core(), self.right.core())
+
+
+@dataclass(frozen=True)
+class Normalized(Kernel):
+    """Normalised kernel, k(x, y) = inner(x, y) / sqrt(inner(x, x) inner(y, y)): the cosine between the feature maps.
+
+    Zero where inner(x, x) is zero.
+
+    >>> Normalized(Linear())([[1.0, 0.0]], [[2.0, 0.0], [0.0, 3.0], [0.0, 0.0]])
+    array([[1., 0., 0.]])
+    """
+
+    inner: Kernel
+
+    def core(self) -> _core.Kernel:
+        """Return the C++ twin."""
+        return _core.normalized(self.inner.core())
+
+
+@dataclass(frozen=True)
+class Function(Kernel):
+    """A Python function ``function(x, y) -> float`` of two points (d,) as a kernel. Slow: one call a value.
+
+    The function must be symmetric and positive definite; nothing checks that beyond k(x, x) >= 0.
+    An exception that it raises while a model learns a block leaves the model with the rows before it learned.
+
+    >>> k = Function(lambda x, y: float(min(x[0], y[0])))
+    >>> k([[1.0]], [[2.0], [0.5]])
+    array([[1. , 0.5]])
+    """
+
+    function: Callable[[Array, Array], float] = field()
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise TypeError(f"function must be callable, got {self.function!r}")
+
+    def core(self) -> _core.Kernel:
+        """Return the C++ twin."""
+        return _core.callable(self.function)
+
+
+#: Kernels that an estimator's ``kernel`` parameter can name. Each takes the estimator's ``gamma``, but for the linear one.
+KERNELS: dict[str, type[Kernel]] = {
+    "gaussian": Gaussian,
+    "laplacian": Laplacian,
+    "matern32": Matern32,
+    "matern52": Matern52,
+    "rational_quadratic": RationalQuadratic,
+    "polynomial": Polynomial,
+    "linear": Linear,
+}
+
+
+def resolve(kernel: str | Kernel | Callable[[Array, Array], float], gamma: float | str, X: Array) -> Kernel:
+    """Return the kernel that an estimator's `kernel` and `gamma` mean, given its first block X (n, d)."""
+    if isinstance(kernel, str):
+        cls = lookup(KERNELS, kernel, "kernel")
+        return cls() if cls is Linear else cls(gamma=width(gamma, X))  # type: ignore[call-arg]
+    if gamma != "scale":
+        raise ValueError(f"gamma={gamma!r} has no effect on a kernel given as an object: set it there")
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel):
+        return Function(kernel)
+    raise TypeError(f"kernel must be a name, a kernel object or a function of two points, got {kernel!r}")
+
+
+def width(gamma: float | str, X: Array) -> float:
+    """Return gamma as a number.
+
+    "scale" is 1 / (d Var[X]), as in scikit-learn (1 where the variance is 0); "median" is 1 / (2 median ||x_i - x_j||^2) over at most 1000 rows of X (n, d),
+    evenly spaced. A first block of one row has no spread to measure: both are 1 / d then, which suits standardised features.
+
+    >>> width("scale", np.array([[0.0, 0.0], [2.0, 2.0]]))
+    0.5
+    """
+    if not isinstance(gamma, str):
+        return real("gamma", gamma, above=0)
+    measure = lookup({"scale": _scale, "median": _median}, gamma, "gamma")
+    value = 1.0 / X.shape[1] if len(X) == 1 else measure(X)
+    if not 0.0 < value < np.inf:
+        raise ValueError(f"gamma={gamma!r} gives {value} on the first block: scale the columns of X, or give a number")
+    return value
+
+
+def _scale(X: Array) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = float(X.var())
+        return 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
+
+
+def _median(X: Array) -> float:
+    from scipy.spatial.distance import pdist
+
+    rows = X[np.linspace(0, len(X) - 1, min(len(X), 1000)).astype(int)]
+    squares = pdist(rows, "sqeuclidean")
+    squares = squares[squares > 0]
+    return 1.0 / (2.0 * float(np.median(squares))) if len(squares) else 1.0
+
+
+def _positive_gamma(kernel: Any) -> None:
+    real("gamma", kernel.gamma, above=0)
+
+
+def _kernel(value: Kernel | float) -> Kernel:
+    return value if isinstance(value, Kernel) else Constant(value)
+
+
+def _points(X: ArrayLike, what: str) -> Array:
+    points = np.ascontiguousarray(X, dtype=np.float64)
+    if points.ndim != 2:
+        raise ValueError(f"{what} must have two dimensions (points, features), got shape {points.shape}")
+    _core.require_finite(points, what)
+    return points

@@ -1,0 +1,285 @@
+import dense
+import numpy as np
+import oracle
+import pytest
+
+from parsimon import KNLMSRegressor, algorithms, kernels
+
+
+def stream(n, d=3, outputs=1, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    Y = np.column_stack([np.sin(2 * X[:, 0]) + X[:, -1] * X[:, 0] + c for c in range(outputs)])
+    return X, Y + 0.1 * rng.normal(size=Y.shape)
+
+
+def state(model):
+    return model.centers_.tobytes(), model.weights_.tobytes(), model.n_samples_seen_, model.n_centers_
+
+
+@pytest.mark.parametrize("name", dense.KERNELS)
+def test_trajectory_equals_the_oracle(name):
+    n = 300 if name == "function" else 5000
+    kernel, _ = dense.KERNELS[name]
+    X, Y = stream(n, outputs=2)
+    mu0 = 0.95 if name in ("polynomial", "linear", "constant") else 0.6
+    predictions, centres, weights = oracle.knlms(kernel, X, Y, step_size=0.3, mu0=mu0, ridge=0.01)
+    model = KNLMSRegressor(kernel, step_size=0.3, coherence=mu0, ridge=0.01)
+    ours = model.predict_then_learn(X, Y)
+    assert 1 < model.n_centers_ < 2500
+    np.testing.assert_array_equal(model.centers_, centres)
+    np.testing.assert_allclose(ours, predictions, rtol=0, atol=1e-10 * max(1, np.abs(predictions).max()))
+    np.testing.assert_allclose(model.weights_, weights, rtol=0, atol=1e-10 * max(1, np.abs(weights).max()))
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize(
+    "budget", [{}, {"budget": 20}, {"budget": 20, "compression": "oldest"}], ids=["free", "least_cost", "oldest"]
+)
+@pytest.mark.parametrize("name", ["gaussian", "nested", "polynomial"])
+def test_block_chunks_and_loop_are_bit_identical(name, budget, outputs):
+    X, Y = stream(1500, outputs=outputs)
+    y = Y if outputs > 1 else Y[:, 0]
+
+    def fresh():
+        return KNLMSRegressor(dense.KERNELS[name][0], coherence=0.8, **budget)
+
+    block = fresh().partial_fit(X, y)
+    chunks = fresh()
+    for rows in np.split(np.arange(len(X)), [1, 2, 9, 40, 41, 170, 901, 1024]):
+        chunks.partial_fit(X[rows], y[rows])
+    loop, before = fresh(), []
+    for i, (x, target) in enumerate(zip(X, y, strict=True)):
+        before.append(loop.predict_one(x) if i else np.zeros(outputs))
+        loop.learn_one(x, target)
+    assert state(block) == state(chunks) == state(loop) == state(fresh().fit(X, y))
+    prequential = fresh().predict_then_learn(X, y)
+    np.testing.assert_array_equal(prequential[1:], np.array(before[1:]))
+    np.testing.assert_array_equal(block.predict(X), np.concatenate([loop.predict(X[i : i + 7]) for i in range(0, 1500, 7)]))
+
+
+@pytest.mark.parametrize("compression", ["least_cost", "oldest"])
+def test_budget_holds_in_centres_and_bytes(compression):
+    X, Y = stream(6000)
+    model = KNLMSRegressor(gamma=1.0, coherence=0.9, budget=25, compression=compression)
+    model.partial_fit(X[:2000], Y[:2000, 0])
+    size = model.nbytes_
+    for i in range(2000, 6000, 500):
+        model.partial_fit(X[i : i + 500], Y[i : i + 500, 0])
+        assert model.n_centers_ == 25
+        assert model.nbytes_ == size
+
+
+def test_oldest_keeps_the_newest_centres():
+    X, Y = stream(500)
+    window = KNLMSRegressor(gamma=1.0, coherence=1.0, budget=5, compression="oldest").fit(X, Y[:, 0])
+    np.testing.assert_array_equal(window.centers_, X[-5:])
+
+
+def test_least_cost_keeps_the_function():
+    # The centre evicted is the one whose removal costs least: check one eviction against the dense answer.
+    X, Y = stream(300)
+    options = dict(gamma=0.5, coherence=0.9, step_size=0.3)
+    free = KNLMSRegressor(**options)
+    i = 0
+    while i == 0 or free.n_centers_ <= 30:
+        free.partial_fit(X[i : i + 1], Y[i : i + 1, 0])
+        i += 1
+    budgeted = KNLMSRegressor(**options, budget=30).fit(X[:i], Y[:i, 0])
+    K, w = kernels.Gaussian(0.5)(free.centers_), free.weights_
+    costs = w**2 / np.diag(np.linalg.inv(K))
+    keep = np.arange(31) != np.argmin(costs)
+    np.testing.assert_array_equal(budgeted.centers_, free.centers_[keep])
+    np.testing.assert_allclose(budgeted.weights_, np.linalg.solve(K[np.ix_(keep, keep)], K[keep] @ w), atol=1e-8)
+
+
+def test_it_learns():
+    X, Y = stream(8000, d=2)
+    model = KNLMSRegressor(gamma=1.0, coherence=0.7, step_size=0.5).fit(X[:6000], Y[:6000, 0])
+    assert model.score(X[6000:], Y[6000:, 0]) > 0.95
+    again = KNLMSRegressor(gamma="median", n_passes=3).fit(X[:100], Y[:100, 0])
+    assert again.n_samples_seen_ == 300
+
+
+def test_fitted_attributes():
+    X, Y = stream(200, d=4, outputs=2)
+    model = KNLMSRegressor().fit(X, Y)
+    m = model.n_centers_
+    assert model.centers_.shape == (m, 4)
+    assert model.weights_.shape == (m, 2)
+    assert model.predict(X).shape == (200, 2)
+    assert np.shape(model.predict_one(X[0])) == (2,)
+    assert model.n_samples_seen_ == 200
+    assert model.n_features_in_ == 4
+    assert model.nbytes_ > 8 * m * 6
+    assert model.kernel_ == kernels.Gaussian(1 / (4 * X.var()))
+    np.testing.assert_allclose(model.kernel_(X, model.centers_) @ model.weights_, model.predict(X), atol=1e-12)
+    flat = KNLMSRegressor().fit(X, Y[:, 0])
+    assert flat.weights_.shape == (flat.n_centers_,)
+    assert isinstance(flat.predict_one(X[0]), float)
+
+
+def test_learn_one_takes_what_people_have():
+    X, Y = stream(5)
+    a, b = KNLMSRegressor(gamma=1.0), KNLMSRegressor(gamma=1.0)
+    for x, y in zip(X, Y[:, 0], strict=True):
+        a.learn_one(x, y)
+        b.learn_one(list(x), np.array(y))
+    assert state(a) == state(b)
+    single = X.astype(np.float32)
+    assert a.predict_one(single[0]) == a.predict_one(list(single[0].astype(float)))
+    a.learn_one(X[::-1][0][::-1], 1)  # a view, an integer
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "predict_then_learn", "learn_one", "predict", "predict_one"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_non_finite_input_is_named_and_changes_nothing(method, value):
+    X, Y = stream(50)
+    model = KNLMSRegressor(gamma=1.0).fit(X, Y[:, 0])
+    before = state(model)
+    bad = X[:10].copy()
+    bad[7, 1] = value
+    single = method.endswith("_one")
+    arguments = (bad[7],) if single else (bad,)
+    if "predict" not in method or method == "predict_then_learn":
+        arguments += (1.0,) if single else (Y[:10, 0],)
+    with pytest.raises(ValueError, match=f"X contains .*(NaN|inf).* at row {0 if single else 7}, column 1"):
+        getattr(model, method)(*arguments)
+    assert state(model) == before
+    if len(arguments) == 2:
+        bad_y = Y[:10, 0].copy()
+        bad_y[3] = value
+        with pytest.raises(ValueError, match=r"y contains .*(NaN|inf).* at row"):
+            getattr(model, method)(X[0] if single else X[:10], value if single else bad_y)
+        assert state(model) == before
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"gamma": -1.0}, ValueError, "gamma must be finite and > 0, got -1.0"),
+        ({"gamma": "wide"}, ValueError, "unknown gamma 'wide'"),
+        ({"coherence": 1.5}, ValueError, "coherence must be finite and >= 0 and <= 1, got 1.5"),
+        ({"coherence": -0.1}, ValueError, "coherence"),
+        ({"coherence": "low"}, TypeError, "coherence must be a number"),
+        ({"budget": 0}, ValueError, "budget must be >= 1, got 0"),
+        ({"budget": 2.5}, TypeError, "budget must be a whole number"),
+        ({"step_size": 0}, ValueError, "step_size"),
+        ({"step_size": 2.0}, ValueError, "step_size must be finite and > 0 and < 2"),
+        ({"ridge": -1}, ValueError, "ridge"),
+        ({"compression": "newest"}, ValueError, "unknown compression 'newest'; known are 'least_cost', 'oldest'"),
+        ({"kernel": "rbf"}, ValueError, "unknown kernel 'rbf'; known are 'gaussian'"),
+        ({"n_passes": 0}, ValueError, "n_passes"),
+    ],
+)
+def test_bad_parameters_are_named_and_change_nothing(parameters, error, message):
+    X, Y = stream(50)
+    model = KNLMSRegressor().fit(X, Y[:, 0])
+    before = state(model)
+    with pytest.raises(error, match=message):
+        model.set_params(**parameters).fit(X, Y[:, 0])
+    assert state(model) == before
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (np.ones((5, 2)), np.ones(5), "2 features"),
+        (np.ones((5, 4)), np.ones(5), "4 features"),
+        (np.ones((0, 3)), np.ones(0), "0 sample"),
+        (np.ones((3, 0)), np.ones(3), "0 feature"),
+        (np.ones(3), np.ones(3), "1D array"),
+        (np.ones((5, 3)), np.ones(4), "inconsistent numbers of samples"),
+        (np.ones((5, 3)), np.ones((5, 2)), "y has 2 outputs, but 1 are expected"),
+        (np.ones((5, 3)), None, "y is None"),
+        (np.array([["a", "b", "c"]]), np.ones(1), "could not convert"),
+        (np.full((1, 3), 1e200), np.ones(1), "k\\(x, x\\) of row 0"),
+        (np.ones((2, 3)), np.array([1.0, 1e200]), "y is 1e\\+200 at row 1"),
+    ],
+)
+def test_bad_blocks_are_named_and_change_nothing(X, y, message):
+    A, B = stream(50)
+    model = KNLMSRegressor(kernels.Polynomial(2)).fit(A, B[:, 0])
+    before = state(model)
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X, y)
+    assert state(model) == before
+    fresh = KNLMSRegressor(kernels.Polynomial(2))
+    if X.ndim == 2 and X.shape[1] == 3 and message != "y has 2 outputs, but 1 are expected":
+        with pytest.raises(ValueError, match=message):
+            fresh.partial_fit(X, y)
+        assert not hasattr(fresh, "n_features_in_")
+
+
+def test_object_arrays_of_anything_but_numbers_are_refused():
+    X = np.array([[1.0, {"a": 1}]], dtype=object)
+    with pytest.raises(TypeError, match="number"):
+        KNLMSRegressor().fit(X, [1.0])
+
+
+def test_wrong_shapes_in_learn_one():
+    X, Y = stream(50)
+    model = KNLMSRegressor(gamma=1.0).fit(X, Y[:, 0])
+    before = state(model)
+    for x, y in [(X[0, :2], 1.0), (X[:2], 1.0), (X[0], [1.0, 2.0]), (["a", "b", "c"], 1.0), (X[0], "a"), (X[0], None)]:
+        with pytest.raises((ValueError, TypeError)):
+            model.learn_one(x, y)
+        assert state(model) == before
+    for x in (X[0, :2], X[:2], "abc"):
+        with pytest.raises((ValueError, TypeError)):
+            model.predict_one(x)
+
+
+def test_unfitted():
+    from sklearn.exceptions import NotFittedError
+
+    for ask in (lambda m: m.predict([[1.0]]), lambda m: m.predict_one([1.0]), lambda m: m.centers_, lambda m: m.nbytes_):
+        with pytest.raises(NotFittedError):
+            ask(KNLMSRegressor())
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.ones((300, 2)),
+        np.zeros((300, 2)),
+        np.repeat([[1.0, 2.0], [3.0, 4.0]], 150, axis=0),
+        np.random.default_rng(0).normal(size=(300, 2)) * 1e-300,
+        np.random.default_rng(0).normal(size=(300, 2)) * 1e300,
+        np.random.default_rng(0).normal(size=(300, 2)) * 5e-324,
+    ],
+    ids=["ones", "zeros", "duplicates", "tiny", "huge", "denormal"],
+)
+@pytest.mark.parametrize("coherence", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("name", [*dense.FAST])
+def test_weights_stay_finite(X, coherence, name):
+    y = np.tile([1e100, -1e100, 0.0], 100)
+    model = KNLMSRegressor(dense.KERNELS[name][0], coherence=coherence, step_size=1.9, budget=10)
+    try:
+        model.fit(X, y)
+    except ValueError as error:
+        assert "k(x, x)" in str(error)  # refused: the kernel would overflow
+        return
+    assert np.isfinite(model.weights_).all()
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_threads_predict_while_one_learns():
+    from concurrent.futures import ThreadPoolExecutor
+
+    X, Y = stream(20_000)
+    model = KNLMSRegressor(gamma=1.0, coherence=0.9).fit(X[:10], Y[:10, 0])
+    with ThreadPoolExecutor(4) as pool:
+        learning = pool.submit(model.partial_fit, X[10:], Y[10:, 0])
+        answers = [pool.submit(model.predict, X[:50]) for _ in range(200)]
+        assert all(np.isfinite(a.result()).all() for a in answers)
+        learning.result()
+    assert state(model) == state(KNLMSRegressor(gamma=1.0, coherence=0.9).fit(X[:10], Y[:10, 0]).partial_fit(X[10:], Y[10:, 0]))
+
+
+def test_the_recipe_names_its_parts():
+    recipe = algorithms.knlms(kernels.Gaussian(), step_size=0.1, coherence=0.5, budget=10)
+    assert recipe.compression.budget == 10
+    assert recipe.batch_size == 1
+    learner = recipe.build(n_features=2)
+    assert learner.nbytes < 100_000
