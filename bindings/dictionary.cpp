@@ -87,7 +87,8 @@ Array removal_costs(const Handle& handle) {
 }
 
 void set_weights(Handle& handle, const Matrix& W) {
-    if (W.shape(0) != handle.dictionary.size() || W.shape(1) != handle.dictionary.n_outputs()) throw nb::value_error("weights must have shape (size, n_outputs)");
+    if (W.shape(0) != handle.dictionary.size() || W.shape(1) != handle.dictionary.n_outputs())
+        throw nb::value_error("weights must have shape (size, n_outputs)");
     for (std::size_t j = 0; j < W.shape(0); ++j)
         for (std::size_t c = 0; c < W.shape(1); ++c) handle.dictionary.weights(c)[j] = W.data()[j * W.shape(1) + c];
 }

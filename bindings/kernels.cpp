@@ -20,14 +20,16 @@ public:
         function_.reset();
     }
 
-    void rows(const simd::Rows& x, const simd::Panels& centres, std::size_t d, std::size_t, const simd::Block& out, Scratch& scratch) const override {
+    void rows(const simd::Rows& x, const simd::Panels& centres, std::size_t d, std::size_t, const simd::Block& out,
+              Scratch& scratch) const override {
         nb::gil_scoped_acquire gil;
         constexpr std::size_t width = simd::panel_width;
         auto centre = scratch.take(d);
         for (std::size_t p = 0; p < centres.count; ++p)
             for (std::size_t lane = 0; lane < width; ++lane) {
                 for (std::size_t f = 0; f < d; ++f) centre.data()[f] = centres.data[(p * centres.depth + f) * width + lane];
-                for (std::size_t r = 0; r < x.count; ++r) out.data[r * out.stride + p * width + lane] = call(x.data + r * x.stride, centre.data(), d);
+                for (std::size_t r = 0; r < x.count; ++r)
+                    out.data[r * out.stride + p * width + lane] = call(x.data + r * x.stride, centre.data(), d);
             }
     }
     void diagonal(const simd::Rows& x, std::size_t d, std::size_t, double* out, Scratch&) const override {
@@ -37,9 +39,7 @@ public:
     bool unit_diagonal() const override { return false; }
 
 private:
-    double call(const double* x, const double* y, std::size_t d) const {
-        return nb::cast<double>(function_(copy(x, d), copy(y, d)));
-    }
+    double call(const double* x, const double* y, std::size_t d) const { return nb::cast<double>(function_(copy(x, d), copy(y, d))); }
     static nb::object copy(const double* x, std::size_t d) {
         Result result({d});
         std::copy_n(x, d, result.data());
@@ -102,16 +102,22 @@ void bind_kernels(nb::module_& m) {
     m.def("laplacian", [](double gamma) { return shared(laplacian(gamma)); }, nb::arg("gamma"));
     m.def("matern32", [](double gamma) { return shared(matern32(gamma)); }, nb::arg("gamma"));
     m.def("matern52", [](double gamma) { return shared(matern52(gamma)); }, nb::arg("gamma"));
-    m.def("rational_quadratic", [](double gamma, double alpha) { return shared(rational_quadratic(gamma, alpha)); }, nb::arg("gamma"), nb::arg("alpha"));
-    m.def("polynomial", [](double gamma, double offset, int degree) { return shared(polynomial(gamma, offset, degree)); }, nb::arg("gamma"),
-          nb::arg("offset"), nb::arg("degree"));
+    m.def(
+        "rational_quadratic", [](double gamma, double alpha) { return shared(rational_quadratic(gamma, alpha)); }, nb::arg("gamma"),
+        nb::arg("alpha"));
+    m.def(
+        "polynomial", [](double gamma, double offset, int degree) { return shared(polynomial(gamma, offset, degree)); }, nb::arg("gamma"),
+        nb::arg("offset"), nb::arg("degree"));
     m.def("linear", [] { return shared(linear()); });
     m.def("constant", [](double value) { return shared(constant(value)); }, nb::arg("value"));
     m.def("sum", [](std::shared_ptr<Kernel> a, std::shared_ptr<Kernel> b) { return shared(sum(a, b)); }, nb::arg("left"), nb::arg("right"));
-    m.def("product", [](std::shared_ptr<Kernel> a, std::shared_ptr<Kernel> b) { return shared(product(a, b)); }, nb::arg("left"), nb::arg("right"));
+    m.def(
+        "product", [](std::shared_ptr<Kernel> a, std::shared_ptr<Kernel> b) { return shared(product(a, b)); }, nb::arg("left"),
+        nb::arg("right"));
     m.def("normalized", [](std::shared_ptr<Kernel> k) { return shared(normalized(k)); }, nb::arg("kernel"));
-    m.def("callable", [](nb::callable function) -> std::shared_ptr<Kernel> { return std::make_shared<CallableKernel>(std::move(function)); },
-          nb::arg("function"));
+    m.def(
+        "callable", [](nb::callable function) -> std::shared_ptr<Kernel> { return std::make_shared<CallableKernel>(std::move(function)); },
+        nb::arg("function"));
 }
 
 }  // namespace parsimon::bindings

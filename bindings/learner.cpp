@@ -16,8 +16,9 @@ namespace {
 // A learner that many threads may predict with while one learns: learning excludes, predicting shares.
 class SharedLearner {
 public:
-    SharedLearner(std::shared_ptr<Kernel> kernel, std::shared_ptr<Loss> loss, std::shared_ptr<Admission> admission, std::shared_ptr<Update> update,
-                  std::shared_ptr<Compression> compression, std::size_t n_features, std::size_t n_outputs, std::size_t batch_size, std::size_t reserve)
+    SharedLearner(std::shared_ptr<Kernel> kernel, std::shared_ptr<Loss> loss, std::shared_ptr<Admission> admission,
+                  std::shared_ptr<Update> update, std::shared_ptr<Compression> compression, std::size_t n_features, std::size_t n_outputs,
+                  std::size_t batch_size, std::size_t reserve)
         : learner_({kernel, loss, admission, update, compression, batch_size}, n_features, n_outputs, reserve), batch_size_(batch_size) {}
 
     void learn(const Matrix& X, const Matrix& Y) { learn_block(X, Y, nullptr); }
@@ -76,7 +77,8 @@ private:
     void require_features(std::size_t found) const { require_columns(found, learner_.dictionary().n_features(), "X"); }
     void require_outputs(std::size_t found) const {
         if (found != outputs())
-            throw nb::value_error(("y has " + std::to_string(found) + " outputs, but " + std::to_string(outputs()) + " are expected").c_str());
+            throw nb::value_error(
+                ("y has " + std::to_string(found) + " outputs, but " + std::to_string(outputs()) + " are expected").c_str());
     }
 
     // For work that takes a moment: waits for the lock without the GIL, which the holder may need, but works with it.
@@ -115,7 +117,8 @@ private:
         // Whole batches at a time, so that Ctrl-C is heard in between.
         const std::size_t chunk = std::max<std::size_t>(1, 512 / batch_size_) * batch_size_;
         for (std::size_t first = 0; first < n; first += chunk) {
-            learner_.learn(X.data() + first * d, Y.data() + first * C, std::min(chunk, n - first), predictions ? predictions + first * C : nullptr);
+            learner_.learn(X.data() + first * d, Y.data() + first * C, std::min(chunk, n - first),
+                           predictions ? predictions + first * C : nullptr);
             if (first + chunk < n) {
                 nb::gil_scoped_acquire acquire;
                 if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -136,10 +139,12 @@ auto reading(Read what) {
 }  // namespace
 
 void bind_learner(nb::module_& m) {
-    m.def("require_finite", [](const Matrix& X, const char* what) { require_finite(X.data(), X.shape(0), X.shape(1), what); }, nb::arg("X"), nb::arg("what"));
+    m.def(
+        "require_finite", [](const Matrix& X, const char* what) { require_finite(X.data(), X.shape(0), X.shape(1), what); }, nb::arg("X"),
+        nb::arg("what"));
     nb::class_<SharedLearner>(m, "Learner")
-        .def(nb::init<std::shared_ptr<Kernel>, std::shared_ptr<Loss>, std::shared_ptr<Admission>, std::shared_ptr<Update>, std::shared_ptr<Compression>,
-                      std::size_t, std::size_t, std::size_t, std::size_t>(),
+        .def(nb::init<std::shared_ptr<Kernel>, std::shared_ptr<Loss>, std::shared_ptr<Admission>, std::shared_ptr<Update>,
+                      std::shared_ptr<Compression>, std::size_t, std::size_t, std::size_t, std::size_t>(),
              nb::arg("kernel"), nb::arg("loss"), nb::arg("admission"), nb::arg("update"), nb::arg("compression"), nb::arg("n_features"),
              nb::arg("n_outputs"), nb::arg("batch_size"), nb::arg("reserve"))
         .def("learn", &SharedLearner::learn, nb::arg("X"), nb::arg("Y"))

@@ -25,7 +25,9 @@ Array loss_gradient(const Loss& loss, const Vector& f, const Vector& y) {
 }  // namespace
 
 void bind_parts(nb::module_& m) {
-    nb::class_<Loss>(m, "Loss").def("value", &loss_value, nb::arg("f"), nb::arg("y")).def("gradient", &loss_gradient, nb::arg("f"), nb::arg("y"));
+    nb::class_<Loss>(m, "Loss")
+        .def("value", &loss_value, nb::arg("f"), nb::arg("y"))
+        .def("gradient", &loss_gradient, nb::arg("f"), nb::arg("y"));
     nb::class_<SquaredLoss, Loss>(m, "SquaredLoss").def(nb::init<>());
 
     nb::class_<Admission>(m, "Admission");

@@ -17,8 +17,8 @@ public:
     bool admits(const Dictionary&, Sample&, const Step&) override { return true; }
 };
 
-// Rule (6) of Honeine, Richard & Bermudez 2007: max_j |k(x, d_j)| / sqrt(k(x,x) k(d_j,d_j)) <= threshold. A coherence of 1, that of an exact copy,
-// is never admitted.
+// Rule (6) of Honeine, Richard & Bermudez 2007: max_j |k(x, d_j)| / sqrt(k(x,x) k(d_j,d_j)) <= threshold. A coherence of 1, that of an
+// exact copy, is never admitted.
 class CoherenceAdmission final : public Admission {
 public:
     explicit CoherenceAdmission(double threshold) : threshold_(threshold) {}

@@ -53,7 +53,8 @@ void Looks::fit(const Dictionary& dictionary) {
 }
 
 std::size_t Looks::nbytes() const {
-    return (points_.capacity() + h_.capacity() + t_.capacity() + a_.capacity() + kxx_.capacity()) * sizeof(double) + looks_.capacity() * sizeof(Look);
+    return (points_.capacity() + h_.capacity() + t_.capacity() + a_.capacity() + kxx_.capacity()) * sizeof(double) +
+           looks_.capacity() * sizeof(Look);
 }
 
 Dictionary::Dictionary(KernelPtr kernel, std::size_t n_features, std::size_t n_outputs, Needs needs, std::size_t reserve)
@@ -68,7 +69,8 @@ void Dictionary::centre(std::size_t j, double* out) const {
 }
 
 std::size_t Dictionary::nbytes() const {
-    std::size_t doubles = diagonal_.capacity() + weights_.capacity() + factor_.capacity() + inverse_diagonal_.capacity() + carry_.capacity() + column_.capacity();
+    std::size_t doubles = diagonal_.capacity() + weights_.capacity() + factor_.capacity() + inverse_diagonal_.capacity() +
+                          carry_.capacity() + column_.capacity();
     std::size_t total = sizeof *this + points_.nbytes() + doubles * sizeof(double) + scratch_.nbytes();
     for (const Aligned* state : aligned_) total += state->nbytes();
     return total;

@@ -5,7 +5,8 @@
 // CONVENTION
 // - Centres 0..size-1 are in insertion order; a removal closes the gap and permutes nothing.
 // - weights: output c of centre j at c * capacity + j; diagonal_j = k(d_j, d_j).
-// - With a factor: S is lower triangular with positive diagonal, packed by rows, and S'S = K^-1 up to `drift`; inverse_diagonal_j = (S'S)_jj.
+// - With a factor: S is lower triangular with positive diagonal, packed by rows, and S'S = K^-1 up to `drift`; inverse_diagonal_j =
+// (S'S)_jj.
 // - Aligned states see every append after it happened, and every removal before anything but the factor forgets the centre.
 // - Capacity changes only in `make_room`; nothing else allocates.
 // - The cost of a removal is a squared RKHS norm, summed over outputs.
@@ -23,14 +24,14 @@ class Dictionary;
 
 // What a point sees of the dictionary. `h` grows with the dictionary (`extend`); the projection is computed when first asked for.
 struct Look {
-    const double* x = nullptr;   // (depth,) the point, annotated by the kernel
-    double kxx = 0.0;            // k(x, x)
-    double* h = nullptr;         // (capacity,) k(x, d_j)
-    double* t = nullptr;         // (capacity,) S h
-    double* a = nullptr;         // (capacity,) S'S h: coefficients of the projection of k(x, .) onto the span
-    double residual = 0.0;       // k(x, x) - t't: squared distance of k(x, .) to the span
-    std::size_t known = 0;       // centres in h
-    std::size_t projected = 0;   // centres in t, a and residual
+    const double* x = nullptr;  // (depth,) the point, annotated by the kernel
+    double kxx = 0.0;           // k(x, x)
+    double* h = nullptr;        // (capacity,) k(x, d_j)
+    double* t = nullptr;        // (capacity,) S h
+    double* a = nullptr;        // (capacity,) S'S h: coefficients of the projection of k(x, .) onto the span
+    double residual = 0.0;      // k(x, x) - t't: squared distance of k(x, .) to the span
+    std::size_t known = 0;      // centres in h
+    std::size_t projected = 0;  // centres in t, a and residual
 };
 
 // Room for the looks of a batch.
@@ -57,7 +58,8 @@ public:
     virtual void reserve(std::size_t /*capacity*/) {}
     // The newest centre is in; `look` still holds what it saw of the others.
     virtual void appended(const Dictionary&, const Look& look) = 0;
-    // Centre j is about to go. n = S'S e_j as it was with j, null without a factor; the factor has forgotten j already, weights and centres have not.
+    // Centre j is about to go. n = S'S e_j as it was with j, null without a factor; the factor has forgotten j already, weights and centres
+    // have not.
     virtual void removing(const Dictionary&, std::size_t j, const double* n) = 0;
     virtual std::size_t nbytes() const { return 0; }
 };
@@ -137,8 +139,8 @@ public:
 
 private:
     bool sound(Look& look, std::size_t without) const;  // accepts, asked of the dictionary without a centre that the look has left out
-    void remove_from_factor(std::size_t j);        // leaves n / sqrt(n_j) in carry_
-    void forget(std::size_t j, const double* n);   // tells the aligned, closes the gap everywhere but in the factor
+    void remove_from_factor(std::size_t j);             // leaves n / sqrt(n_j) in carry_
+    void forget(std::size_t j, const double* n);        // tells the aligned, closes the gap everywhere but in the factor
     const double* column_from_carry(std::size_t j);
     void append_factor_row(const double* a, double residual);
     void refresh_inverse_diagonal();

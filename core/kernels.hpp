@@ -56,16 +56,16 @@ private:
     bool stationary_;  // a function of x - y with value 1 at 0
 };
 
-KernelPtr gaussian(double gamma);            // exp(-gamma ||x - y||^2)
-KernelPtr laplacian(double gamma);           // exp(-gamma ||x - y||_1)
-KernelPtr matern32(double gamma);            // (1 + z) exp(-z),            z^2 = 6 gamma ||x - y||^2
-KernelPtr matern52(double gamma);            // (1 + z + z^2/3) exp(-z),    z^2 = 10 gamma ||x - y||^2
-KernelPtr rational_quadratic(double gamma, double alpha);  // (1 + gamma ||x - y||^2 / alpha)^-alpha
+KernelPtr gaussian(double gamma);                               // exp(-gamma ||x - y||^2)
+KernelPtr laplacian(double gamma);                              // exp(-gamma ||x - y||_1)
+KernelPtr matern32(double gamma);                               // (1 + z) exp(-z),            z^2 = 6 gamma ||x - y||^2
+KernelPtr matern52(double gamma);                               // (1 + z + z^2/3) exp(-z),    z^2 = 10 gamma ||x - y||^2
+KernelPtr rational_quadratic(double gamma, double alpha);       // (1 + gamma ||x - y||^2 / alpha)^-alpha
 KernelPtr polynomial(double gamma, double offset, int degree);  // (gamma x'y + offset)^degree
-KernelPtr linear();                          // x'y
-KernelPtr constant(double value);            // value
+KernelPtr linear();                                             // x'y
+KernelPtr constant(double value);                               // value
 KernelPtr sum(KernelPtr left, KernelPtr right);
 KernelPtr product(KernelPtr left, KernelPtr right);
-KernelPtr normalized(KernelPtr kernel);      // k(x, y) / sqrt(k(x, x) k(y, y)); 0 where k(x, x) = 0
+KernelPtr normalized(KernelPtr kernel);  // k(x, y) / sqrt(k(x, x) k(y, y)); 0 where k(x, x) = 0
 
 }  // namespace parsimon

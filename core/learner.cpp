@@ -34,7 +34,8 @@ void require_finite(const double* x, std::size_t n, std::size_t d, const char* w
 
 Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, std::size_t reserve)
     : recipe_(std::move(recipe)),
-      dictionary_(recipe_.kernel, n_features, n_outputs, recipe_.admission->needs() | recipe_.update->needs() | recipe_.compression->needs(), reserve),
+      dictionary_(recipe_.kernel, n_features, n_outputs,
+                  recipe_.admission->needs() | recipe_.update->needs() | recipe_.compression->needs(), reserve),
       looks_(recipe_.batch_size, dictionary_),
       outputs_(3 * recipe_.batch_size * n_outputs) {
     recipe_.update->attach(dictionary_);
@@ -50,8 +51,8 @@ Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, s
 }
 
 std::size_t Learner::nbytes() const {
-    return sizeof *this - sizeof dictionary_ + dictionary_.nbytes() + looks_.nbytes() + outputs_.capacity() * sizeof(double) + scratch_.nbytes() +
-           step_.samples.capacity() * sizeof(Sample);
+    return sizeof *this - sizeof dictionary_ + dictionary_.nbytes() + looks_.nbytes() + outputs_.capacity() * sizeof(double) +
+           scratch_.nbytes() + step_.samples.capacity() * sizeof(Sample);
 }
 
 void Learner::check_inputs(const double* x, std::size_t n, Scratch& scratch) const {
@@ -69,7 +70,8 @@ void Learner::check_inputs(const double* x, std::size_t n, Scratch& scratch) con
         if (!(kxx <= largest_kernel_value))
             refuse("the kernel value k(x, x) of row ", i, " of X is ", kxx, ", beyond the largest that can be used (", largest_kernel_value,
                    "): scale the columns of X, or use a smaller gamma");
-        if (kxx < 0.0) refuse("the kernel value k(x, x) of row ", i, " of X is negative (", kxx, "): this is not a positive definite kernel");
+        if (kxx < 0.0)
+            refuse("the kernel value k(x, x) of row ", i, " of X is negative (", kxx, "): this is not a positive definite kernel");
     }
 }
 

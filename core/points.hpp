@@ -62,7 +62,9 @@ public:
     }
 
 private:
-    double& at(std::size_t j, std::size_t f) { return data_[(j / simd::panel_width * depth_ + f) * simd::panel_width + j % simd::panel_width]; }
+    double& at(std::size_t j, std::size_t f) {
+        return data_[(j / simd::panel_width * depth_ + f) * simd::panel_width + j % simd::panel_width];
+    }
     double at(std::size_t j, std::size_t f) const {
         return data_[(j / simd::panel_width * depth_ + f) * simd::panel_width + j % simd::panel_width];
     }

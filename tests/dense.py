@@ -64,11 +64,12 @@ KERNELS = {
     ),
     "normalized": (kernels.Normalized(kernels.Polynomial(3, gamma=0.5)), normalize(polynomial(0.5, 1.0, 3))),
     "nested": (
-        kernels.Normalized(kernels.Normalized(kernels.Polynomial(2)) + 0.5 * kernels.Polynomial(3)) * kernels.Gaussian(0.1),
-        lambda X, Y: normalize(
-            lambda A, B: normalize(polynomial(1.0, 1.0, 2))(A, B) + 0.5 * polynomial(1.0, 1.0, 3)(A, B)
-        )(X, Y)
-        * gaussian(0.1)(X, Y),
+        kernels.Normalized(kernels.Normalized(kernels.Polynomial(2)) + 0.5 * kernels.Polynomial(3))
+        * kernels.Gaussian(0.1),
+        lambda X, Y: (
+            normalize(lambda A, B: normalize(polynomial(1.0, 1.0, 2))(A, B) + 0.5 * polynomial(1.0, 1.0, 3)(A, B))(X, Y)
+            * gaussian(0.1)(X, Y)
+        ),
     ),
     "function": (
         kernels.Function(lambda x, y: float(np.exp(-0.7 * ((x - y) ** 2).sum()))),

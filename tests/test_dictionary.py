@@ -58,7 +58,9 @@ def test_a_hundred_thousand_changes(d):
             dictionary.set_weights(rng.normal(size=(len(dictionary), 2)))
             before = dictionary.centers(), dictionary.weights()
             norm = np.einsum("ic,ij,jc->", before[1], K, before[1])
-            booked = sum(dictionary.project_out(int(np.argmin(dictionary.removal_costs()))) for _ in range(len(dictionary) // 3))
+            booked = sum(
+                dictionary.project_out(int(np.argmin(dictionary.removal_costs()))) for _ in range(len(dictionary) // 3)
+            )
             changes += len(before[0]) - len(dictionary)
             true = rkhs_distance(kernel, before, (dictionary.centers(), dictionary.weights()))
             error = max(error, abs(booked - true) / norm)

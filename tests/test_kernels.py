@@ -15,7 +15,9 @@ coordinates = st.floats(-10, 10, allow_subnormal=False)
 def points(max_rows=6, max_columns=5):
     shapes = st.tuples(st.integers(1, max_rows), st.integers(1, max_rows), st.integers(1, max_columns))
     return shapes.flatmap(
-        lambda s: st.tuples(arrays(float, (s[0], s[2]), elements=coordinates), arrays(float, (s[1], s[2]), elements=coordinates))
+        lambda s: st.tuples(
+            arrays(float, (s[0], s[2]), elements=coordinates), arrays(float, (s[1], s[2]), elements=coordinates)
+        )
     )
 
 
@@ -27,7 +29,9 @@ def test_agrees_with_dense_formula(name, d):
     X, Y = rng.normal(size=(23, d)), rng.normal(size=(41, d))
     expected = formula(X, Y)
     # 1e-12 of the value; where a sum of products cancels, of the terms that cancel.
-    scale = np.maximum(np.abs(expected), formula(np.abs(X), np.abs(Y)) if name in ("polynomial", "linear", "product") else 0)
+    scale = np.maximum(
+        np.abs(expected), formula(np.abs(X), np.abs(Y)) if name in ("polynomial", "linear", "product") else 0
+    )
     if name in ("normalized", "nested"):
         scale = np.ones_like(expected)
     assert np.max(np.abs(kernel(X, Y) - expected) / scale) < 1e-12
@@ -121,7 +125,11 @@ def test_kernels_compose_and_compare():
         (lambda: kernels.Gaussian()([1.0, 2.0]), ValueError, "two dimensions"),
         (lambda: kernels.Gaussian()([[1.0, np.nan]]), ValueError, "NaN at row 0, column 1"),
         (lambda: kernels.Gaussian()([[1.0]], [[1.0, 2.0]]), ValueError, "Y has 2 features, but 1 are expected"),
-        (lambda: kernels.resolve("gausian", 1.0, np.zeros((2, 2))), ValueError, "unknown kernel 'gausian'; known are 'gaussian'"),
+        (
+            lambda: kernels.resolve("gausian", 1.0, np.zeros((2, 2))),
+            ValueError,
+            "unknown kernel 'gausian'; known are 'gaussian'",
+        ),
         (lambda: kernels.resolve(kernels.Gaussian(), 2.0, np.zeros((2, 2))), ValueError, "set it there"),
         (lambda: kernels.resolve(3, "scale", np.zeros((2, 2))), TypeError, "kernel must be"),
         (lambda: kernels.width("wide", np.zeros((2, 2))), ValueError, "known are 'scale', 'median'"),
@@ -137,7 +145,9 @@ def test_widths():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3)) * 2
     assert kernels.width("scale", X) == pytest.approx(1 / (3 * X.var()))
-    assert kernels.width("median", X) == pytest.approx(1 / (2 * np.median(dense.squares(X, X)[np.triu_indices(500, 1)])))
+    assert kernels.width("median", X) == pytest.approx(
+        1 / (2 * np.median(dense.squares(X, X)[np.triu_indices(500, 1)]))
+    )
     assert kernels.width("scale", X[:1]) == kernels.width("median", X[:1]) == 1 / 3
     assert kernels.width("scale", np.ones((5, 3))) == kernels.width("median", np.ones((5, 3))) == 1.0
     assert kernels.width(0.25, X) == 0.25

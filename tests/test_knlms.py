@@ -55,7 +55,9 @@ def test_block_chunks_and_loop_are_bit_identical(name, budget, outputs):
     assert state(block) == state(chunks) == state(loop) == state(fresh().fit(X, y))
     prequential = fresh().predict_then_learn(X, y)
     np.testing.assert_array_equal(prequential[1:], np.array(before[1:]))
-    np.testing.assert_array_equal(block.predict(X), np.concatenate([loop.predict(X[i : i + 7]) for i in range(0, 1500, 7)]))
+    np.testing.assert_array_equal(
+        block.predict(X), np.concatenate([loop.predict(X[i : i + 7]) for i in range(0, 1500, 7)])
+    )
 
 
 @pytest.mark.parametrize("compression", ["least_cost", "oldest"])
@@ -233,7 +235,12 @@ def test_wrong_shapes_in_learn_one():
 def test_unfitted():
     from sklearn.exceptions import NotFittedError
 
-    for ask in (lambda m: m.predict([[1.0]]), lambda m: m.predict_one([1.0]), lambda m: m.centers_, lambda m: m.nbytes_):
+    for ask in (
+        lambda m: m.predict([[1.0]]),
+        lambda m: m.predict_one([1.0]),
+        lambda m: m.centers_,
+        lambda m: m.nbytes_,
+    ):
         with pytest.raises(NotFittedError):
             ask(KNLMSRegressor())
 
@@ -274,7 +281,9 @@ def test_threads_predict_while_one_learns():
         answers = [pool.submit(model.predict, X[:50]) for _ in range(200)]
         assert all(np.isfinite(a.result()).all() for a in answers)
         learning.result()
-    assert state(model) == state(KNLMSRegressor(gamma=1.0, coherence=0.9).fit(X[:10], Y[:10, 0]).partial_fit(X[10:], Y[10:, 0]))
+    assert state(model) == state(
+        KNLMSRegressor(gamma=1.0, coherence=0.9).fit(X[:10], Y[:10, 0]).partial_fit(X[10:], Y[10:, 0])
+    )
 
 
 def test_the_recipe_names_its_parts():

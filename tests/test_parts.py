@@ -6,7 +6,12 @@ import pytest
 from parsimon import admission, compression, kernels, losses, updates
 
 REGISTRIES = [kernels.KERNELS, losses.LOSSES, admission.ADMISSIONS, updates.UPDATES, compression.COMPRESSIONS]
-EXAMPLES = {"coherence": {"threshold": 0.5}, "nlms": {"step_size": 0.5}, "least_cost": {"max_centers": 3}, "oldest": {"max_centers": 3}}
+EXAMPLES = {
+    "coherence": {"threshold": 0.5},
+    "nlms": {"step_size": 0.5},
+    "least_cost": {"max_centers": 3},
+    "oldest": {"max_centers": 3},
+}
 PARTS = [(name, cls) for registry in REGISTRIES for name, cls in registry.items()]
 
 
@@ -27,7 +32,5 @@ def test_gradient_is_that_of_the_value(cls):
     rng = np.random.default_rng(0)
     for _ in range(50):
         f, y = rng.normal(size=3), rng.normal(size=3)
-        numeric = [
-            (loss.value(f + h, y) - loss.value(f - h, y)) / 2e-6 for h in 1e-6 * np.eye(3)
-        ]
+        numeric = [(loss.value(f + h, y) - loss.value(f - h, y)) / 2e-6 for h in 1e-6 * np.eye(3)]
         np.testing.assert_allclose(loss.gradient(f, y), numeric, atol=1e-6)

@@ -36,7 +36,7 @@ const Loops* const* all_loops(std::size_t& n) {
 }
 
 const Loops& loops() {
-    static const Loops& best = [] () -> const Loops& {
+    static const Loops& best = []() -> const Loops& {
         std::size_t n;
         const Loops* const* tables = all_loops(n);
         return *tables[n - 1];

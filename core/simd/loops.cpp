@@ -61,8 +61,8 @@ struct Linear : InnerProduct {
 
 // R rows against Q panels, all sums in registers. A value depends on its own row and centre alone, whatever R and Q are.
 template <class Kernel, std::size_t R, std::size_t Q>
-PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Panels& centres, std::size_t panel, std::size_t n_features, const Shape& shape,
-                          const Block& out) {
+PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Panels& centres, std::size_t panel, std::size_t n_features,
+                          const Shape& shape, const Block& out) {
     const double* point[R];
     const double* centre[Q];
     for (std::size_t r = 0; r < R; ++r) point[r] = x.data + (row + r) * x.stride;

@@ -78,11 +78,11 @@ struct Pack {
     Part v[parts];
 };
 
-#define PARSIMON_PARTWISE(name, expression)                       \
-    PARSIMON_INLINE Pack name(const Pack& a, const Pack& b) {     \
-        Pack r;                                                   \
+#define PARSIMON_PARTWISE(name, expression)                          \
+    PARSIMON_INLINE Pack name(const Pack& a, const Pack& b) {        \
+        Pack r;                                                      \
         for (std::size_t i = 0; i < parts; ++i) r.v[i] = expression; \
-        return r;                                                 \
+        return r;                                                    \
     }
 PARSIMON_PARTWISE(operator+, a.v[i] + b.v[i])
 PARSIMON_PARTWISE(operator-, a.v[i] - b.v[i])

@@ -29,24 +29,24 @@ struct Register {
 
 }  // namespace check
 
-#define TEST(name)                                            \
-    static void name();                                       \
+#define TEST(name)                                             \
+    static void name();                                        \
     static const check::Register register_##name(#name, name); \
     static void name()
 
-#define CHECK(condition)                                                            \
-    do {                                                                            \
-        if (!(condition)) {                                                         \
+#define CHECK(condition)                                                              \
+    do {                                                                              \
+        if (!(condition)) {                                                           \
             std::printf("%s:%d: CHECK(%s) failed\n", __FILE__, __LINE__, #condition); \
-            ++check::failures();                                                    \
-        }                                                                           \
+            ++check::failures();                                                      \
+        }                                                                             \
     } while (false)
 
-#define CHECK_NEAR(a, b, tolerance)                                                                              \
-    do {                                                                                                         \
-        const double check_a = (a), check_b = (b);                                                               \
-        if (!(check_a - check_b <= (tolerance) && check_b - check_a <= (tolerance))) {                           \
-            std::printf("%s:%d: %s = %.17g, %s = %.17g\n", __FILE__, __LINE__, #a, check_a, #b, check_b);        \
-            ++check::failures();                                                                                 \
-        }                                                                                                        \
+#define CHECK_NEAR(a, b, tolerance)                                                                       \
+    do {                                                                                                  \
+        const double check_a = (a), check_b = (b);                                                        \
+        if (!(check_a - check_b <= (tolerance) && check_b - check_a <= (tolerance))) {                    \
+            std::printf("%s:%d: %s = %.17g, %s = %.17g\n", __FILE__, __LINE__, #a, check_a, #b, check_b); \
+            ++check::failures();                                                                          \
+        }                                                                                                 \
     } while (false)

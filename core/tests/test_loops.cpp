@@ -43,7 +43,8 @@ const Named kernels[] = {
          const double z = std::sqrt(10 * s.gamma * r2);
          return (1 + z + z * z / 3) * std::exp(-z);
      }},
-    {&simd::Loops::rational_quadratic, [](double r2, double, double, const simd::Shape& s) { return std::pow(1 + s.gamma * r2 / s.alpha, -s.alpha); }},
+    {&simd::Loops::rational_quadratic,
+     [](double r2, double, double, const simd::Shape& s) { return std::pow(1 + s.gamma * r2 / s.alpha, -s.alpha); }},
     {&simd::Loops::polynomial, [](double, double, double xy, const simd::Shape& s) { return std::pow(s.gamma * xy + s.offset, s.degree); }},
     {&simd::Loops::linear, [](double, double, double xy, const simd::Shape&) { return xy; }},
 };
@@ -123,7 +124,8 @@ TEST(vector_loops) {
     for (const auto* table : tables())
         for (std::size_t n = 0; n < 70; ++n) {
             std::vector<double> x(n), y(n), z(n);
-            for (auto* v : {&x, &y}) for (double& e : *v) e = normal(rng);
+            for (auto* v : {&x, &y})
+                for (double& e : *v) e = normal(rng);
             double dot = 0, largest = 0;
             for (std::size_t i = 0; i < n; ++i) {
                 dot += x[i] * y[i];

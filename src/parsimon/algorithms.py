@@ -1,14 +1,14 @@
 """Algorithms: each a recipe that names its parts. The loop that runs them is one (C++, ``core/learner.cpp``):
 
-    for step in batches:
-        look: kernel rows and predictions
-        loss: gradients
-        update.open: rate, proposed coefficients
-        for sample in step:
-            admission: does it become a centre?
-            update.step: weights change
-        compression: centres leave
-"""  # noqa: D205
+for step in batches:
+    look: kernel rows and predictions
+    loss: gradients
+    update.open: rate, proposed coefficients
+    for sample in step:
+        admission: does it become a centre?
+        update.step: weights change
+    compression: centres leave
+"""
 
 from __future__ import annotations
 

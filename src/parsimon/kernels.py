@@ -25,8 +25,8 @@ from parsimon._parts import lookup, real, whole
 
 __all__ = [
     "KERNELS",
-    "Function",
     "Constant",
+    "Function",
     "Gaussian",
     "Kernel",
     "Laplacian",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from parsimon import _core
 from parsimon._parts import real
 
-__all__ = ["UPDATES", "NLMS", "Update"]
+__all__ = ["NLMS", "UPDATES", "Update"]
 
 
 class Update(ABC):

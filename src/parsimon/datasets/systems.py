@@ -30,7 +30,7 @@ def make_honeine_system(
     >>> X, d = make_honeine_system(3, noise=0.0, random_state=0)
     >>> X.shape, bool(X[1, 0] == d[0])
     ((3, 2), True)
-    """  # noqa: D214
+    """
     n = whole("n_samples", n_samples, at_least=1) + 1
     noise = real("noise", noise, at_least=0)
     rng = np.random.default_rng(random_state)

@@ -65,7 +65,7 @@ class StreamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "_learner"):
             return self.partial_fit(np.asarray(x)[np.newaxis], np.asarray(y)[np.newaxis])
         try:
-            self._learner.learn_one(x, y)  # type: ignore[arg-type]
+            self._learner.learn_one(x, y)  # type: ignore[call-overload]
         except TypeError:  # not an array of doubles, or not a plain number
             self._learner.learn_one(_row(x, "x"), _row(y, "y"))
         return self
@@ -79,15 +79,15 @@ class StreamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_one(self, x: ArrayLike) -> float | Array:
         """Predict for one point x (d,): a number, or (C,) if several outputs were learned."""
-        check = getattr(self, "_learner", None)
-        if check is None:
+        if not hasattr(self, "_learner"):
             check_is_fitted(self)
         if self._flat:
             try:
                 return self._learner.predict_one(x)  # type: ignore[arg-type]
             except TypeError:
                 return self._learner.predict_one(_row(x, "x"))
-        return self._learner.predict(_row(x, "x")[np.newaxis])[0]
+        row: Array = self._learner.predict(_row(x, "x")[np.newaxis])[0]
+        return row
 
     # What has been learned
 
@@ -171,7 +171,9 @@ class StreamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 def _targets(y: ArrayLike, n: int) -> Array:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    result: Array = check_array(y, dtype=np.float64, order="C", ensure_2d=False, ensure_all_finite=False, input_name="y")
+    result: Array = check_array(
+        y, dtype=np.float64, order="C", ensure_2d=False, ensure_all_finite=False, input_name="y"
+    )
     if result.ndim not in (1, 2) or result.size == 0:
         raise ValueError(f"y must have shape (n,) or (n, C) with at least one value, got {result.shape}")
     check_consistent_length(np.empty(n), result)

@@ -18,7 +18,6 @@ from parsimon import KNLMSRegressor, plots
 from parsimon.datasets import make_honeine_system
 
 NOISE = 0.01
-SETTINGS = {"gamma": 1 / 0.02, "step_size": 0.09, "coherence": 0.5}  # the paper's beta_0 = 0.02 and rho; mu_0 is ours
 
 
 @dataclass
@@ -54,7 +53,7 @@ def run(n_samples: int, picture: Path) -> None:
     console = Console()
     with console.status("generating the stream"):
         X, d = make_honeine_system(n_samples, noise=NOISE, random_state=2007)
-    model = KNLMSRegressor(**SETTINGS)
+    model = KNLMSRegressor(gamma=1 / 0.02, step_size=0.09, coherence=0.5)  # the paper's beta_0 and rho; mu_0 is ours
     progress = Progress(n_samples)
 
     def table() -> Table:
@@ -85,7 +84,9 @@ def run(n_samples: int, picture: Path) -> None:
     errors = np.concatenate(progress.squared_errors)
     sums = np.concatenate([[0.0], np.cumsum(errors)])
     ends = np.array(progress.samples)
-    window = np.maximum(ends // 5, 20)  # the mean over the last fifth: as smooth on the right of a logarithmic axis as on the left
+    window = np.maximum(
+        ends // 5, 20
+    )  # the mean over the last fifth: as smooth on the right of a logarithmic axis as on the left
     plots.learning_curve(
         picture,
         ends,
