@@ -25,7 +25,7 @@ inline Array weights(const Dictionary& dictionary) {  // (m, n_outputs)
 inline Array factor(const Dictionary& dictionary) {  // (m, m), lower triangular
     const std::size_t m = dictionary.size();
     Result result({m, m});
-    for (std::size_t i = 0; i < m; ++i) std::copy_n(dictionary.factor() + i * (i + 1) / 2, i + 1, result.data() + i * m);
+    for (std::size_t i = 0; i < m; ++i) std::copy_n(dictionary.factor().row(i), i + 1, result.data() + i * m);
     return result.release();
 }
 

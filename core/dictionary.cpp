@@ -8,8 +8,6 @@
 namespace parsimon {
 namespace {
 
-constexpr std::size_t packed(std::size_t m) { return m * (m + 1) / 2; }
-
 template <class T>
 void erase_at(std::vector<T>& v, std::size_t begin, std::size_t j, std::size_t size) {
     std::copy(v.begin() + begin + j + 1, v.begin() + begin + size, v.begin() + begin + j);
@@ -69,9 +67,8 @@ void Dictionary::centre(std::size_t j, double* out) const {
 }
 
 std::size_t Dictionary::nbytes() const {
-    std::size_t doubles = diagonal_.capacity() + weights_.capacity() + factor_.capacity() + inverse_diagonal_.capacity() +
-                          carry_.capacity() + column_.capacity();
-    std::size_t total = sizeof *this + points_.nbytes() + doubles * sizeof(double) + scratch_.nbytes();
+    const std::size_t doubles = diagonal_.capacity() + weights_.capacity() + inverse_diagonal_.capacity() + column_.capacity();
+    std::size_t total = sizeof *this + points_.nbytes() + factor_.nbytes() + doubles * sizeof(double) + scratch_.nbytes();
     for (const Aligned* state : aligned_) total += state->nbytes();
     return total;
 }
@@ -89,9 +86,8 @@ void Dictionary::make_room(std::size_t more) {
     points_.reserve(capacity);
     diagonal_.resize(capacity);
     if (needs_.factor) {
-        factor_.resize(packed(capacity));
+        factor_.reserve(capacity);
         inverse_diagonal_.resize(capacity);
-        carry_.resize(capacity);
         column_.resize(capacity);
     }
     for (Aligned* state : aligned_) state->reserve(capacity);
@@ -124,7 +120,7 @@ void Dictionary::extend(Look& look) {
 void Dictionary::project(Look& look) const {
     if (look.projected == look.known) return;
     std::fill(look.a + look.projected, look.a + look.known, 0.0);
-    look.residual -= simd::loops().project(factor_.data(), look.projected, look.known, look.h, look.t, look.a);
+    look.residual -= factor_.multiply(look.projected, look.known, look.h, look.t, look.a);
     look.projected = look.known;
 }
 
@@ -155,13 +151,11 @@ bool Dictionary::sound(Look& look, std::size_t without) const {
 
 void Dictionary::append_factor_row(const double* a, double residual) {
     const double inverse = 1.0 / std::sqrt(residual);
-    double* row = factor_.data() + packed(size_);
-    for (std::size_t i = 0; i < size_; ++i) {
-        row[i] = -a[i] * inverse;
-        inverse_diagonal_[i] += row[i] * row[i];
-    }
-    row[size_] = inverse;
-    inverse_diagonal_[size_] = inverse * inverse;
+    const std::size_t m = factor_.size();
+    factor_.append(-inverse, a, inverse);
+    const double* row = factor_.row(m);
+    for (std::size_t i = 0; i < m; ++i) inverse_diagonal_[i] += row[i] * row[i];
+    inverse_diagonal_[m] = inverse * inverse;
 }
 
 void Dictionary::append(Look& look, const double* w) {
@@ -180,34 +174,17 @@ void Dictionary::append(Look& look, const double* w) {
 }
 
 void Dictionary::remove_from_factor(std::size_t j) {
-    const auto& loops = simd::loops();
-    double* S = factor_.data();
-    std::copy_n(S + packed(j), j + 1, carry_.begin());
-    for (std::size_t i = j + 1; i < size_; ++i) {
-        const double* row = S + packed(i);
-        double* kept = S + packed(i - 1);  // ends where `row` begins
-        const double pivot = carry_[j], entry = row[j];
-        const double radius = std::sqrt(pivot * pivot + entry * entry), c = pivot / radius, s = entry / radius;
-        carry_[i] = 0.0;
-        loops.rotate(c, s, row, carry_.data(), kept, j);
-        carry_[j] = radius;
-        loops.rotate(c, s, row + j + 1, carry_.data() + j + 1, kept + j, i - j);
-    }
+    factor_.condition_out(j);
     // (S'S)_kk falls by n_k^2 / n_j = carry_k^2. Where that cancels digits, sum the column anew.
-    const std::size_t m = size_ - 1;
-    for (std::size_t k = 0; k < m; ++k) {
-        const double before = inverse_diagonal_[k + (k >= j)], gone = carry_[k + (k >= j)];
-        double after = before - gone * gone;
-        if (!(after > 0.01 * before)) {
-            after = 0.0;
-            for (std::size_t i = k; i < m; ++i) after += S[packed(i) + k] * S[packed(i) + k];
-        }
-        inverse_diagonal_[k] = after;
+    for (std::size_t k = 0; k < factor_.size(); ++k) {
+        const std::size_t old = k + (k >= j);
+        const double before = inverse_diagonal_[old], gone = factor_.carry()[old], after = before - gone * gone;
+        inverse_diagonal_[k] = after > 0.01 * before ? after : factor_.diagonal(k);
     }
 }
 
 const double* Dictionary::column_from_carry(std::size_t j) {
-    for (std::size_t i = 0; i < size_; ++i) column_[i] = carry_[i] * carry_[j];
+    for (std::size_t i = 0; i < size_; ++i) column_[i] = factor_.carry()[i] * factor_.carry()[j];
     return column_.data();
 }
 
@@ -223,15 +200,16 @@ void Dictionary::forget(std::size_t j, const double* n) {
 double Dictionary::project_out(std::size_t j) {
     remove_from_factor(j);
     const double* n = aligned_.empty() ? nullptr : column_from_carry(j);
+    const double* carry = factor_.carry();
     double squares = 0.0;
     for (std::size_t c = 0; c < n_outputs_; ++c) {
         double* w = weights(c);
         const double own = w[j];
         squares += own * own;
-        simd::loops().axpy(-own / carry_[j], carry_.data(), w, size_);
+        simd::loops().axpy(-own / carry[j], carry, w, size_);
         w[j] = own;  // aligned states still see it
     }
-    const double cost = squares / (carry_[j] * carry_[j]);
+    const double cost = squares / (carry[j] * carry[j]);
     forget(j, n);
     return cost;
 }
@@ -253,14 +231,13 @@ bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks&
     const double* n = nullptr;
     if (needs_.factor) {
         // Whether z is accepted is a question to the dictionary without j: take j out of the factor, ask, put it back if the answer is no.
-        const std::size_t changed = packed(size_) - packed(j);
-        auto rows = scratch_.take(changed);
+        auto rows = scratch_.take(factor_.tail(j));
         auto sums = scratch_.take(size_);
-        std::copy_n(factor_.begin() + packed(j), changed, rows.data());
+        factor_.save_tail(j, rows.data());
         std::copy_n(inverse_diagonal_.begin(), size_, sums.data());
         remove_from_factor(j);
         if (!sound(seen, j)) {
-            std::copy_n(rows.data(), changed, factor_.begin() + packed(j));
+            factor_.restore_tail(j, rows.data(), size_);
             std::copy_n(sums.data(), size_, inverse_diagonal_.begin());
             return false;
         }
@@ -323,7 +300,7 @@ double Dictionary::drift() {
         product[i] = loops.dot(row, z, m);
     }
     std::fill_n(a, m, 0.0);
-    loops.project(factor_.data(), 0, m, product, t, a);
+    factor_.multiply(0, m, product, t, a);
     double largest = 0.0;
     for (std::size_t i = 0; i < m; ++i) largest = std::max(largest, std::fabs(a[i] - z[i]));
     return largest;
@@ -335,24 +312,19 @@ void Dictionary::maintain() {
     if (drift() > drift_limit)
         rebuild();
     else
-        refresh_inverse_diagonal();
-}
-
-void Dictionary::refresh_inverse_diagonal() {
-    std::fill_n(inverse_diagonal_.begin(), size_, 0.0);
-    simd::loops().column_squares(factor_.data(), size_, inverse_diagonal_.data());
+        factor_.diagonal(inverse_diagonal_.data());
 }
 
 void Dictionary::rebuild() {
     const std::size_t m = size_, stride = simd::padded(m);
     auto work = scratch_.take(3 * stride + depth());
     double *row = work.data(), *t = row + stride, *a = t + stride, *point = a + stride;
-    size_ = 0;
-    for (std::size_t i = 0; i < m; ++i, ++size_) {
+    factor_.clear();
+    for (std::size_t i = 0; i < m; ++i) {
         points_.copy(i, point);
         kernel_->rows({point, 1, depth()}, points_.panels(), n_features_, 0, {row, stride}, scratch_);
         std::fill_n(a, i, 0.0);
-        const double residual = diagonal_[i] - simd::loops().project(factor_.data(), 0, i, row, t, a);
+        const double residual = diagonal_[i] - factor_.multiply(0, i, row, t, a);
         // Every centre was accepted once; what rounding has left of that must stay positive.
         append_factor_row(a, std::max(residual, 1e-2 * floor * diagonal_[i]));
     }

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "factor.hpp"
 #include "kernels.hpp"
 
 namespace parsimon {
@@ -90,7 +91,7 @@ public:
     const double* diagonal() const { return diagonal_.data(); }
     double* weights(std::size_t output) { return weights_.data() + output * capacity_; }
     const double* weights(std::size_t output) const { return weights_.data() + output * capacity_; }
-    const double* factor() const { return factor_.data(); }
+    const TriangularFactor& factor() const { return factor_; }
     const double* inverse_diagonal() const { return inverse_diagonal_.data(); }
     void centre(std::size_t j, double* out) const;  // (n_features,)
     std::size_t nbytes() const;
@@ -139,18 +140,18 @@ public:
 
 private:
     bool sound(Look& look, std::size_t without) const;  // accepts, asked of the dictionary without a centre that the look has left out
-    void remove_from_factor(std::size_t j);             // leaves n / sqrt(n_j) in carry_
+    void remove_from_factor(std::size_t j);             // leaves n / sqrt(n_j) in its carry
     void forget(std::size_t j, const double* n);        // tells the aligned, closes the gap everywhere but in the factor
     const double* column_from_carry(std::size_t j);
     void append_factor_row(const double* a, double residual);
-    void refresh_inverse_diagonal();
 
     KernelPtr kernel_;
     std::size_t n_features_, n_outputs_;
     Needs needs_;
     std::size_t size_ = 0, capacity_ = 0;
     Points points_;
-    std::vector<double> diagonal_, weights_, factor_, inverse_diagonal_, carry_, column_;
+    TriangularFactor factor_;
+    std::vector<double> diagonal_, weights_, inverse_diagonal_, column_;
     std::vector<Aligned*> aligned_;
     Scratch scratch_;
     std::uint64_t changes_ = 0, probed_at_ = 0, rebuilds_ = 0;

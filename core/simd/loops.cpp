@@ -144,6 +144,35 @@ double project(const double* S, std::size_t first, std::size_t last, const doubl
     return squares;
 }
 
+double absorb(double* R, std::size_t m, const double* a, double noise, const double* d, double* k) {
+    double alpha = noise;
+    for (std::size_t i = 0; i < m; ++i) {
+        double* row = R + i * (i + 1) / 2;
+        const std::size_t n = i + 1;
+        if (d)
+            for (std::size_t j = 0; j < n; ++j) row[j] *= d[j];
+        const double f = inline_dot(row, a, n);
+        const double next = alpha + f * f;
+        // row <- sqrt(alpha / next) row - f / sqrt(alpha next) k, and k += f row as it was. Without noise the first row that sees a is used up.
+        const double keep = next > 0.0 ? std::sqrt(alpha / next) : 1.0;
+        const double gone = alpha > 0.0 ? f / std::sqrt(alpha * next) : 0.0;
+        const Pack pk = broadcast(keep), pg = broadcast(gone), pf = broadcast(f);
+        std::size_t j = 0;
+        for (; j + lanes <= n; j += lanes) {
+            const Pack r = load(row + j), v = load(k + j);
+            store(row + j, pk * r - pg * v);
+            store(k + j, v + pf * r);
+        }
+        for (; j < n; ++j) {
+            const double r = row[j], v = k[j];
+            row[j] = keep * r - gone * v;
+            k[j] = v + f * r;
+        }
+        alpha = next;
+    }
+    return alpha;
+}
+
 void rotate(double c, double s, const double* x, double* y, double* out, std::size_t n) {
     const Pack pc = broadcast(c), ps = broadcast(s);
     std::size_t i = 0;
@@ -185,6 +214,7 @@ const Loops table = {
     axpy,
     max_abs,
     project,
+    absorb,
     rotate,
     column_squares,
 };

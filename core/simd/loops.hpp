@@ -54,6 +54,10 @@ struct Loops {
     // Returns the sum of their t_i^2. One pass over S does both products.
     double (*project)(const double* S, std::size_t first, std::size_t last, const double* h, double* t, double* a);
 
+    // Carlson's update of the packed lower triangle R, P = R'R, after scaling its columns by d (none if null): P <- P - P a a'P / (noise + a'P a).
+    // k, zero on entry, becomes P a; returns noise + a'P a. One pass over R does it all.
+    double (*absorb)(double* R, std::size_t m, const double* a, double noise, const double* d, double* k);
+
     // out = c x - s y; y = s x + c y, elementwise. `out` may be x.
     void (*rotate)(double c, double s, const double* x, double* y, double* out, std::size_t n);
 

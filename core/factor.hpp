@@ -1,0 +1,58 @@
+// A positive definite matrix P held as P = R'R, with R lower triangular with positive diagonal and packed by rows.
+//
+// The dictionary's inverse Gram matrix and the covariance of recursive least squares are both such matrices. Held as R they cannot lose symmetry or
+// definiteness to rounding, which the explicit matrix does.
+//
+// CONVENTION
+// - Row i has i + 1 entries and starts at i (i + 1) / 2; R is the unique such factor, in the order of the centres.
+// - Capacity changes only in `reserve`; nothing else allocates.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace parsimon {
+
+class TriangularFactor {
+public:
+    static constexpr std::size_t packed(std::size_t m) { return m * (m + 1) / 2; }
+
+    std::size_t size() const { return size_; }
+    void reserve(std::size_t capacity);
+    std::size_t nbytes() const { return (rows_.capacity() + carry_.capacity()) * sizeof(double); }
+    double* row(std::size_t i) { return rows_.data() + packed(i); }
+    const double* row(std::size_t i) const { return rows_.data() + packed(i); }
+    const double* data() const { return rows_.data(); }
+    void clear() { size_ = 0; }
+
+    // New last row: scale * values (size,), then the diagonal entry.
+    void append(double scale, const double* values, double diagonal);
+
+    // t_i = R_i h and a = sum_i t_i R_i for rows first..last-1; returns their sum of t_i^2. From the first row on: a = P h, the sum h'P h.
+    double multiply(std::size_t first, std::size_t last, const double* h, double* t, double* a) const;
+
+    // P becomes P - P a a'P / (noise + a'P a), after row and column scaling P_ij <- d_i d_j P_ij where `d` is not null: what an observation a'v + e tells of v
+    // (e of variance `noise`, 0 allowed). Leaves P a (scaled) in k, (size,), and returns noise + a'P a. One sweep, Carlson's form.
+    double absorb(const double* a, double noise, const double* d, double* k);
+
+    // Removes coordinate j by conditioning: P_(-j,-j) - P_(-j,j) P_(j,-j) / P_jj. Leaves column j of the old P divided by sqrt(P_jj) in `carry` (size,).
+    void condition_out(std::size_t j);
+    // Removes coordinate j by leaving it out: P_(-j,-j).
+    void leave_out(std::size_t j);
+    const double* carry() const { return carry_.data(); }
+
+    // P_kk for all k: sums of squares of the columns.
+    void diagonal(double* out) const;
+    double diagonal(std::size_t k) const;
+
+    // For undoing condition_out(j): rows from j on.
+    std::size_t tail(std::size_t j) const { return packed(size_) - packed(j); }
+    void save_tail(std::size_t j, double* out) const;
+    void restore_tail(std::size_t j, const double* saved, std::size_t size);
+
+private:
+    std::size_t size_ = 0;
+    std::vector<double> rows_, carry_;
+};
+
+}  // namespace parsimon

@@ -1,0 +1,129 @@
+// The triangular factor against dense matrices.
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "check.hpp"
+#include "factor.hpp"
+
+namespace {
+
+using parsimon::TriangularFactor;
+using Dense = std::vector<std::vector<double>>;
+
+Dense dense(const TriangularFactor& factor) {
+    const std::size_t m = factor.size();
+    Dense P(m, std::vector<double>(m));
+    for (std::size_t i = 0; i < m; ++i)
+        for (std::size_t a = 0; a <= i; ++a)
+            for (std::size_t b = 0; b <= i; ++b) P[a][b] += factor.row(i)[a] * factor.row(i)[b];
+    return P;
+}
+
+void check_equal(const Dense& a, const Dense& b) {
+    CHECK(a.size() == b.size());
+    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
+        for (std::size_t j = 0; j < a.size(); ++j) CHECK_NEAR(a[i][j], b[i][j], 1e-11 * (1 + std::fabs(b[i][j])));
+}
+
+// P - P a a'P / (noise + a'P a), where P is scaled by d first.
+Dense observed(Dense P, const std::vector<double>& a, double noise, const std::vector<double>& d) {
+    const std::size_t m = P.size();
+    std::vector<double> k(m);
+    for (std::size_t i = 0; i < m; ++i)
+        for (std::size_t j = 0; j < m; ++j) P[i][j] *= d[i] * d[j];
+    double alpha = noise;
+    for (std::size_t i = 0; i < m; ++i) {
+        for (std::size_t j = 0; j < m; ++j) k[i] += P[i][j] * a[j];
+        alpha += a[i] * k[i];
+    }
+    for (std::size_t i = 0; i < m; ++i)
+        for (std::size_t j = 0; j < m; ++j) P[i][j] -= k[i] * k[j] / alpha;
+    return P;
+}
+
+Dense without(const Dense& P, std::size_t j) {
+    Dense result;
+    for (std::size_t r = 0; r < P.size(); ++r) {
+        if (r == j) continue;
+        result.emplace_back();
+        for (std::size_t c = 0; c < P.size(); ++c)
+            if (c != j) result.back().push_back(P[r][c]);
+    }
+    return result;
+}
+
+TriangularFactor example(std::size_t m, std::mt19937& rng) {
+    std::normal_distribution<double> normal;
+    TriangularFactor factor;
+    factor.reserve(m + 4);
+    for (std::size_t i = 0; i < m; ++i) {
+        std::vector<double> row(i);
+        for (double& v : row) v = normal(rng);
+        factor.append(0.5, row.data(), 0.5 + std::fabs(normal(rng)));
+    }
+    return factor;
+}
+
+TEST(absorb_is_a_noisy_observation) {
+    std::mt19937 rng(7);
+    std::normal_distribution<double> normal;
+    for (std::size_t m = 1; m < 40; m += 3)
+        for (const double noise : {1.0, 1e-3}) {
+            TriangularFactor factor = example(m, rng);
+            std::vector<double> a(m), k(m), d(m, 1.0);
+            for (double& v : a) v = normal(rng);
+            Dense expected = observed(dense(factor), a, noise, d);
+            factor.absorb(a.data(), noise, nullptr, k.data());
+            check_equal(dense(factor), expected);
+            for (double& v : d) v = 1.0 + 0.1 * std::fabs(normal(rng));
+            expected = observed(expected, a, noise, d);
+            factor.absorb(a.data(), noise, d.data(), k.data());
+            check_equal(dense(factor), expected);
+            for (std::size_t i = 0; i < m; ++i) CHECK(factor.row(i)[i] > 0.0);
+        }
+}
+
+TEST(coordinates_leave) {
+    std::mt19937 rng(8);
+    std::normal_distribution<double> normal;
+    for (std::size_t m = 2; m < 30; ++m)
+        for (std::size_t j = 0; j < m; j += 1 + m / 5) {
+            const TriangularFactor factor = example(m, rng);
+            const Dense P = dense(factor);
+
+            TriangularFactor left = factor;
+            left.leave_out(j);
+            check_equal(dense(left), without(P, j));
+
+            std::vector<double> unit(m), ones(m, 1.0), k(m);
+            unit[j] = 1.0;
+            TriangularFactor conditioned = factor;
+            conditioned.condition_out(j);
+            check_equal(dense(conditioned), without(observed(P, unit, 0.0, ones), j));
+            for (std::size_t i = 0; i < m; ++i) CHECK_NEAR(conditioned.carry()[i] * conditioned.carry()[j], P[i][j], 1e-11 * (1 + std::fabs(P[i][j])));
+
+            // An exact observation, then left out: how a least-squares covariance forgets a centre.
+            std::vector<double> n(m);
+            for (double& v : n) v = normal(rng);
+            TriangularFactor forgotten = factor;
+            forgotten.absorb(n.data(), 0.0, nullptr, k.data());
+            forgotten.leave_out(j);
+            check_equal(dense(forgotten), without(observed(P, n, 0.0, ones), j));
+            for (std::size_t i = 0; i + 1 < m; ++i) CHECK(forgotten.row(i)[i] > 0.0);
+        }
+}
+
+TEST(diagonals) {
+    std::mt19937 rng(9);
+    const TriangularFactor factor = example(17, rng);
+    const Dense P = dense(factor);
+    std::vector<double> diagonal(17);
+    factor.diagonal(diagonal.data());
+    for (std::size_t k = 0; k < 17; ++k) {
+        CHECK_NEAR(diagonal[k], P[k][k], 1e-12 * P[k][k]);
+        CHECK_NEAR(factor.diagonal(k), P[k][k], 1e-12 * P[k][k]);
+    }
+}
+
+}  // namespace
