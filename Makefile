@@ -15,6 +15,7 @@ test: .venv/installed core-test wheel
 	$(BIN)/python -m pytest
 
 .venv/tools:
+	@echo "setting up .venv (a minute or two) ..."
 	$(PYTHON) -m venv .venv
 	$(PIP) install $(BUILD_TOOLS)
 	@touch $@

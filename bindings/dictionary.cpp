@@ -15,7 +15,9 @@ namespace {
 // A dictionary with the room in which one point is looked at.
 struct Handle {
     Handle(std::shared_ptr<Kernel> kernel, std::size_t n_features, std::size_t n_outputs, bool factor, std::size_t reserve)
-        : dictionary(kernel, n_features, n_outputs, {factor}, reserve), looks(1, dictionary) {}
+        : dictionary(kernel, n_features, n_outputs, {factor, true}, reserve), looks(1, dictionary) {
+        dictionary.reserve_scratch(1);
+    }
 
     Look& look(const Vector& x) {
         require_columns(x.shape(0), dictionary.n_features(), "x");
@@ -68,7 +70,9 @@ bool append(Handle& handle, const Vector& x, const Vector& w) {
 bool replace(Handle& handle, std::size_t j, const Vector& z, const Vector& w) {
     handle.require_index(j);
     handle.require_weights(w);
-    handle.look(z);
+    require_columns(z.shape(0), handle.dictionary.n_features(), "z");
+    handle.dictionary.make_room(1);
+    handle.looks.fit(handle.dictionary);
     return handle.dictionary.replace(j, z.data(), w.data(), handle.looks);
 }
 
@@ -122,7 +126,12 @@ void bind_dictionary(nb::module_& m) {
         .def("centers", [](const Handle& h) { return centers(h.dictionary); })
         .def("weights", [](const Handle& h) { return weights(h.dictionary); })
         .def("set_weights", &set_weights, nb::arg("W"))
-        .def("factor", [](const Handle& h) { return (h.require_factor(), factor(h.dictionary)); })
+        .def("factor", [](const Handle& h) { return (h.require_factor(), triangle(h.dictionary.factor())); })
+        .def("most_coherent",
+             [](const Handle& h) {
+                 const auto pair = h.dictionary.most_coherent();
+                 return nb::make_tuple(pair.i, pair.j, pair.coherence);
+             })
         .def("drift", [](Handle& h) { return (h.require_factor(), h.dictionary.drift()); })
         .def("maintain", [](Handle& h) { h.dictionary.maintain(); })
         .def("rebuild", [](Handle& h) { (h.require_factor(), h.dictionary.rebuild()); })

@@ -22,10 +22,10 @@ inline Array weights(const Dictionary& dictionary) {  // (m, n_outputs)
     return result.release();
 }
 
-inline Array factor(const Dictionary& dictionary) {  // (m, m), lower triangular
-    const std::size_t m = dictionary.size();
+inline Array triangle(const TriangularFactor& factor) {  // (m, m), lower triangular
+    const std::size_t m = factor.size();
     Result result({m, m});
-    for (std::size_t i = 0; i < m; ++i) std::copy_n(dictionary.factor().row(i), i + 1, result.data() + i * m);
+    for (std::size_t i = 0; i < m; ++i) std::copy_n(factor.row(i), i + 1, result.data() + i * m);
     return result.release();
 }
 

@@ -3,6 +3,8 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 #include <vector>
 
 #include "arrays.hpp"
@@ -25,8 +27,9 @@ public:
         nb::gil_scoped_acquire gil;
         constexpr std::size_t width = simd::panel_width;
         auto centre = scratch.take(d);
+        for (std::size_t r = 0; r < x.count; ++r) std::fill_n(out.data + r * out.stride, centres.count * width, 0.0);
         for (std::size_t p = 0; p < centres.count; ++p)
-            for (std::size_t lane = 0; lane < width; ++lane) {
+            for (std::size_t lane = 0; lane < width && p * width + lane < centres.points; ++lane) {
                 for (std::size_t f = 0; f < d; ++f) centre.data()[f] = centres.data[(p * centres.depth + f) * width + lane];
                 for (std::size_t r = 0; r < x.count; ++r)
                     out.data[r * out.stride + p * width + lane] = call(x.data + r * x.stride, centre.data(), d);
@@ -39,7 +42,15 @@ public:
     bool unit_diagonal() const override { return false; }
 
 private:
-    double call(const double* x, const double* y, std::size_t d) const { return nb::cast<double>(function_(copy(x, d), copy(y, d))); }
+    double call(const double* x, const double* y, std::size_t d) const {
+        nb::object result = function_(copy(x, d), copy(y, d));
+        double value = 0.0;
+        if (!nb::try_cast<double>(result, value))
+            throw nb::type_error(("a kernel function must return a number, got " + std::string(nb::repr(result).c_str())).c_str());
+        if (!std::isfinite(value))
+            throw nb::value_error(("the kernel function returned " + std::to_string(value) + ": its values must be finite").c_str());
+        return value;
+    }
     static nb::object copy(const double* x, std::size_t d) {
         Result result({d});
         std::copy_n(x, d, result.data());

@@ -1,10 +1,17 @@
 #include "learner.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
+#include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -21,29 +28,31 @@ public:
                   std::size_t batch_size, std::size_t reserve)
         : learner_({kernel, loss, admission, update, compression, batch_size}, n_features, n_outputs, reserve), batch_size_(batch_size) {}
 
-    void learn(const Matrix& X, const Matrix& Y) { learn_block(X, Y, nullptr); }
+    void learn(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights) { learn_block(X, Y, weights, nullptr); }
 
-    Array predict_then_learn(const Matrix& X, const Matrix& Y) {
+    Array predict_then_learn(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights) {
         Result result({X.shape(0), outputs()});
-        learn_block(X, Y, result.data());
+        learn_block(X, Y, weights, result.data());
         return result.release();
     }
 
-    void learn_one(const Vector& x, double y) {
-        require_features(x.shape(0));
-        if (outputs() != 1) throw nb::type_error("y must be an array: this model has several outputs");
-        learn_row(x.data(), &y);
-    }
-
-    void learn_one_many(const Vector& x, const Vector& y) {
-        require_features(x.shape(0));
-        require_outputs(y.shape(0));
-        learn_row(x.data(), y.data());
+    // False if x is not an array of doubles or y neither a number nor such an array: the caller converts, then.
+    bool learn_one(nb::handle x, nb::handle y) {
+        Vector point, targets;
+        double target = 0.0;
+        if (!nb::try_cast(x, point, false)) return false;
+        const bool number = nb::try_cast(y, target, true);
+        if (!number && !nb::try_cast(y, targets, false)) return false;
+        require_features(point.shape(0));
+        require_outputs(number ? 1 : targets.shape(0));
+        learn_row(point.data(), number ? &target : targets.data());
+        return true;
     }
 
     Array predict(const Matrix& X) const {
         require_features(X.shape(1));
         Result result({X.shape(0), outputs()});
+        require_outside();
         {
             nb::gil_scoped_release release;
             std::shared_lock lock(mutex_);
@@ -52,13 +61,15 @@ public:
         return result.release();
     }
 
-    double predict_one(const Vector& x) const {
-        require_features(x.shape(0));
-        if (outputs() != 1) throw nb::type_error("several outputs");
-        double f = 0.0;
+    // For models of one output; None if x is not an array of doubles: the caller converts, then.
+    std::optional<double> predict_one(nb::handle x) const {
+        Vector point;
+        if (!nb::try_cast(x, point, false)) return std::nullopt;
+        require_features(point.shape(0));
         const auto lock = lock_briefly<std::shared_lock<std::shared_mutex>>();
-        predict_rows(x.data(), 1, &f);
-        return f;
+        std::vector<double> f(outputs());
+        predict_rows(point.data(), 1, f.data());
+        return f[0];
     }
 
     template <class Read>
@@ -73,6 +84,36 @@ public:
     }
 
 private:
+    // Holds the model for learning, and remembers who does: a kernel that is a Python function could come back to the model it works for.
+    class LearningLock {
+    public:
+        explicit LearningLock(SharedLearner& owner, std::unique_lock<std::shared_mutex> held) : owner_(owner), lock_(std::move(held)) {
+            mark();
+        }
+        explicit LearningLock(SharedLearner& owner) : LearningLock(owner, std::unique_lock(owner.mutex_)) {}
+        ~LearningLock() {
+            if (lock_.owns_lock()) unlock();
+        }
+        void lock() {
+            lock_.lock();
+            mark();
+        }
+        void unlock() {
+            owner_.learning_ = std::thread::id();
+            lock_.unlock();
+        }
+
+    private:
+        void mark() { owner_.learning_ = std::this_thread::get_id(); }
+        SharedLearner& owner_;
+        std::unique_lock<std::shared_mutex> lock_;
+    };
+
+    void require_outside() const {
+        if (learning_.load() == std::this_thread::get_id())
+            throw std::runtime_error("a kernel function must not use the model that is learning with it");
+    }
+
     std::size_t outputs() const { return learner_.dictionary().n_outputs(); }
     void require_features(std::size_t found) const { require_columns(found, learner_.dictionary().n_features(), "X"); }
     void require_outputs(std::size_t found) const {
@@ -84,6 +125,7 @@ private:
     // For work that takes a moment: waits for the lock without the GIL, which the holder may need, but works with it.
     template <class Lock>
     Lock lock_briefly() const {
+        require_outside();
         Lock lock(mutex_, std::try_to_lock);
         if (!lock.owns_lock()) {
             nb::gil_scoped_release release;
@@ -99,34 +141,44 @@ private:
     }
 
     void learn_row(const double* x, const double* y) {
-        const auto lock = lock_briefly<std::unique_lock<std::shared_mutex>>();
-        learner_.check_inputs(x, 1, learner_.scratch());
-        learner_.check_targets(y, 1);
-        learner_.learn(x, y, 1, nullptr);
+        LearningLock guard(*this, lock_briefly<std::unique_lock<std::shared_mutex>>());
+        learner_.check_samples(x, y, nullptr, 1);
+        learner_.learn(x, y, nullptr, 1, nullptr);
     }
 
-    void learn_block(const Matrix& X, const Matrix& Y, double* predictions) {
+    void learn_block(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, double* predictions) {
         const std::size_t n = X.shape(0), d = X.shape(1), C = outputs();
         require_features(d);
         require_outputs(Y.shape(1));
         if (Y.shape(0) != n) throw nb::value_error(("X has " + std::to_string(n) + " rows, y has " + std::to_string(Y.shape(0))).c_str());
+        if (weights && weights->shape(0) != n)
+            throw nb::value_error(("X has " + std::to_string(n) + " rows, sample_weight has " + std::to_string(weights->shape(0))).c_str());
+        require_outside();
         nb::gil_scoped_release release;
-        std::unique_lock lock(mutex_);
-        learner_.check_inputs(X.data(), n, learner_.scratch());
-        learner_.check_targets(Y.data(), n);
-        // Whole batches at a time, so that Ctrl-C is heard in between.
-        const std::size_t chunk = std::max<std::size_t>(1, 512 / batch_size_) * batch_size_;
+        LearningLock guard(*this);
+        const double* w = weights ? weights->data() : nullptr;
+        learner_.check_samples(X.data(), Y.data(), w, n);
+        // Whole batches at a time, so that Ctrl-C is heard in between: every tenth of a second, for the GIL may be dear. Its handlers may
+        // look at the model.
+        const std::size_t chunk = std::max<std::size_t>(1, 64 / batch_size_) * batch_size_;
+        auto heard = std::chrono::steady_clock::now();
         for (std::size_t first = 0; first < n; first += chunk) {
-            learner_.learn(X.data() + first * d, Y.data() + first * C, std::min(chunk, n - first),
+            learner_.learn(X.data() + first * d, Y.data() + first * C, w ? w + first : nullptr, std::min(chunk, n - first),
                            predictions ? predictions + first * C : nullptr);
-            if (first + chunk < n) {
-                nb::gil_scoped_acquire acquire;
-                if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            if (first + chunk < n && std::chrono::steady_clock::now() - heard > std::chrono::milliseconds(100)) {
+                guard.unlock();
+                {
+                    nb::gil_scoped_acquire acquire;
+                    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+                }
+                guard.lock();
+                heard = std::chrono::steady_clock::now();
             }
         }
     }
 
     mutable std::shared_mutex mutex_;
+    std::atomic<std::thread::id> learning_{};
     Learner learner_;
     std::size_t batch_size_;
 };
@@ -147,12 +199,11 @@ void bind_learner(nb::module_& m) {
                       std::shared_ptr<Compression>, std::size_t, std::size_t, std::size_t, std::size_t>(),
              nb::arg("kernel"), nb::arg("loss"), nb::arg("admission"), nb::arg("update"), nb::arg("compression"), nb::arg("n_features"),
              nb::arg("n_outputs"), nb::arg("batch_size"), nb::arg("reserve"))
-        .def("learn", &SharedLearner::learn, nb::arg("X"), nb::arg("Y"))
-        .def("predict_then_learn", &SharedLearner::predict_then_learn, nb::arg("X"), nb::arg("Y"))
-        .def("learn_one", &SharedLearner::learn_one, nb::arg("x"), nb::arg("y"))
-        .def("learn_one", &SharedLearner::learn_one_many, nb::arg("x"), nb::arg("y"))
+        .def("learn", &SharedLearner::learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none())
+        .def("predict_then_learn", &SharedLearner::predict_then_learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none())
+        .def("learn_one", &SharedLearner::learn_one, nb::arg("x").none(), nb::arg("y").none())
         .def("predict", &SharedLearner::predict, nb::arg("X"))
-        .def("predict_one", &SharedLearner::predict_one, nb::arg("x"))
+        .def("predict_one", &SharedLearner::predict_one, nb::arg("x").none())
         .def("centers", reading([](const Learner& l) { return centers(l.dictionary()); }))
         .def("weights", reading([](const Learner& l) { return weights(l.dictionary()); }))
         .def("drift", &SharedLearner::drift)

@@ -4,7 +4,9 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "compression.hpp"
+#include "dictionary_arrays.hpp"
 #include "losses.hpp"
+#include "rls.hpp"
 #include "updates.hpp"
 
 namespace parsimon::bindings {
@@ -34,12 +36,34 @@ void bind_parts(nb::module_& m) {
     nb::class_<AlwaysAdmission, Admission>(m, "AlwaysAdmission").def(nb::init<>());
     nb::class_<CoherenceAdmission, Admission>(m, "CoherenceAdmission").def(nb::init<double>(), nb::arg("threshold"));
 
+    nb::class_<AdaptiveCoherenceAdmission, Admission>(m, "AdaptiveCoherenceAdmission")
+        .def(nb::init<std::size_t, double>(), nb::arg("fill"), nb::arg("threshold"));
+    nb::class_<DependenceAdmission, Admission>(m, "DependenceAdmission").def(nb::init<double>(), nb::arg("tolerance"));
+    nb::class_<ResidualAdmission, Admission>(m, "ResidualAdmission").def(nb::init<double>(), nb::arg("tolerance"));
+    nb::class_<DistanceAdmission, Admission>(m, "DistanceAdmission").def(nb::init<double>(), nb::arg("radius"));
+
     nb::class_<Update>(m, "Update");
+    nb::class_<PlainGradientUpdate, Update>(m, "PlainGradientUpdate")
+        .def(nb::init<double, double>(), nb::arg("step_size"), nb::arg("shrinkage"));
+    nb::class_<ProjectedGradientUpdate, Update>(m, "ProjectedGradientUpdate")
+        .def(nb::init<double, double>(), nb::arg("step_size"), nb::arg("shrinkage"));
+    nb::class_<QuantizedGradientUpdate, Update>(m, "QuantizedGradientUpdate")
+        .def(nb::init<double, double>(), nb::arg("step_size"), nb::arg("shrinkage"));
+    nb::class_<SpanRLSUpdate, Update>(m, "SpanRLSUpdate")
+        .def(nb::init<double, double>(), nb::arg("ridge"), nb::arg("forgetting"))
+        .def("covariance_factor", [](const SpanRLSUpdate& u) { return triangle(u.covariance().factor()); });
+    nb::class_<RowRLSUpdate, Update>(m, "RowRLSUpdate")
+        .def(nb::init<double, double>(), nb::arg("ridge"), nb::arg("forgetting"))
+        .def("covariance_factor", [](const RowRLSUpdate& u) { return triangle(u.covariance().factor()); });
     nb::class_<NLMSUpdate, Update>(m, "NLMSUpdate").def(nb::init<double, double>(), nb::arg("step_size"), nb::arg("ridge"));
 
     nb::class_<Compression>(m, "Compression");
     nb::class_<NoCompression, Compression>(m, "NoCompression").def(nb::init<>());
-    nb::class_<LeastCostCompression, Compression>(m, "LeastCostCompression").def(nb::init<std::size_t>(), nb::arg("budget"));
+    nb::class_<LeastCostCompression, Compression>(m, "LeastCostCompression")
+        .def(nb::init<std::size_t, double>(), nb::arg("budget"), nb::arg("tolerance") = 0.0);
+    nb::class_<LeastNeededCompression, Compression>(m, "LeastNeededCompression").def(nb::init<std::size_t>(), nb::arg("budget"));
+    nb::class_<MostCoherentCompression, Compression>(m, "MostCoherentCompression")
+        .def(nb::init<std::size_t, bool>(), nb::arg("budget"), nb::arg("cheaper"));
     nb::class_<OldestCompression, Compression>(m, "OldestCompression").def(nb::init<std::size_t>(), nb::arg("budget"));
 }
 

@@ -1,7 +1,7 @@
 // Compression: the only place where centres leave.
 #pragma once
 
-#include "step.hpp"
+#include "updates.hpp"
 
 namespace parsimon {
 
@@ -9,21 +9,39 @@ class Compression {
 public:
     virtual ~Compression() = default;
     virtual Needs needs() const { return {}; }
-    virtual void compress(Dictionary& dictionary, Step& step) = 0;
+    virtual void compress(Dictionary& dictionary, Update& update, Step& step) = 0;
 };
 
 class NoCompression final : public Compression {
 public:
-    void compress(Dictionary&, Step&) override {}
+    void compress(Dictionary&, Update&, Step&) override {}
 };
 
-// At the budget, the centre whose removal changes the function least is projected onto the others.
+// At the budget, the centre whose removal changes the function least is projected onto the others. Below it too, while that costs no more
+// than tolerance^2.
 class LeastCostCompression final : public Compression {
 public:
-    explicit LeastCostCompression(std::size_t budget) : budget_(budget) {}
-    Needs needs() const override { return {.factor = true}; }
-    void compress(Dictionary& dictionary, Step& step) override {
-        while (dictionary.size() > budget_) step.spent += dictionary.project_out(dictionary.cheapest());
+    LeastCostCompression(std::size_t budget, double tolerance) : budget_(budget), tolerance_(tolerance) {}
+    Needs needs() const override { return {.factor = true, .neighbours = false}; }
+    void compress(Dictionary& dictionary, Update&, Step& step) override {
+        while (dictionary.size() > 0) {
+            const std::size_t j = dictionary.cheapest();
+            if (dictionary.size() <= budget_ && !(tolerance_ > 0.0 && dictionary.removal_cost(j) <= tolerance_ * tolerance_)) return;
+            step.spent += dictionary.project_out(j);
+        }
+    }
+
+private:
+    std::size_t budget_;
+    double tolerance_;
+};
+
+// At the budget, the centre that the update can do best without leaves in the update's own way.
+class LeastNeededCompression final : public Compression {
+public:
+    explicit LeastNeededCompression(std::size_t budget) : budget_(budget) {}
+    void compress(Dictionary& dictionary, Update& update, Step& step) override {
+        while (dictionary.size() > budget_) step.spent += update.remove(dictionary, update.least_needed(dictionary));
     }
 
 private:
@@ -34,12 +52,31 @@ private:
 class OldestCompression final : public Compression {
 public:
     explicit OldestCompression(std::size_t budget) : budget_(budget) {}
-    void compress(Dictionary& dictionary, Step&) override {
+    void compress(Dictionary& dictionary, Update&, Step&) override {
         while (dictionary.size() > budget_) dictionary.drop(0);
     }
 
 private:
     std::size_t budget_;
+};
+
+// At the budget, one of the two most coherent centres is projected onto the others: (15) and (20) of Pothin & Richard 2006. The older of
+// the two, or the one that costs less.
+class MostCoherentCompression final : public Compression {
+public:
+    MostCoherentCompression(std::size_t budget, bool cheaper) : budget_(budget), cheaper_(cheaper) {}
+    Needs needs() const override { return {.factor = true, .neighbours = true}; }
+    void compress(Dictionary& dictionary, Update&, Step& step) override {
+        while (dictionary.size() > budget_) {
+            const auto pair = dictionary.most_coherent();
+            const bool younger = cheaper_ && dictionary.removal_cost(pair.j) < dictionary.removal_cost(pair.i);
+            step.spent += dictionary.project_out(younger ? pair.j : pair.i);
+        }
+    }
+
+private:
+    std::size_t budget_;
+    bool cheaper_;
 };
 
 }  // namespace parsimon

@@ -36,7 +36,6 @@ Looks::Looks(std::size_t count, const Dictionary& dictionary) : looks_(count), k
 void Looks::fit(const Dictionary& dictionary) {
     const std::size_t stride = simd::padded(dictionary.capacity()), depth = dictionary.depth(), n = looks_.size();
     if (stride == stride_ && !points_.empty()) return;
-    stride_ = stride;
     points_.resize(n * depth);
     h_.resize(n * stride);
     if (dictionary.has_factor()) {
@@ -48,6 +47,7 @@ void Looks::fit(const Dictionary& dictionary) {
         looks_[i].t = t_.empty() ? nullptr : t_.data() + i * stride;
         looks_[i].a = a_.empty() ? nullptr : a_.data() + i * stride;
     }
+    stride_ = stride;  // last: after a failed allocation the next call must try again
 }
 
 std::size_t Looks::nbytes() const {
@@ -60,11 +60,7 @@ Dictionary::Dictionary(KernelPtr kernel, std::size_t n_features, std::size_t n_o
     if (reserve > 0) make_room(reserve);
 }
 
-void Dictionary::centre(std::size_t j, double* out) const {
-    std::vector<double> point(depth());
-    points_.copy(j, point.data());
-    std::copy_n(point.begin(), n_features_, out);
-}
+void Dictionary::centre(std::size_t j, double* out) const { points_.copy(j, out, n_features_); }
 
 std::size_t Dictionary::nbytes() const {
     const std::size_t doubles = diagonal_.capacity() + weights_.capacity() + inverse_diagonal_.capacity() + column_.capacity();
@@ -78,13 +74,17 @@ void Dictionary::attach(Aligned& state) {
     state.reserve(capacity_);
 }
 
-void Dictionary::make_room(std::size_t more) {
-    if (size_ + more <= capacity_) return;
+bool Dictionary::make_room(std::size_t more) {
+    if (size_ + more <= capacity_) return false;
     const std::size_t capacity = simd::padded(std::max(size_ + more, 2 * capacity_));
     std::vector<double> weights(n_outputs_ * capacity, 0.0);
     for (std::size_t c = 0; c < n_outputs_; ++c) std::copy_n(weights_.begin() + c * capacity_, size_, weights.begin() + c * capacity);
     points_.reserve(capacity);
     diagonal_.resize(capacity);
+    if (needs_.neighbours) {
+        neighbour_coherence_.resize(capacity);
+        neighbour_.resize(capacity);
+    }
     if (needs_.factor) {
         factor_.reserve(capacity);
         inverse_diagonal_.resize(capacity);
@@ -93,6 +93,12 @@ void Dictionary::make_room(std::size_t more) {
     for (Aligned* state : aligned_) state->reserve(capacity);
     weights_ = std::move(weights);
     capacity_ = capacity;
+    return true;
+}
+
+void Dictionary::reserve_scratch(std::size_t batch) {
+    const std::size_t rows = std::max<std::size_t>(batch, needs_.factor ? 5 : 1) * capacity_;
+    scratch_.reserve(kernel_->levels() + 1, rows + depth() + (n_features_ + 1) * simd::panel_width);
 }
 
 void Dictionary::look(Looks& looks, const double* x, std::size_t n) {
@@ -107,6 +113,8 @@ void Dictionary::look(Looks& looks, const double* x, std::size_t n) {
         look.residual = look.kxx;
         look.known = size_;
         look.projected = 0;
+        look.compared = 0;
+        look.distance = std::numeric_limits<double>::infinity();
     }
 }
 
@@ -126,17 +134,31 @@ void Dictionary::project(Look& look) const {
 
 double Dictionary::coherence(const Look& look) const {
     if (kernel_->unit_diagonal()) return simd::loops().max_abs(look.h, look.known);
-    if (look.kxx <= 0.0) return 1.0;
+    if (negligible(look.kxx)) return 1.0;
     double largest = 0.0;
     for (std::size_t j = 0; j < look.known; ++j) largest = std::max(largest, std::fabs(look.h[j]) / geometric_mean(look.kxx, diagonal_[j]));
     return largest;
+}
+
+void Dictionary::find_nearest(Look& look) {
+    if (look.compared == look.known) return;
+    const std::size_t first = look.compared / simd::panel_width * simd::panel_width;
+    const simd::Panels panels = points_.panels(first);
+    auto squares = scratch_.take(panels.count * simd::panel_width);
+    simd::loops().squared_distance({look.x, 1, depth()}, panels, n_features_, {}, {squares.data(), 0});
+    for (std::size_t j = look.compared; j < look.known; ++j)
+        if (squares.data()[j - first] < look.distance) {
+            look.distance = squares.data()[j - first];
+            look.nearest = j;
+        }
+    look.compared = look.known;
 }
 
 bool Dictionary::accepts(Look& look) const { return sound(look, size_); }
 
 bool Dictionary::sound(Look& look, std::size_t without) const {
     if (!needs_.factor) return true;
-    if (look.kxx <= 0.0) return false;
+    if (negligible(look.kxx)) return false;
     project(look);
     const auto stored = [without](std::size_t i) { return i + (i >= without); };
     double scale = look.kxx;
@@ -163,6 +185,7 @@ void Dictionary::append(Look& look, const double* w) {
         project(look);
         append_factor_row(look.a, look.residual);
     }
+    if (needs_.neighbours) append_neighbour(look);
     points_.append(look.x);
     diagonal_[size_] = look.kxx;
     for (std::size_t c = 0; c < n_outputs_; ++c) weights(c)[size_] = w ? w[c] : 0.0;
@@ -195,6 +218,57 @@ void Dictionary::forget(std::size_t j, const double* n) {
     for (std::size_t c = 0; c < n_outputs_; ++c) erase_at(weights_, c * capacity_, j, size_);
     --size_;
     ++changes_;
+    if (needs_.neighbours) remove_neighbour(j);
+}
+
+void Dictionary::append_neighbour(const Look& look) {
+    neighbour_coherence_[size_] = 0.0;
+    neighbour_[size_] = size_;
+    for (std::size_t j = 0; j < size_; ++j) {
+        const double coherence = std::fabs(look.h[j]) / geometric_mean(look.kxx, diagonal_[j]);
+        if (coherence > neighbour_coherence_[size_]) {
+            neighbour_coherence_[size_] = coherence;
+            neighbour_[size_] = j;
+        }
+        if (coherence > neighbour_coherence_[j]) {
+            neighbour_coherence_[j] = coherence;
+            neighbour_[j] = size_;
+        }
+    }
+}
+
+// The centres that lose their neighbour look for another: one kernel row each, and they are few.
+void Dictionary::remove_neighbour(std::size_t j) {
+    erase_at(neighbour_coherence_, 0, j, size_ + 1);
+    erase_at(neighbour_, 0, j, size_ + 1);
+    const std::size_t stride = simd::padded(size_);
+    auto work = scratch_.take(stride + depth());
+    double *row = work.data(), *point = row + stride;
+    for (std::size_t i = 0; i < size_; ++i) {
+        if (neighbour_[i] != j) {
+            neighbour_[i] -= neighbour_[i] > j;
+            continue;
+        }
+        points_.copy(i, point, depth());
+        kernel_->rows({point, 1, depth()}, points_.panels(), n_features_, 0, {row, stride}, scratch_);
+        neighbour_coherence_[i] = 0.0;
+        neighbour_[i] = i;
+        for (std::size_t k = 0; k < size_; ++k) {
+            const double coherence = k == i ? 0.0 : std::fabs(row[k]) / geometric_mean(diagonal_[i], diagonal_[k]);
+            if (coherence > neighbour_coherence_[i]) {
+                neighbour_coherence_[i] = coherence;
+                neighbour_[i] = k;
+            }
+        }
+    }
+}
+
+Dictionary::Pair Dictionary::most_coherent() const {
+    Pair pair;
+    for (std::size_t i = 0; i < size_; ++i)
+        if (neighbour_coherence_[i] > pair.coherence)
+            pair = {std::min(i, neighbour_[i]), std::max(i, neighbour_[i]), neighbour_coherence_[i]};
+    return pair;
 }
 
 double Dictionary::project_out(std::size_t j) {
@@ -248,6 +322,12 @@ bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks&
     return true;
 }
 
+void Dictionary::solve(const double* v, double* result) {
+    auto t = scratch_.take(factor_.size());
+    std::fill_n(result, factor_.size(), 0.0);
+    factor_.multiply(0, factor_.size(), v, t.data(), result);
+}
+
 double Dictionary::removal_cost(std::size_t j) const {
     double squares = 0.0;
     for (std::size_t c = 0; c < n_outputs_; ++c) squares += weights(c)[j] * weights(c)[j];
@@ -293,23 +373,28 @@ double Dictionary::drift() {
     const std::size_t m = size_, stride = simd::padded(m);
     auto work = scratch_.take(5 * stride + depth());
     double *z = work.data(), *row = z + stride, *product = row + stride, *t = product + stride, *a = t + stride, *point = a + stride;
-    for (std::size_t i = 0; i < m; ++i) z[i] = random_sign(changes_, i);
+    // In units of sqrt(k(d_i, d_i)), so that the scale of the kernel does not matter.
+    for (std::size_t i = 0; i < m; ++i) z[i] = random_sign(changes_, i) / std::sqrt(diagonal_[i]);
     for (std::size_t i = 0; i < m; ++i) {
-        points_.copy(i, point);
+        points_.copy(i, point, depth());
         kernel_->rows({point, 1, depth()}, points_.panels(), n_features_, 0, {row, stride}, scratch_);
         product[i] = loops.dot(row, z, m);
     }
     std::fill_n(a, m, 0.0);
     factor_.multiply(0, m, product, t, a);
     double largest = 0.0;
-    for (std::size_t i = 0; i < m; ++i) largest = std::max(largest, std::fabs(a[i] - z[i]));
+    for (std::size_t i = 0; i < m; ++i) {
+        const double error = std::fabs(a[i] - z[i]) * std::sqrt(diagonal_[i]);
+        if (!(error <= largest)) largest = error;  // NaN counts as the largest
+        if (std::isnan(largest)) return std::numeric_limits<double>::infinity();
+    }
     return largest;
 }
 
 void Dictionary::maintain() {
-    if (!needs_.factor || changes_ - probed_at_ < 4 * size_ + 64) return;
-    probed_at_ = changes_;
-    if (drift() > drift_limit)
+    if (!needs_.factor || changes_ < next_probe_) return;
+    next_probe_ = changes_ + 4 * size_ + 64;
+    if (!(drift() <= drift_limit))
         rebuild();
     else
         factor_.diagonal(inverse_diagonal_.data());
@@ -319,15 +404,19 @@ void Dictionary::rebuild() {
     const std::size_t m = size_, stride = simd::padded(m);
     auto work = scratch_.take(3 * stride + depth());
     double *row = work.data(), *t = row + stride, *a = t + stride, *point = a + stride;
-    factor_.clear();
+    TriangularFactor fresh;  // beside the old one: a kernel that throws must not leave half a factor
+    fresh.reserve(capacity_);
     for (std::size_t i = 0; i < m; ++i) {
-        points_.copy(i, point);
+        points_.copy(i, point, depth());
         kernel_->rows({point, 1, depth()}, points_.panels(), n_features_, 0, {row, stride}, scratch_);
         std::fill_n(a, i, 0.0);
-        const double residual = diagonal_[i] - factor_.multiply(0, i, row, t, a);
         // Every centre was accepted once; what rounding has left of that must stay positive.
-        append_factor_row(a, std::max(residual, 1e-2 * floor * diagonal_[i]));
+        const double residual = std::max(diagonal_[i] - fresh.multiply(0, i, row, t, a), 1e-2 * floor * diagonal_[i]),
+                     inverse = 1.0 / std::sqrt(residual);
+        fresh.append(-inverse, a, inverse);
     }
+    factor_ = std::move(fresh);
+    factor_.diagonal(inverse_diagonal_.data());
     ++rebuilds_;
 }
 

@@ -8,7 +8,9 @@
 // - With a factor: S is lower triangular with positive diagonal, packed by rows, and S'S = K^-1 up to `drift`; inverse_diagonal_j =
 // (S'S)_jj.
 // - Aligned states see every append after it happened, and every removal before anything but the factor forgets the centre.
-// - Capacity changes only in `make_room`; nothing else allocates.
+// - Capacity changes only in `make_room`. Nothing else allocates once `reserve_scratch` has been called, but for a rebuild (a second
+// factor, for the moment) and a
+//   replacement with a factor (a copy of it, to go back to).
 // - The cost of a removal is a squared RKHS norm, summed over outputs.
 #pragma once
 
@@ -33,6 +35,9 @@ struct Look {
     double residual = 0.0;      // k(x, x) - t't: squared distance of k(x, .) to the span
     std::size_t known = 0;      // centres in h
     std::size_t projected = 0;  // centres in t, a and residual
+    std::size_t compared = 0;   // centres among which `nearest` was found
+    std::size_t nearest = 0;    // the centre nearest to x in input space
+    double distance = 0.0;      // squared Euclidean distance to it
 };
 
 // Room for the looks of a batch.
@@ -41,7 +46,6 @@ public:
     Looks(std::size_t count, const Dictionary& dictionary);
     void fit(const Dictionary& dictionary);  // after make_room
     Look& operator[](std::size_t i) { return looks_[i]; }
-    std::size_t count() const { return looks_.size(); }
     std::size_t nbytes() const;
 
 private:
@@ -61,13 +65,14 @@ public:
     virtual void appended(const Dictionary&, const Look& look) = 0;
     // Centre j is about to go. n = S'S e_j as it was with j, null without a factor; the factor has forgotten j already, weights and centres
     // have not.
-    virtual void removing(const Dictionary&, std::size_t j, const double* n) = 0;
+    virtual void removing(Dictionary&, std::size_t j, const double* n) = 0;
     virtual std::size_t nbytes() const { return 0; }
 };
 
 struct Needs {
     bool factor = false;
-    friend Needs operator|(Needs a, Needs b) { return {a.factor || b.factor}; }
+    bool neighbours = false;
+    friend Needs operator|(Needs a, Needs b) { return {a.factor || b.factor, a.neighbours || b.neighbours}; }
 };
 
 class Dictionary {
@@ -76,6 +81,8 @@ public:
     // It bounds the norm of the factor's new row, and with it the growth of rounding errors.
     static constexpr double floor = 2e-7;
     static constexpr double drift_limit = 5e-7;
+    // A kernel function of so small a norm is taken as zero: it never becomes a centre where coherence or the factor is asked.
+    static bool negligible(double kxx) { return !(kxx >= 1e-100); }
 
     Dictionary(KernelPtr kernel, std::size_t n_features, std::size_t n_outputs, Needs needs, std::size_t reserve = 0);
     Dictionary(const Dictionary&) = delete;
@@ -87,7 +94,6 @@ public:
     std::size_t n_outputs() const { return n_outputs_; }
     std::size_t depth() const { return points_.depth(); }
     bool has_factor() const { return needs_.factor; }
-    const Kernel& kernel() const { return *kernel_; }
     const double* diagonal() const { return diagonal_.data(); }
     double* weights(std::size_t output) { return weights_.data() + output * capacity_; }
     const double* weights(std::size_t output) const { return weights_.data() + output * capacity_; }
@@ -98,8 +104,10 @@ public:
 
     void attach(Aligned& state);
 
-    // Room for `more` further centres; at least doubles when it grows.
-    void make_room(std::size_t more);
+    // Room for `more` further centres; at least doubles when it grows. Returns whether it did: looks must be fit again then.
+    bool make_room(std::size_t more);
+    // Takes at once the scratch that looks of `batch` points and the probe need at this capacity.
+    void reserve_scratch(std::size_t batch);
 
     // Looks of n points. Requires looks.fit since the last make_room.
     void look(Looks& looks, const double* x, std::size_t n);
@@ -109,6 +117,8 @@ public:
     void project(Look& look) const;
     // max_j |k(x, d_j)| / sqrt(k(x,x) k(d_j,d_j)); 1 where k(x, .) is zero.
     double coherence(const Look& look) const;
+    // Brings nearest and distance up to date; without centres the distance is infinite.
+    void find_nearest(Look& look);
     // The factor's veto: true without a factor, else whether the centre keeps the factor sound. Exact copies never do.
     bool accepts(Look& look) const;
 
@@ -122,6 +132,16 @@ public:
     // `looks` is where z is looked at (one place, fit).
     bool replace(std::size_t j, const double* z, const double* w, Looks& looks);
 
+    // The most coherent pair of centres i < j and its coherence (0 with fewer than two). Requires neighbours.
+    struct Pair {
+        std::size_t i = 0, j = 0;
+        double coherence = 0.0;
+    };
+    Pair most_coherent() const;
+
+    // result = S'S v = K^-1 v, (size,). Requires a factor; in `removing` that is the inverse without the centre that leaves.
+    void solve(const double* v, double* result);
+
     // cost_j = ||w_j||^2 / (S'S)_jj. Requires a factor.
     double removal_cost(std::size_t j) const;
     std::size_t cheapest() const;
@@ -130,19 +150,21 @@ public:
     void predict(const double* x, std::size_t n, double* out) const;
     void evaluate(const Look& look, double* f) const;
 
-    // ||S'S K z - z||_inf for a vector z of random signs. Requires a factor.
+    // ||S'S K z - z||_inf for a vector z of random signs, in units of sqrt(k(d_i, d_i)); infinity where it is not a number. Requires a
+    // factor.
     double drift();
     // Probes every few changes and rebuilds the factor beyond the limit. Call when no look is in use.
     void maintain();
     void rebuild();
     std::uint64_t rebuilds() const { return rebuilds_; }
-    std::uint64_t changes() const { return changes_; }
 
 private:
     bool sound(Look& look, std::size_t without) const;  // accepts, asked of the dictionary without a centre that the look has left out
     void remove_from_factor(std::size_t j);             // leaves n / sqrt(n_j) in its carry
     void forget(std::size_t j, const double* n);        // tells the aligned, closes the gap everywhere but in the factor
     const double* column_from_carry(std::size_t j);
+    void append_neighbour(const Look& look);
+    void remove_neighbour(std::size_t j);
     void append_factor_row(const double* a, double residual);
 
     KernelPtr kernel_;
@@ -152,9 +174,11 @@ private:
     Points points_;
     TriangularFactor factor_;
     std::vector<double> diagonal_, weights_, inverse_diagonal_, column_;
+    std::vector<double> neighbour_coherence_;  // of each centre with the centre most coherent with it
+    std::vector<std::size_t> neighbour_;       // which is that
     std::vector<Aligned*> aligned_;
     Scratch scratch_;
-    std::uint64_t changes_ = 0, probed_at_ = 0, rebuilds_ = 0;
+    std::uint64_t changes_ = 0, next_probe_ = 64, rebuilds_ = 0;
 };
 
 }  // namespace parsimon

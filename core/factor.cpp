@@ -45,7 +45,8 @@ void TriangularFactor::condition_out(std::size_t j) {
 }
 
 void TriangularFactor::leave_out(std::size_t j) {
-    // Without column j, rows j + 1.. are rows j.. of a triangle; what is left of row j is rotated into the rows above, from the diagonal backwards.
+    // Without column j, rows j + 1.. are rows j.. of a triangle; what is left of row j is rotated into the rows above, from the diagonal
+    // backwards.
     std::copy_n(row(j), j, carry_.begin());
     for (std::size_t i = j + 1; i < size_; ++i) {
         const double* next = row(i);
@@ -63,6 +64,15 @@ void TriangularFactor::leave_out(std::size_t j) {
         simd::loops().rotate(c, s, carry_.data(), above, carry_.data(), i);
         above[i] = radius;
     }
+}
+
+double TriangularFactor::squared_norm(const double* v) const {
+    double total = 0.0;
+    for (std::size_t i = 0; i < size_; ++i) {
+        const double t = simd::loops().dot(row(i), v, i + 1);
+        total += t * t;
+    }
+    return total;
 }
 
 void TriangularFactor::diagonal(double* out) const {

@@ -1,7 +1,7 @@
 // A positive definite matrix P held as P = R'R, with R lower triangular with positive diagonal and packed by rows.
 //
-// The dictionary's inverse Gram matrix and the covariance of recursive least squares are both such matrices. Held as R they cannot lose symmetry or
-// definiteness to rounding, which the explicit matrix does.
+// The dictionary's inverse Gram matrix and the covariance of recursive least squares are both such matrices. Held as R they cannot lose
+// symmetry or definiteness to rounding, which the explicit matrix does.
 //
 // CONVENTION
 // - Row i has i + 1 entries and starts at i (i + 1) / 2; R is the unique such factor, in the order of the centres.
@@ -31,15 +31,20 @@ public:
     // t_i = R_i h and a = sum_i t_i R_i for rows first..last-1; returns their sum of t_i^2. From the first row on: a = P h, the sum h'P h.
     double multiply(std::size_t first, std::size_t last, const double* h, double* t, double* a) const;
 
-    // P becomes P - P a a'P / (noise + a'P a), after row and column scaling P_ij <- d_i d_j P_ij where `d` is not null: what an observation a'v + e tells of v
-    // (e of variance `noise`, 0 allowed). Leaves P a (scaled) in k, (size,), and returns noise + a'P a. One sweep, Carlson's form.
+    // P becomes P - P a a'P / (noise + a'P a), after row and column scaling P_ij <- d_i d_j P_ij where `d` is not null: what an observation
+    // a'v + e tells of v (e of variance `noise`, 0 allowed). Leaves P a (scaled) in k, (size,), and returns noise + a'P a. One sweep,
+    // Carlson's form.
     double absorb(const double* a, double noise, const double* d, double* k);
 
-    // Removes coordinate j by conditioning: P_(-j,-j) - P_(-j,j) P_(j,-j) / P_jj. Leaves column j of the old P divided by sqrt(P_jj) in `carry` (size,).
+    // Removes coordinate j by conditioning: P_(-j,-j) - P_(-j,j) P_(j,-j) / P_jj. Leaves column j of the old P divided by sqrt(P_jj) in
+    // `carry` (size,).
     void condition_out(std::size_t j);
     // Removes coordinate j by leaving it out: P_(-j,-j).
     void leave_out(std::size_t j);
     const double* carry() const { return carry_.data(); }
+
+    // v'P v
+    double squared_norm(const double* v) const;
 
     // P_kk for all k: sums of squares of the columns.
     void diagonal(double* out) const;

@@ -27,7 +27,7 @@ void LeafKernel::diagonal(const Rows& x, std::size_t d, std::size_t, double* out
     for (std::size_t r = 0; r < x.count; ++r) {
         const double* point = x.data + r * x.stride;
         for (std::size_t f = 0; f < d; ++f) std::fill_n(panel.data() + f * width, width, point[f]);
-        (simd::loops().*evaluate_)({point, 1, x.stride}, {panel.data(), 1, d}, d, shape_, {values, width});
+        (simd::loops().*evaluate_)({point, 1, x.stride}, {panel.data(), 1, d, width}, d, shape_, {values, width});
         out[r] = values[0];
     }
 }
@@ -68,6 +68,7 @@ public:
     }
     bool unit_diagonal() const override { return Combine::keeps_unit && left_->unit_diagonal() && right_->unit_diagonal(); }
     std::size_t extra() const override { return left_->extra() + right_->extra(); }
+    std::size_t levels() const override { return 1 + std::max(left_->levels(), right_->levels()); }
     void annotate(double* point, std::size_t d, std::size_t at, Scratch& scratch) const override {
         left_->annotate(point, d, at, scratch);
         right_->annotate(point, d, at + left_->extra(), scratch);
@@ -113,6 +114,7 @@ public:
     }
     bool unit_diagonal() const override { return false; }  // 0 where the inner kernel vanishes
     std::size_t extra() const override { return 1 + inner_->extra(); }
+    std::size_t levels() const override { return inner_->levels(); }
     void annotate(double* point, std::size_t d, std::size_t at, Scratch& scratch) const override {
         inner_->annotate(point, d, at + 1, scratch);
         inner_->diagonal({point, 1, 0}, d, at + 1, point + d + at, scratch);

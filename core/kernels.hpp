@@ -17,8 +17,9 @@
 
 namespace parsimon {
 
-// sqrt(a b) for a, b >= 0 without overflow or underflow; exactly a when a = b and a^2 is a normal number.
+// sqrt(a b) for a, b >= 0 without overflow or underflow; exactly a when a = b.
 inline double geometric_mean(double a, double b) {
+    if (a == b) return a;
     const double product = a * b;
     return product > 1e-290 && product < 1e290 ? std::sqrt(product) : std::sqrt(a) * std::sqrt(b);
 }
@@ -36,6 +37,8 @@ public:
     virtual bool unit_diagonal() const = 0;
 
     virtual std::size_t extra() const { return 0; }
+    // How many scratch arrays are in use at once while it evaluates.
+    virtual std::size_t levels() const { return 1; }
     virtual void annotate(double* /*point*/, std::size_t /*n_features*/, std::size_t /*at*/, Scratch&) const {}
 };
 

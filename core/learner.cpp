@@ -38,7 +38,12 @@ Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, s
                   recipe_.admission->needs() | recipe_.update->needs() | recipe_.compression->needs(), reserve),
       looks_(recipe_.batch_size, dictionary_),
       outputs_(3 * recipe_.batch_size * n_outputs) {
+    if (recipe_.batch_size == 0) refuse("batch_size must be at least 1");
+    if (recipe_.kernel->unit_diagonal() && !(1.0 < recipe_.update->kernel_bound()))
+        refuse("learning is stable only for step_size < 2 / k(x, x), which is 2 here; got ", 2.0 / recipe_.update->kernel_bound());
     recipe_.update->attach(dictionary_);
+    dictionary_.reserve_scratch(recipe_.batch_size);
+    scratch_.reserve(recipe_.kernel->levels() + 1, (n_features + 1) * simd::panel_width + dictionary_.depth());
     step_.samples.resize(recipe_.batch_size);
     double* place = outputs_.data();
     for (std::size_t i = 0; i < recipe_.batch_size; ++i) {
@@ -55,28 +60,35 @@ std::size_t Learner::nbytes() const {
            scratch_.nbytes() + step_.samples.capacity() * sizeof(Sample);
 }
 
-void Learner::check_inputs(const double* x, std::size_t n, Scratch& scratch) const {
-    const std::size_t d = dictionary_.n_features();
-    require_finite(x, n, d, "X");
+void Learner::check_kernel_values(const double* x, std::size_t n, double bound, Scratch& scratch) const {
     if (recipe_.kernel->unit_diagonal()) return;
-    const std::size_t depth = dictionary_.depth();
+    const std::size_t d = dictionary_.n_features(), depth = dictionary_.depth();
     auto point = scratch.take(depth);
     for (std::size_t i = 0; i < n; ++i) {
         std::copy_n(x + i * d, d, point.data());
         recipe_.kernel->annotate(point.data(), d, 0, scratch);
-        bool usable = all_finite(point.data() + d, depth - d);
         double kxx = std::numeric_limits<double>::infinity();
-        if (usable) recipe_.kernel->diagonal({point.data(), 1, depth}, d, 0, &kxx, scratch);
+        if (all_finite(point.data() + d, depth - d)) recipe_.kernel->diagonal({point.data(), 1, depth}, d, 0, &kxx, scratch);
+        if (std::isnan(kxx) || kxx < 0.0)
+            refuse("the kernel value k(x, x) of row ", i, " of X is ", kxx, ": this is not a positive definite kernel");
         if (!(kxx <= largest_kernel_value))
             refuse("the kernel value k(x, x) of row ", i, " of X is ", kxx, ", beyond the largest that can be used (", largest_kernel_value,
-                   "): scale the columns of X, or use a smaller gamma");
-        if (kxx < 0.0)
-            refuse("the kernel value k(x, x) of row ", i, " of X is negative (", kxx, "): this is not a positive definite kernel");
+                   "): scale the columns of X");
+        if (!(kxx < bound))
+            refuse("the kernel value k(x, x) of row ", i, " of X is ", kxx,
+                   ": learning is stable only for k(x, x) < 2 / step_size = ", bound, "; use a smaller step_size or a Normalized kernel");
     }
 }
 
-void Learner::check_targets(const double* y, std::size_t n) const {
+void Learner::check_inputs(const double* x, std::size_t n, Scratch& scratch) const {
+    require_finite(x, n, dictionary_.n_features(), "X");
+    check_kernel_values(x, n, std::numeric_limits<double>::infinity(), scratch);
+}
+
+void Learner::check_samples(const double* x, const double* y, const double* weights, std::size_t n) {
     const std::size_t C = dictionary_.n_outputs();
+    require_finite(x, n, dictionary_.n_features(), "X");
+    check_kernel_values(x, n, recipe_.update->kernel_bound(), scratch_);
     for (std::size_t i = 0; i < n * C; ++i) {
         if (std::fabs(y[i]) <= largest_target) continue;
         std::ostringstream where;
@@ -85,29 +97,36 @@ void Learner::check_targets(const double* y, std::size_t n) const {
         if (!std::isfinite(y[i])) refuse("y contains ", kind(y[i]), where.str());
         refuse("y is ", y[i], where.str(), ", beyond the largest target that can be used (", largest_target, ")");
     }
+    for (std::size_t i = 0; weights && i < n; ++i)
+        if (!(weights[i] >= 0.0 && weights[i] <= largest_weight))
+            refuse("sample_weight is ", weights[i], " at row ", i, ": it must be from 0 to ", largest_weight);
 }
 
-void Learner::learn(const double* x, const double* y, std::size_t n, double* predictions) {
+void Learner::learn(const double* x, const double* y, const double* weights, std::size_t n, double* predictions) {
     const std::size_t d = dictionary_.n_features(), C = dictionary_.n_outputs();
     for (std::size_t first = 0; first < n; first += recipe_.batch_size) {
         const std::size_t count = std::min(recipe_.batch_size, n - first);
-        learn_step(x + first * d, y + first * C, count);
+        learn_step(x + first * d, y + first * C, weights ? weights + first : nullptr, count);
         if (predictions)
             for (std::size_t i = 0; i < count; ++i) std::copy_n(step_.samples[i].f, C, predictions + (first + i) * C);
     }
 }
 
-void Learner::learn_step(const double* x, const double* y, std::size_t n) {
+void Learner::learn_step(const double* x, const double* y, const double* weights, std::size_t n) {
     const std::size_t C = dictionary_.n_outputs();
     step_.size = n;
     step_.seen = seen_;
     step_.spent = 0.0;
-    dictionary_.make_room(n);
-    looks_.fit(dictionary_);
+    if (dictionary_.make_room(n)) {
+        looks_.fit(dictionary_);
+        dictionary_.reserve_scratch(recipe_.batch_size);
+    }
     dictionary_.look(looks_, x, n);
     std::size_t i = 0;
     for (Sample& sample : step_) {
-        sample.y = y + C * i++;
+        sample.y = y + C * i;
+        sample.weight = weights ? weights[i] : 1.0;
+        ++i;
         dictionary_.evaluate(*sample.look, sample.f);
         recipe_.loss->gradient(sample.f, sample.y, sample.gradient, C);
     }
@@ -117,7 +136,7 @@ void Learner::learn_step(const double* x, const double* y, std::size_t n) {
         sample.admitted = recipe_.admission->admits(dictionary_, sample, step_) && dictionary_.accepts(*sample.look);
         recipe_.update->step(dictionary_, sample, step_);
     }
-    recipe_.compression->compress(dictionary_, step_);
+    recipe_.compression->compress(dictionary_, *recipe_.update, step_);
     seen_ += n;
     spent_ += step_.spent;
     dictionary_.maintain();

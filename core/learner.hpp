@@ -35,28 +35,31 @@ public:
     // Targets and diagonal kernel values beyond these are refused: squares and products of accepted numbers stay finite.
     static constexpr double largest_target = 1e100;
     static constexpr double largest_kernel_value = 1e80;
+    static constexpr double largest_weight = 1e20;
 
     // `reserve`: centres to make room for at once; 0 lets the dictionary grow.
     Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, std::size_t reserve);
 
-    // Throws InputError at the first value that cannot be used; changes nothing.
-    void check_inputs(const double* x, std::size_t n, Scratch& scratch) const;  // (n, n_features)
-    void check_targets(const double* y, std::size_t n) const;                   // (n, n_outputs)
+    // Throw InputError at the first value that cannot be used; change nothing. More is asked of what is to be learned than of what is only
+    // predicted.
+    void check_inputs(const double* x, std::size_t n, Scratch& scratch) const;                   // (n, n_features)
+    void check_samples(const double* x, const double* y, const double* weights, std::size_t n);  // y (n, n_outputs); weights (n,) or null
 
-    // Learns n samples in order. Where `predictions` (n, n_outputs) is not null, it takes what was predicted before each was learned.
-    // Requires checked input. A block equals its rows one by one, bit for bit, if it holds whole batches.
-    void learn(const double* x, const double* y, std::size_t n, double* predictions);
+    // Learns n samples in order, each with its weight (1 if null). Where `predictions` (n, n_outputs) is not null, it takes what was
+    // predicted before each was learned. Requires checked input. A block equals its rows one by one, bit for bit, if it holds whole
+    // batches.
+    void learn(const double* x, const double* y, const double* weights, std::size_t n, double* predictions);
     void predict(const double* x, std::size_t n, double* out) const { dictionary_.predict(x, n, out); }
 
     Dictionary& dictionary() { return dictionary_; }
     const Dictionary& dictionary() const { return dictionary_; }
     std::uint64_t seen() const { return seen_; }
     double spent() const { return spent_; }
-    Scratch& scratch() { return scratch_; }
     std::size_t nbytes() const;
 
 private:
-    void learn_step(const double* x, const double* y, std::size_t n);
+    void learn_step(const double* x, const double* y, const double* weights, std::size_t n);
+    void check_kernel_values(const double* x, std::size_t n, double bound, Scratch& scratch) const;
 
     Recipe recipe_;
     Dictionary dictionary_;

@@ -40,13 +40,8 @@ public:
         --size_;
     }
 
-    void clear() {
-        data_.assign(data_.size(), 0.0);
-        size_ = 0;
-    }
-
-    void copy(std::size_t j, double* point) const {  // (depth,)
-        for (std::size_t f = 0; f < depth_; ++f) point[f] = at(j, f);
+    void copy(std::size_t j, double* point, std::size_t n) const {  // the first n of the depth
+        for (std::size_t f = 0; f < n; ++f) point[f] = at(j, f);
     }
 
     bool equals(std::size_t j, const double* point, std::size_t n_features) const {
@@ -58,7 +53,8 @@ public:
     // The panels that hold points first..size-1.
     simd::Panels panels(std::size_t first = 0) const {
         const std::size_t skipped = first / simd::panel_width;
-        return {data_.data() + skipped * depth_ * simd::panel_width, simd::padded(size_) / simd::panel_width - skipped, depth_};
+        return {data_.data() + skipped * depth_ * simd::panel_width, simd::padded(size_) / simd::panel_width - skipped, depth_,
+                size_ - skipped * simd::panel_width};
     }
 
 private:

@@ -30,6 +30,13 @@ public:
 
     Lease take(std::size_t n) { return Lease(*this, n); }
 
+    // The first `count` arrays hold n numbers from now on.
+    void reserve(std::size_t count, std::size_t n) {
+        if (buffers_.size() < count) buffers_.resize(count);
+        for (std::size_t i = 0; i < count; ++i)
+            if (buffers_[i].size() < n) buffers_[i].resize(n);
+    }
+
     std::size_t nbytes() const {
         std::size_t total = 0;
         for (const auto& buffer : buffers_) total += buffer.capacity() * sizeof(double);

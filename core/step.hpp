@@ -12,6 +12,7 @@ namespace parsimon {
 struct Sample {
     Look* look = nullptr;
     const double* y = nullptr;      // (n_outputs,)
+    double weight = 1.0;            // a factor on the sample's loss, >= 0
     double* f = nullptr;            // (n_outputs,) prediction before the step
     double* gradient = nullptr;     // (n_outputs,) of the loss at f
     double* coefficient = nullptr;  // (n_outputs,) what the update proposes as the sample's own weight

@@ -1,6 +1,8 @@
 // Updates: the only place where weights change by learning.
 #pragma once
 
+#include <limits>
+
 #include "step.hpp"
 
 namespace parsimon {
@@ -9,12 +11,18 @@ class Update {
 public:
     virtual ~Update() = default;
     virtual Needs needs() const { return {}; }
+    // Learning is stable only while k(x, x) stays below this.
+    virtual double kernel_bound() const { return std::numeric_limits<double>::infinity(); }
     // Once, before the first step: attach whatever is kept for each centre.
     virtual void attach(Dictionary&) {}
     // At the start of a step: its rate, and each sample's proposed coefficient.
     virtual void open(Dictionary& dictionary, Step& step) = 0;
     // Learn one sample; append it if it was admitted.
     virtual void step(Dictionary& dictionary, Sample& sample, Step& step) = 0;
+    // The centre that this update can do best without. Asked for where there is a budget.
+    virtual std::size_t least_needed(Dictionary& dictionary) { return dictionary.cheapest(); }
+    // That centre leaves; returns the squared RKHS error made, where it is known.
+    virtual double remove(Dictionary& dictionary, std::size_t j) { return dictionary.project_out(j); }
 };
 
 // Normalised LMS over all weights, equation (8) of Honeine, Richard & Bermudez 2007:
@@ -31,6 +39,51 @@ public:
 
 private:
     double step_size_, ridge_;
+};
+
+// Stochastic gradient descent in function space:
+//     f <- (1 - step_size shrinkage) f - (step_size / b) sum_i gradient_i k(x_i, .)
+// for a batch of b. Sub-classes say what becomes of a sample that is not admitted.
+class GradientUpdate : public Update {
+public:
+    GradientUpdate(double step_size, double shrinkage) : step_size_(step_size), shrinkage_(shrinkage) {}
+    double kernel_bound() const override { return 2.0 / step_size_; }
+    void open(Dictionary& dictionary, Step& step) override;
+    void step(Dictionary& dictionary, Sample& sample, Step& step) final;
+
+protected:
+    virtual void learn_unadmitted(Dictionary& dictionary, Sample& sample, Step& step) = 0;
+
+private:
+    double step_size_, shrinkage_;
+};
+
+// It is left out.
+class PlainGradientUpdate final : public GradientUpdate {
+public:
+    using GradientUpdate::GradientUpdate;
+
+private:
+    void learn_unadmitted(Dictionary&, Sample&, Step&) override {}
+};
+
+// It is projected onto the span of the centres: equation (12) of Pothin & Richard 2006.
+class ProjectedGradientUpdate final : public GradientUpdate {
+public:
+    using GradientUpdate::GradientUpdate;
+    Needs needs() const override { return {.factor = true, .neighbours = false}; }
+
+private:
+    void learn_unadmitted(Dictionary& dictionary, Sample& sample, Step& step) override;
+};
+
+// The nearest centre takes it over: quantised KLMS (Chen, Zhao, Zhu & Principe 2012).
+class QuantizedGradientUpdate final : public GradientUpdate {
+public:
+    using GradientUpdate::GradientUpdate;
+
+private:
+    void learn_unadmitted(Dictionary& dictionary, Sample& sample, Step& step) override;
 };
 
 }  // namespace parsimon

@@ -103,9 +103,8 @@ def test_look_matches_dense_projection(seed, m, d):
 @settings(max_examples=100, deadline=None)
 def test_project_out_is_the_best_approximation(seed, m):
     rng = np.random.default_rng(seed)
-    kernel = kernels.Gaussian(0.5)
-    dictionary = spread(rng.normal(size=(m, 2)) * 3)
     kernel = kernels.Gaussian(1.0)
+    dictionary = spread(rng.normal(size=(m, 2)) * 3, kernel=kernel)
     m = len(dictionary)
     if m < 2:
         return
@@ -167,9 +166,27 @@ def test_a_reserved_dictionary_keeps_its_size_in_memory():
             dictionary.project_out(0)
         dictionary.maintain()
 
-    for _ in range(20):
-        fill()
     before = dictionary.nbytes, dictionary.capacity
     for _ in range(200):
         fill()
     assert (dictionary.nbytes, dictionary.capacity) == before
+
+
+def test_a_kernel_that_fails_in_a_rebuild_leaves_the_dictionary_whole():
+    calls = {"left": 10**9}
+
+    def function(x, y):
+        calls["left"] -= 1
+        if calls["left"] < 0:
+            raise RuntimeError("enough")
+        return float(np.exp(-((x - y) ** 2).sum()))
+
+    dictionary = spread(np.arange(12.0)[:, None], kernel=kernels.Function(function))
+    factor = dictionary.factor()
+    calls["left"] = 30
+    with pytest.raises(RuntimeError, match="enough"):
+        dictionary.rebuild()
+    calls["left"] = 10**9
+    assert len(dictionary) == 12
+    np.testing.assert_array_equal(dictionary.factor(), factor)
+    assert worst_entry(dictionary, kernels.Gaussian(1.0)) < 1e-9

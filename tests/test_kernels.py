@@ -1,3 +1,5 @@
+import re
+
 import dense
 import numpy as np
 import pytest
@@ -5,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from parsimon import kernels
+from parsimon import _core, kernels
 
 every_kernel = pytest.mark.parametrize("name", dense.KERNELS)
 fast_kernel = pytest.mark.parametrize("name", dense.FAST)
@@ -65,13 +67,15 @@ def test_gram_is_positive_semidefinite_to_rounding(name):
 
 
 @fast_kernel
-@given(x=arrays(float, 7, elements=st.floats(-1e3, 1e3)))
+@given(x=arrays(float, 7, elements=st.floats(-1e3, 1e3) | st.floats(-1e-60, 1e-60)))
 @settings(max_examples=100, deadline=None)
 def test_exact_copies_have_coherence_one(name, x):
     kernel, _ = dense.KERNELS[name]
     K = kernel(np.array([x, x]))
-    if K[0, 0] > 0 and 1e-290 < K[0, 0] ** 2 < 1e290:
-        assert K[0, 1] / np.sqrt(K[0, 0] * K[1, 1]) == 1.0
+    assert K[0, 1] == K[0, 0] == K[1, 1] == kernel.diagonal(x[None])[0]
+    dictionary = _core.Dictionary(kernel.core(), 7, factor=False)
+    dictionary.append(x, np.ones(1))
+    assert dictionary.look(x)["coherence"] == 1.0
 
 
 @pytest.mark.parametrize("offset", [1e-3, 1e-6, 1e-9])
@@ -85,13 +89,11 @@ def test_near_duplicates_far_from_the_origin_are_told_apart(offset):
 
 
 @pytest.mark.parametrize("name", ["gaussian", "laplacian", "matern32", "matern52", "rational_quadratic"])
-def test_one_gamma_for_all_smooth_kernels(name):
-    # Near 0 each behaves as 1 - c gamma r^2 (the Laplacian: 1 - gamma r), and each falls with the distance from 1 to 0.
+def test_kernels_of_a_distance_fall_from_one_to_zero(name):
     kernel = kernels.KERNELS[name](gamma=2.0)
     r = np.linspace(0, 30, 400)[:, None]
     values = kernel(r, np.zeros((1, 1)))[:, 0]
     assert values[0] == 1.0
-    assert np.all(np.diff(values) < 0) or name != "rational_quadratic"
     assert np.all(np.diff(values[values > 0]) < 0)
     assert values[-1] < 1e-2
     np.testing.assert_array_equal(kernel([[1e200]], [[-1e200]]) < 1e-2, True)
@@ -131,13 +133,17 @@ def test_kernels_compose_and_compare():
             "unknown kernel 'gausian'; known are 'gaussian'",
         ),
         (lambda: kernels.resolve(kernels.Gaussian(), 2.0, np.zeros((2, 2))), ValueError, "set it there"),
+        (lambda: kernels.resolve(kernels.Gaussian, "scale", np.zeros((2, 2))), TypeError, "write Gaussian()"),
+        (lambda: kernels.Sum(1, kernels.Linear()), TypeError, "left must be a kernel object, got 1"),
+        (lambda: kernels.Normalized(len), TypeError, "inner must be a kernel object"),
+        (lambda: kernels.resolve("linear", -1.0, np.zeros((2, 2))), ValueError, "gamma"),
         (lambda: kernels.resolve(3, "scale", np.zeros((2, 2))), TypeError, "kernel must be"),
         (lambda: kernels.width("wide", np.zeros((2, 2))), ValueError, "known are 'scale', 'median'"),
         (lambda: kernels.width("scale", np.array([[1e300], [-1e300]])), ValueError, "first block"),
     ],
 )
 def test_bad_parameters_are_named(make, error, message):
-    with pytest.raises(error, match=message.replace("(", r"\(")):
+    with pytest.raises(error, match=re.escape(message)):
         make()
 
 
@@ -151,6 +157,22 @@ def test_widths():
     assert kernels.width("scale", X[:1]) == kernels.width("median", X[:1]) == 1 / 3
     assert kernels.width("scale", np.ones((5, 3))) == kernels.width("median", np.ones((5, 3))) == 1.0
     assert kernels.width(0.25, X) == 0.25
+    assert kernels.width("scale", X, "cityblock") == pytest.approx(1 / (3 * X.std()))
+
+
+@pytest.mark.parametrize("alpha", [1e3, 1e6, 1e12, 1e16])
+def test_rational_quadratic_keeps_its_digits_for_large_alpha(alpha):
+    r = np.linspace(0, 3, 50)[:, None]
+    exact = np.exp(-alpha * np.log1p(0.7 * r**2 / alpha))
+    np.testing.assert_allclose(kernels.RationalQuadratic(0.7, alpha)(r, np.zeros((1, 1))), exact, rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "laplacian", "matern32", "matern52", "rational_quadratic"])
+@pytest.mark.parametrize("gamma", [1e-308, 1e308])
+def test_extreme_widths(name, gamma):
+    K = kernels.KERNELS[name](gamma=gamma)([[0.0], [1.0]])
+    assert K[0, 0] == K[1, 1] == 1.0
+    assert 0.0 <= K[0, 1] <= 1.0
 
 
 def test_an_exception_in_a_function_comes_through():

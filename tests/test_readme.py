@@ -12,7 +12,7 @@ README = Path(__file__).parent.parent / "README.md"
 def test_quick_start_runs():
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)
     assert blocks
+    names: dict = {}
     for block in blocks:
-        names: dict = {}
         exec(compile(block, "README.md", "exec"), names)
     assert names["model"].n_centers_ <= 100

@@ -10,14 +10,14 @@ namespace {
 struct SquaredDistance {
     static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) {
         const Pack diff = c - x;  // differences, not ||x||^2 + ||c||^2 - 2 x'c: accurate for near-duplicates
-        return acc + diff * diff;
+        return fma(diff, diff, acc);
     }
 };
 struct AbsoluteDistance {
     static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) { return acc + absolute(c - x); }
 };
 struct InnerProduct {
-    static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) { return acc + c * x; }
+    static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) { return fma(c, x, acc); }
 };
 
 // How the sum becomes the kernel's value.
@@ -31,29 +31,33 @@ struct Laplacian : AbsoluteDistance {
 PARSIMON_INLINE Pack capped(const Pack& z) { return minimum(z, broadcast(800.0)); }
 struct Matern32 : SquaredDistance {
     static PARSIMON_INLINE Pack value(const Pack& r2, const Shape& s) {
-        const Pack z = capped(square_root(broadcast(6.0 * s.gamma) * r2));
+        const Pack z = capped(broadcast(std::sqrt(6.0) * std::sqrt(s.gamma)) * square_root(r2));
         return (broadcast(1.0) + z) * exponential(broadcast(0.0) - z);
     }
 };
 struct Matern52 : SquaredDistance {
     static PARSIMON_INLINE Pack value(const Pack& r2, const Shape& s) {
-        const Pack z = capped(square_root(broadcast(10.0 * s.gamma) * r2));
+        const Pack z = capped(broadcast(std::sqrt(10.0) * std::sqrt(s.gamma)) * square_root(r2));
         return (broadcast(1.0) + z + z * z * broadcast(1.0 / 3.0)) * exponential(broadcast(0.0) - z);
     }
 };
 struct RationalQuadratic : SquaredDistance {
     static PARSIMON_INLINE Pack value(const Pack& r2, const Shape& s) {
-        const Pack base = broadcast(1.0) + broadcast(s.gamma / s.alpha) * r2;
-        return exponential(broadcast(-s.alpha) * logarithm(base));
+        // log(1 + z) with what rounding took from 1 + z put back: for large alpha the value hangs on it.
+        const Pack one = broadcast(1.0), z = minimum(broadcast(s.gamma / s.alpha) * r2, broadcast(1e300)), base = one + z;
+        return exponential(broadcast(-s.alpha) * (logarithm(base) + (z - (base - one)) / base));
     }
 };
 struct Polynomial : InnerProduct {
     static PARSIMON_INLINE Pack value(const Pack& xy, const Shape& s) {
-        const Pack base = broadcast(s.gamma) * xy + broadcast(s.offset);
+        const Pack base = fma(broadcast(s.gamma), xy, broadcast(s.offset));
         Pack result = base;
         for (int i = 1; i < s.degree; ++i) result = result * base;
         return result;
     }
+};
+struct PlainDistance : SquaredDistance {
+    static PARSIMON_INLINE Pack value(const Pack& r2, const Shape&) { return r2; }
 };
 struct Linear : InnerProduct {
     static PARSIMON_INLINE Pack value(const Pack& xy, const Shape&) { return xy; }
@@ -99,21 +103,21 @@ PARSIMON_INLINE double inline_dot(const double* x, const double* y, std::size_t 
     Pack even = broadcast(0.0), odd = broadcast(0.0);
     std::size_t i = 0;
     for (; i + 2 * lanes <= n; i += 2 * lanes) {
-        even = even + load(x + i) * load(y + i);
-        odd = odd + load(x + i + lanes) * load(y + i + lanes);
+        even = fma(load(x + i), load(y + i), even);
+        odd = fma(load(x + i + lanes), load(y + i + lanes), odd);
     }
     if (i + lanes <= n) {
-        even = even + load(x + i) * load(y + i);
+        even = fma(load(x + i), load(y + i), even);
         i += lanes;
     }
-    if (i < n) odd = odd + load_some(x + i, n - i) * load_some(y + i, n - i);
+    if (i < n) odd = fma(load_some(x + i, n - i), load_some(y + i, n - i), odd);
     return sum(even + odd);
 }
 
 PARSIMON_INLINE void inline_axpy(double scale, const double* x, double* y, std::size_t n) {
     const Pack s = broadcast(scale);
     std::size_t i = 0;
-    for (; i + lanes <= n; i += lanes) store(y + i, load(y + i) + s * load(x + i));
+    for (; i + lanes <= n; i += lanes) store(y + i, fma(s, load(x + i), load(y + i)));
     for (; i < n; ++i) y[i] += scale * x[i];
 }
 
@@ -153,15 +157,16 @@ double absorb(double* R, std::size_t m, const double* a, double noise, const dou
             for (std::size_t j = 0; j < n; ++j) row[j] *= d[j];
         const double f = inline_dot(row, a, n);
         const double next = alpha + f * f;
-        // row <- sqrt(alpha / next) row - f / sqrt(alpha next) k, and k += f row as it was. Without noise the first row that sees a is used up.
+        // row <- sqrt(alpha / next) row - f / sqrt(alpha next) k, and k += f row as it was. Without noise the first row that sees a is used
+        // up.
         const double keep = next > 0.0 ? std::sqrt(alpha / next) : 1.0;
         const double gone = alpha > 0.0 ? f / std::sqrt(alpha * next) : 0.0;
-        const Pack pk = broadcast(keep), pg = broadcast(gone), pf = broadcast(f);
+        const Pack pk = broadcast(keep), pg = broadcast(-gone), pf = broadcast(f);
         std::size_t j = 0;
         for (; j + lanes <= n; j += lanes) {
             const Pack r = load(row + j), v = load(k + j);
-            store(row + j, pk * r - pg * v);
-            store(k + j, v + pf * r);
+            store(row + j, fma(pg, v, pk * r));
+            store(k + j, fma(pf, r, v));
         }
         for (; j < n; ++j) {
             const double r = row[j], v = k[j];
@@ -174,12 +179,12 @@ double absorb(double* R, std::size_t m, const double* a, double noise, const dou
 }
 
 void rotate(double c, double s, const double* x, double* y, double* out, std::size_t n) {
-    const Pack pc = broadcast(c), ps = broadcast(s);
+    const Pack pc = broadcast(c), ps = broadcast(s), minus_s = broadcast(-s);
     std::size_t i = 0;
     for (; i + lanes <= n; i += lanes) {
         const Pack vx = load(x + i), vy = load(y + i);
-        store(out + i, pc * vx - ps * vy);
-        store(y + i, ps * vx + pc * vy);
+        store(out + i, fma(minus_s, vy, pc * vx));
+        store(y + i, fma(pc, vy, ps * vx));
     }
     for (; i < n; ++i) {
         const double vx = x[i], vy = y[i];
@@ -210,6 +215,7 @@ const Loops table = {
     evaluate<RationalQuadratic>,
     evaluate<Polynomial>,
     evaluate<Linear>,
+    evaluate<PlainDistance>,
     dot,
     axpy,
     max_abs,

@@ -18,6 +18,7 @@ struct Panels {
     const double* data;  // (count, depth, 8)
     std::size_t count;
     std::size_t depth;
+    std::size_t points;  // how many there are; the loops evaluate every lane all the same
 };
 
 // Points in rows.
@@ -45,6 +46,7 @@ using Evaluate = void (*)(const Rows& x, const Panels& centres, std::size_t n_fe
 struct Loops {
     const char* name;
     Evaluate gaussian, laplacian, matern32, matern52, rational_quadratic, polynomial, linear;
+    Evaluate squared_distance;  // not a kernel: ||x - c||^2
 
     double (*dot)(const double* x, const double* y, std::size_t n);
     void (*axpy)(double scale, const double* x, double* y, std::size_t n);  // y += scale x
@@ -54,8 +56,8 @@ struct Loops {
     // Returns the sum of their t_i^2. One pass over S does both products.
     double (*project)(const double* S, std::size_t first, std::size_t last, const double* h, double* t, double* a);
 
-    // Carlson's update of the packed lower triangle R, P = R'R, after scaling its columns by d (none if null): P <- P - P a a'P / (noise + a'P a).
-    // k, zero on entry, becomes P a; returns noise + a'P a. One pass over R does it all.
+    // Carlson's update of the packed lower triangle R, P = R'R, after scaling its columns by d (none if null): P <- P - P a a'P / (noise +
+    // a'P a). k, zero on entry, becomes P a; returns noise + a'P a. One pass over R does it all.
     double (*absorb)(double* R, std::size_t m, const double* a, double noise, const double* d, double* k);
 
     // out = c x - s y; y = s x + c y, elementwise. `out` may be x.

@@ -1,8 +1,10 @@
 // Eight doubles at a time, and the elementary functions the kernels need on them.
 //
 // Every operation works lane by lane in a fixed order, so a lane's result does not depend on its neighbours: that is what makes a block of
-// kernel rows equal its rows bit for bit. A Pack is as many of the target's widest registers as eight doubles take (compilers with vector
-// extensions: GCC, Clang), or eight plain doubles with any other compiler; the code is the same.
+// kernel rows equal its rows bit for bit. Multiply-adds are fused where the target can and where the code says so (`fma`); the compiler
+// fuses none of its own
+// (-ffp-contract=off), or two loops over the same numbers might differ. A Pack is as many of the target's widest registers as eight doubles
+// take (compilers with vector extensions: GCC, Clang), or eight plain doubles with any other compiler; the code is the same.
 #pragma once
 
 #include <cmath>
@@ -12,6 +14,14 @@
 
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(PARSIMON_PLAIN_PACK)
 #define PARSIMON_VECTOR_EXTENSIONS 1
+#endif
+
+#ifdef PARSIMON_VECTOR_EXTENSIONS
+#if defined(__FMA__) || defined(__AVX512F__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 #endif
 
 #if defined(_MSC_VER)
@@ -59,6 +69,20 @@ PARSIMON_INLINE Part from_bits(Bits a) {
     std::memcpy(&r, &a, sizeof r);
     return r;
 }
+// a b + c, rounded once where the target can.
+PARSIMON_INLINE Part fma(Part a, Part b, Part c) {
+#if defined(PARSIMON_VECTOR_EXTENSIONS) && defined(__AVX512F__)
+    return (Part)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(PARSIMON_VECTOR_EXTENSIONS) && defined(__FMA__)
+    return (Part)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#elif defined(PARSIMON_VECTOR_EXTENSIONS) && defined(__aarch64__)
+    return (Part)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+#elif !defined(PARSIMON_VECTOR_EXTENSIONS) && defined(FP_FAST_FMA)
+    return std::fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
 PARSIMON_INLINE Part maximum(Part a, Part b) { return a > b ? a : b; }
 PARSIMON_INLINE Part minimum(Part a, Part b) { return a < b ? a : b; }
 PARSIMON_INLINE Part absolute(Part a) { return from_bits(bits(a) & ~bits(broadcast(-0.0))); }
@@ -77,6 +101,12 @@ PARSIMON_INLINE Part where_at_least(Part x, double bound, Part value) { return x
 struct Pack {
     Part v[parts];
 };
+
+PARSIMON_INLINE Pack fma(const Pack& a, const Pack& b, const Pack& c) {
+    Pack r;
+    for (std::size_t i = 0; i < parts; ++i) r.v[i] = one::fma(a.v[i], b.v[i], c.v[i]);
+    return r;
+}
 
 #define PARSIMON_PARTWISE(name, expression)                          \
     PARSIMON_INLINE Pack name(const Pack& a, const Pack& b) {        \
@@ -146,25 +176,25 @@ constexpr double round_to_integer = 0x1.8p52;  // adding it leaves the nearest i
 PARSIMON_INLINE Pack exponential(const Pack& argument) {
     using namespace constants;
     const Pack x = maximum(argument, broadcast(-800.0));  // -infinity would leave infinity - infinity below
-    const Pack shifted = x * broadcast(log2e) + broadcast(round_to_integer);
+    const Pack shifted = fma(x, broadcast(log2e), broadcast(round_to_integer));
     const Pack n = shifted - broadcast(round_to_integer);
-    const Pack r = (x - n * broadcast(ln2_high)) - n * broadcast(ln2_low);
+    const Pack r = fma(n, broadcast(-ln2_low), fma(n, broadcast(-ln2_high), x));
     const Pack q = r * r;
     Pack even = broadcast(1.0 / 479001600.0);
-    even = even * q + broadcast(1.0 / 3628800.0);
-    even = even * q + broadcast(1.0 / 40320.0);
-    even = even * q + broadcast(1.0 / 720.0);
-    even = even * q + broadcast(1.0 / 24.0);
-    even = even * q + broadcast(0.5);
-    even = even * q + broadcast(1.0);
+    even = fma(even, q, broadcast(1.0 / 3628800.0));
+    even = fma(even, q, broadcast(1.0 / 40320.0));
+    even = fma(even, q, broadcast(1.0 / 720.0));
+    even = fma(even, q, broadcast(1.0 / 24.0));
+    even = fma(even, q, broadcast(0.5));
+    even = fma(even, q, broadcast(1.0));
     Pack odd = broadcast(1.0 / 6227020800.0);
-    odd = odd * q + broadcast(1.0 / 39916800.0);
-    odd = odd * q + broadcast(1.0 / 362880.0);
-    odd = odd * q + broadcast(1.0 / 5040.0);
-    odd = odd * q + broadcast(1.0 / 120.0);
-    odd = odd * q + broadcast(1.0 / 6.0);
-    odd = odd * q + broadcast(1.0);
-    const Pack p = odd * r + even;
+    odd = fma(odd, q, broadcast(1.0 / 39916800.0));
+    odd = fma(odd, q, broadcast(1.0 / 362880.0));
+    odd = fma(odd, q, broadcast(1.0 / 5040.0));
+    odd = fma(odd, q, broadcast(1.0 / 120.0));
+    odd = fma(odd, q, broadcast(1.0 / 6.0));
+    odd = fma(odd, q, broadcast(1.0));
+    const Pack p = fma(odd, r, even);
     Pack result;
     for (std::size_t i = 0; i < parts; ++i) {
         // The low bits of `shifted` are n: add it to the exponent.
@@ -189,8 +219,8 @@ PARSIMON_INLINE Pack logarithm(const Pack& x) {
     const Pack s = (m - broadcast(1.0)) / (m + broadcast(1.0));
     const Pack q = s * s;
     Pack p = broadcast(1.0 / 23.0);
-    for (int k = 21; k >= 1; k -= 2) p = p * q + broadcast(1.0 / k);
-    return e * broadcast(ln2_high) + (broadcast(2.0) * s * p + e * broadcast(ln2_low));
+    for (int k = 21; k >= 1; k -= 2) p = fma(p, q, broadcast(1.0 / k));
+    return fma(e, broadcast(ln2_high), fma(e, broadcast(ln2_low), broadcast(2.0) * s * p));
 }
 
 }  // namespace parsimon::simd::PARSIMON_ISA

@@ -1,6 +1,7 @@
 // The dictionary's invariants after random appends, removals and replacements.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -18,7 +19,7 @@ public:
         tags.push_back(look.x[0]);
         CHECK(tags.size() == dictionary.size());
     }
-    void removing(const Dictionary& dictionary, std::size_t j, const double* n) override {
+    void removing(Dictionary& dictionary, std::size_t j, const double* n) override {
         CHECK(dictionary.size() == tags.size());
         std::vector<double> point(dictionary.n_features());
         dictionary.centre(j, point.data());
@@ -121,6 +122,11 @@ void exercise(bool with_factor) {
             CHECK(tags.tags[i] == points[i][0]);
             for (std::size_t c = 0; c < C; ++c) CHECK_NEAR(dictionary.weights(c)[i], weights[i][c], 1e-6 * (1 + std::fabs(weights[i][c])));
         }
+        if (with_factor)  // kept up to date by differences, but right
+            for (std::size_t i = 0; i < dictionary.size(); ++i) {
+                const double exact = dictionary.factor().diagonal(i);
+                CHECK_NEAR(dictionary.inverse_diagonal()[i], exact, 1e-9 * exact);
+            }
         dictionary.maintain();
         if (with_factor && operation % 100 == 0) {
             CHECK(worst_entry(dictionary) < 2e-6);
@@ -156,6 +162,104 @@ TEST(a_refused_replacement_changes_nothing) {
     CHECK(dictionary.size() == 3);
     // In the place of itself it may come: the question is put to the others.
     CHECK(dictionary.replace(2, &copy, &w, looks));
+}
+
+// Grows a dictionary of points on a line, 0.5 apart.
+void line(Dictionary& dictionary, Looks& looks, int from, int to) {
+    for (int i = from; i < to; ++i) {
+        dictionary.make_room(1);
+        looks.fit(dictionary);
+        const double x = 0.5 * i, w = 1.0;
+        dictionary.look(looks, &x, 1);
+        CHECK(dictionary.accepts(looks[0]));
+        dictionary.append(looks[0], &w);
+    }
+}
+
+void poison(Dictionary& dictionary, double by) { const_cast<double*>(dictionary.factor().row(3))[1] += by; }
+
+TEST(a_drifting_factor_is_rebuilt) {
+    Dictionary dictionary(gaussian(4.0), 1, 1, {true});
+    Looks looks(1, dictionary);
+    line(dictionary, looks, 0, 30);
+    CHECK(dictionary.drift() < 1e-12);
+    poison(dictionary, 1e-3);
+    CHECK(dictionary.drift() > 1e-5);
+    for (int i = 30; dictionary.rebuilds() == 0 && i < 400; ++i) {
+        line(dictionary, looks, i, i + 1);
+        dictionary.maintain();
+    }
+    CHECK(dictionary.rebuilds() == 1);
+    CHECK(dictionary.drift() < 1e-12);
+}
+
+TEST(a_factor_that_is_not_a_number_is_rebuilt) {
+    Dictionary dictionary(gaussian(4.0), 1, 1, {true});
+    Looks looks(1, dictionary);
+    line(dictionary, looks, 0, 30);
+    poison(dictionary, std::numeric_limits<double>::quiet_NaN());
+    CHECK(dictionary.drift() == std::numeric_limits<double>::infinity());
+}
+
+TEST(a_copy_is_refused_even_if_the_factor_errs) {
+    Dictionary dictionary(gaussian(4.0), 1, 1, {true});
+    Looks looks(1, dictionary);
+    line(dictionary, looks, 0, 10);
+    for (const double by : {1e-3, -1e-3}) {
+        poison(dictionary, by);
+        dictionary.make_room(1);
+        looks.fit(dictionary);
+        for (int i = 0; i < 10; ++i) {
+            const double x = 0.5 * i;
+            dictionary.look(looks, &x, 1);
+            CHECK(!dictionary.accepts(looks[0]));
+        }
+        poison(dictionary, -by);
+    }
+}
+
+TEST(the_probe_does_not_mind_scale) {
+    Dictionary dictionary(polynomial(1.0, 1.0, 3), 2, 1, {true});
+    Looks looks(1, dictionary);
+    std::mt19937 rng(6);
+    std::normal_distribution<double> normal;
+    for (int i = 0; i < 8; ++i) {
+        dictionary.make_room(1);
+        looks.fit(dictionary);
+        const double x[] = {normal(rng) * std::pow(10.0, i % 4), normal(rng) * std::pow(10.0, i % 3)}, w = 1.0;
+        dictionary.look(looks, x, 1);
+        if (dictionary.accepts(looks[0])) dictionary.append(looks[0], &w);
+    }
+    CHECK(dictionary.size() > 3);
+    CHECK(dictionary.drift() < 1e-8);
+}
+
+TEST(neighbours_are_those_of_a_rescan) {
+    Dictionary dictionary(sum(gaussian(1.0), constant(0.5)), 2, 1, {true, true});
+    Looks looks(1, dictionary);
+    std::mt19937 rng(10);
+    std::uniform_real_distribution<double> uniform(-3, 3);
+    for (int operation = 0; operation < 2000; ++operation) {
+        dictionary.make_room(1);
+        looks.fit(dictionary);
+        const double x[] = {uniform(rng), uniform(rng)}, w = 1.0;
+        dictionary.look(looks, x, 1);
+        if (dictionary.size() < 2 || (rng() % 2 && dictionary.size() < 25 && dictionary.accepts(looks[0]))) {
+            dictionary.append(looks[0], &w);
+        } else {
+            dictionary.project_out(rng() % dictionary.size());
+        }
+        double largest = 0.0;
+        for (std::size_t i = 0; i < dictionary.size(); ++i)
+            for (std::size_t j = 0; j < i; ++j) {
+                double a[2], b[2];
+                dictionary.centre(i, a);
+                dictionary.centre(j, b);
+                const double r2 = (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]);
+                largest = std::max(largest, (std::exp(-r2) + 0.5) / 1.5);
+            }
+        CHECK_NEAR(dictionary.most_coherent().coherence, largest, 1e-12);
+    }
 }
 
 TEST(a_reserved_dictionary_does_not_grow) {

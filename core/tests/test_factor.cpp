@@ -101,7 +101,8 @@ TEST(coordinates_leave) {
             TriangularFactor conditioned = factor;
             conditioned.condition_out(j);
             check_equal(dense(conditioned), without(observed(P, unit, 0.0, ones), j));
-            for (std::size_t i = 0; i < m; ++i) CHECK_NEAR(conditioned.carry()[i] * conditioned.carry()[j], P[i][j], 1e-11 * (1 + std::fabs(P[i][j])));
+            for (std::size_t i = 0; i < m; ++i)
+                CHECK_NEAR(conditioned.carry()[i] * conditioned.carry()[j], P[i][j], 1e-11 * (1 + std::fabs(P[i][j])));
 
             // An exact observation, then left out: how a least-squares covariance forgets a centre.
             std::vector<double> n(m);

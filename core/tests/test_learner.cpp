@@ -47,16 +47,16 @@ TEST(a_block_equals_its_rows) {
         for (int rule = 0; rule < 3; ++rule) {
             const auto compression = [rule]() -> std::shared_ptr<Compression> {
                 if (rule == 0) return std::make_shared<NoCompression>();
-                if (rule == 1) return std::make_shared<LeastCostCompression>(12);
+                if (rule == 1) return std::make_shared<LeastCostCompression>(12, 0.0);
                 return std::make_shared<OldestCompression>(12);
             };
             Learner block = knlms(kernel, 0.7, compression(), 2, 2), rows = knlms(kernel, 0.7, compression(), 2, 2);
             std::vector<double> before(2 * stream.n), one(2);
-            block.learn(stream.x.data(), stream.y.data(), stream.n, before.data());
+            block.learn(stream.x.data(), stream.y.data(), nullptr, stream.n, before.data());
             for (std::size_t i = 0; i < stream.n; ++i) {
                 rows.predict(stream.x.data() + 2 * i, 1, one.data());
                 CHECK(one[0] == before[2 * i] && one[1] == before[2 * i + 1]);
-                rows.learn(stream.x.data() + 2 * i, stream.y.data() + 2 * i, 1, nullptr);
+                rows.learn(stream.x.data() + 2 * i, stream.y.data() + 2 * i, nullptr, 1, nullptr);
             }
             CHECK(same(block, rows));
             CHECK(block.seen() == stream.n);
@@ -66,11 +66,9 @@ TEST(a_block_equals_its_rows) {
 
 TEST(bad_input_is_named) {
     Learner learner = knlms(sum(linear(), constant(1.0)), 0.9, std::make_shared<NoCompression>(), 2, 1);
-    Scratch scratch;
     const auto message = [&](std::vector<double> x, std::vector<double> y) -> std::string {
         try {
-            learner.check_inputs(x.data(), x.size() / 2, scratch);
-            learner.check_targets(y.data(), y.size());
+            learner.check_samples(x.data(), y.data(), nullptr, y.size());
         } catch (const InputError& error) {
             return error.what();
         }

@@ -43,10 +43,13 @@ def real(
     return number
 
 
-def whole(what: str, value: Any, *, at_least: int) -> int:
-    """Return `value` as an int if it is a whole number >= `at_least`, else raise an error that names it."""
+def whole(what: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
+    """Return `value` as an int if it is a whole number within the bounds, else raise an error that names it."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{what} must be a whole number, got {value!r}")
-    if value < at_least:
+    number = int(value)
+    if number < at_least:
         raise ValueError(f"{what} must be >= {at_least}, got {value!r}")
-    return int(value)
+    if at_most is not None and number > at_most:
+        raise ValueError(f"{what} must be <= {at_most}, got {value!r}")
+    return number

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from parsimon import _core
+from parsimon._parts import whole
 from parsimon.admission import Admission, Coherence
 from parsimon.compression import Compression, at_budget
 from parsimon.kernels import Kernel
@@ -41,20 +42,31 @@ class Recipe:
     compression: Compression
     batch_size: int = 1
 
+    def __post_init__(self) -> None:
+        whole("batch_size", self.batch_size, at_least=1, at_most=10**6)
+        if not isinstance(self.kernel, Kernel):
+            raise TypeError(f"kernel must be an object of parsimon.kernels, got {self.kernel!r}")
+
     def build(self, n_features: int, n_outputs: int = 1) -> _core.Learner:
         """Return a learner of these parts that has seen nothing. With a budget, its memory is taken at once."""
         budget = self.compression.budget
-        return _core.Learner(
-            kernel=self.kernel.core(),
-            loss=self.loss.core(),
-            admission=self.admission.core(),
-            update=self.update.core(),
-            compression=self.compression.core(),
-            n_features=n_features,
-            n_outputs=n_outputs,
-            batch_size=self.batch_size,
-            reserve=0 if budget is None else budget + self.batch_size,
-        )
+        try:
+            return _core.Learner(
+                kernel=self.kernel.core(),
+                loss=self.loss.core(),
+                admission=self.admission.core(),
+                update=self.update.core(),
+                compression=self.compression.core(),
+                n_features=whole("n_features", n_features, at_least=1),
+                n_outputs=whole("n_outputs", n_outputs, at_least=1),
+                batch_size=self.batch_size,
+                reserve=0 if budget is None else budget + self.batch_size,
+            )
+        except MemoryError:
+            raise MemoryError(
+                f"there is no memory for budget={budget} centres of {n_features} features: "
+                "rules that need the Gram matrix's factor take 4 * budget^2 bytes and more"
+            ) from None
 
 
 def knlms(

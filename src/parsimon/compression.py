@@ -44,7 +44,7 @@ class Budgeted(Compression):
     max_centers: int
 
     def __post_init__(self) -> None:
-        whole("budget", self.max_centers, at_least=1)
+        whole("budget", self.max_centers, at_least=1, at_most=10**9)
 
     @property
     def budget(self) -> int | None:

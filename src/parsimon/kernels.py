@@ -6,7 +6,7 @@
 array([[0.3679, 1.    ]])
 
 Calling a kernel gives a block, ``diagonal`` gives k(x, x) for each row. A value depends on its two points alone: the block of several rows equals the
-blocks of the rows, bit for bit. All kernels of a distance share the meaning of `gamma`: Matern and rational quadratic kernels tend to
+blocks of the rows, bit for bit. Gaussian, Matern and rational quadratic kernels share the meaning of `gamma`: the others tend to
 ``Gaussian(gamma)`` as they become smoother.
 """
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,6 +45,9 @@ Array = NDArray[np.float64]
 
 class Kernel(ABC):
     """A positive definite function k(x, y) of two points in R^d."""
+
+    #: The distance in which the kernel's width is measured, as SciPy calls it.
+    metric: ClassVar[str] = "sqeuclidean"
 
     @abstractmethod
     def core(self) -> _core.Kernel:
@@ -104,6 +107,7 @@ class Laplacian(Kernel):
     array([[0.367879]])
     """
 
+    metric: ClassVar[str] = "cityblock"
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
@@ -186,7 +190,7 @@ class Polynomial(Kernel):
 
     def __post_init__(self) -> None:
         _positive_gamma(self)
-        whole("degree", self.degree, at_least=1)
+        whole("degree", self.degree, at_least=1, at_most=1000)
         real("offset", self.offset, at_least=0)
 
     def core(self) -> _core.Kernel:
@@ -210,6 +214,9 @@ class Linear(Kernel):
 @dataclass(frozen=True)
 class Constant(Kernel):
     """Constant kernel, k(x, y) = value: added to another kernel, it gives the model a (regularised) offset.
+
+    Mind that it also makes all points more coherent: with a value c added to a kernel of k(x, x) = 1 no coherence is below c / (1 + c), so a coherence
+    threshold must lie above that, or nothing is admitted after the first sample. To centre the targets is often the better way.
 
     >>> (Linear() + Constant(0.5))([[1.0]], [[2.0]])
     array([[2.5]])
@@ -236,6 +243,9 @@ class Sum(Kernel):
     left: Kernel
     right: Kernel
 
+    def __post_init__(self) -> None:
+        _require_kernels(left=self.left, right=self.right)
+
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
         return _core.sum(self.left.core(), self.right.core())
@@ -251,6 +261,9 @@ class Product(Kernel):
 
     left: Kernel
     right: Kernel
+
+    def __post_init__(self) -> None:
+        _require_kernels(left=self.left, right=self.right)
 
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
@@ -269,6 +282,9 @@ class Normalized(Kernel):
 
     inner: Kernel
 
+    def __post_init__(self) -> None:
+        _require_kernels(inner=self.inner)
+
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
         return _core.normalized(self.inner.core())
@@ -278,7 +294,7 @@ class Normalized(Kernel):
 class Function(Kernel):
     """A Python function ``function(x, y) -> float`` of two points (d,) as a kernel. Slow: one call a value.
 
-    The function must be symmetric and positive definite; nothing checks that beyond k(x, x) >= 0.
+    The function must be symmetric and positive definite; nothing checks that beyond k(x, x) >= 0 and finite values.
     An exception that it raises while a model learns a block leaves the model with the rows before it learned.
 
     >>> k = Function(lambda x, y: float(min(x[0], y[0])))
@@ -300,6 +316,7 @@ class Function(Kernel):
 #: Kernels that an estimator's ``kernel`` parameter can name. Each takes the estimator's ``gamma``, but for the linear one.
 KERNELS: dict[str, type[Kernel]] = {
     "gaussian": Gaussian,
+    "rbf": Gaussian,
     "laplacian": Laplacian,
     "matern32": Matern32,
     "matern52": Matern52,
@@ -313,21 +330,27 @@ def resolve(kernel: str | Kernel | Callable[[Array, Array], float], gamma: float
     """Return the kernel that an estimator's `kernel` and `gamma` mean, given its first block X (n, d)."""
     if isinstance(kernel, str):
         cls = lookup(KERNELS, kernel, "kernel")
-        return cls() if cls is Linear else cls(gamma=width(gamma, X))  # type: ignore[call-arg]
-    if gamma != "scale":
+        if cls is Linear:
+            width(gamma, X[:1])  # it has none, but a wrong one is still wrong
+            return cls()
+        return cls(gamma=width(gamma, X, cls.metric))  # type: ignore[call-arg]
+    if isinstance(kernel, type) and issubclass(kernel, Kernel):
+        raise TypeError(f"kernel must be an object, got the class {kernel.__name__}: write {kernel.__name__}()")
+    if not (isinstance(gamma, str) and gamma == "scale"):
         raise ValueError(f"gamma={gamma!r} has no effect on a kernel given as an object: set it there")
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel):
-        return Function(kernel)
+        return Function(kernel)  # type: ignore[arg-type]
     raise TypeError(f"kernel must be a name, a kernel object or a function of two points, got {kernel!r}")
 
 
-def width(gamma: float | str, X: Array) -> float:
+def width(gamma: float | str, X: Array, metric: str = "sqeuclidean") -> float:
     """Return gamma as a number.
 
     "scale" is 1 / (d Var[X]), as in scikit-learn (1 where the variance is 0); "median" is 1 / (2 median ||x_i - x_j||^2) over at most 1000 rows of X (n, d),
-    evenly spaced. A first block of one row has no spread to measure: both are 1 / d then, which suits standardised features.
+    evenly spaced. For the Laplacian kernel (metric "cityblock") they are 1 / (d std[X]) and 1 / median ||x_i - x_j||_1. A first block of one row has no
+    spread to measure: both are 1 / d then, which suits standardised features.
 
     >>> width("scale", np.array([[0.0, 0.0], [2.0, 2.0]]))
     0.5
@@ -335,29 +358,35 @@ def width(gamma: float | str, X: Array) -> float:
     if not isinstance(gamma, str):
         return real("gamma", gamma, above=0)
     measure = lookup({"scale": _scale, "median": _median}, gamma, "gamma")
-    value = 1.0 / X.shape[1] if len(X) == 1 else measure(X)
+    value = 1.0 / X.shape[1] if len(X) == 1 else measure(X, metric)
     if not 0.0 < value < np.inf:
         raise ValueError(f"gamma={gamma!r} gives {value} on the first block: scale the columns of X, or give a number")
     return value
 
 
-def _scale(X: Array) -> float:
+def _scale(X: Array, metric: str) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
-        variance = float(X.var())
-        return 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
+        spread = float(X.var() if metric == "sqeuclidean" else X.std())
+        return 1.0 / (X.shape[1] * spread) if spread != 0 else 1.0
 
 
-def _median(X: Array) -> float:
+def _median(X: Array, metric: str) -> float:
     from scipy.spatial.distance import pdist
 
     rows = X[np.linspace(0, len(X) - 1, min(len(X), 1000)).astype(int)]
-    squares = pdist(rows, "sqeuclidean")
-    squares = squares[squares > 0]
-    return 1.0 / (2.0 * float(np.median(squares))) if len(squares) else 1.0
+    distances = pdist(rows, metric)
+    distances = distances[distances > 0]
+    return 1.0 / ((2.0 if metric == "sqeuclidean" else 1.0) * float(np.median(distances))) if len(distances) else 1.0
 
 
 def _positive_gamma(kernel: Any) -> None:
     real("gamma", kernel.gamma, above=0)
+
+
+def _require_kernels(**parts: object) -> None:
+    for name, part in parts.items():
+        if not isinstance(part, Kernel):
+            raise TypeError(f"{name} must be a kernel object, got {part!r}")
 
 
 def _kernel(value: Kernel | float) -> Kernel:

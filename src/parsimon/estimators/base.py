@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -45,7 +46,12 @@ class StreamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Go on learning with a block X (n, d), y (n,) or (n, C), row by row. A block equals its rows, bit for bit."""
+        """Go on learning with a block X (n, d), y (n,) or (n, C), row by row. A block equals its rows, bit for bit.
+
+        (A `gamma` of "scale" or "median" is measured on the first block, so it depends on what that was.) A block that is refused changes nothing. An interrupt (Ctrl-C),
+        or an exception in a kernel that is a Python function, leaves the rows before it learned. Parameters changed since learning began are refused:
+        `fit` starts afresh with them.
+        """
         with self._unchanged_on_error():
             X, Y = self._block(X, y)
             self._learner.learn(X, Y)
@@ -61,13 +67,14 @@ class StreamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             return self._outputs(self._learner.predict_then_learn(X, Y))
 
     def learn_one(self, x: ArrayLike, y: ArrayLike) -> Self:
-        """Learn one sample: x (d,), y a number or (C,). The same as `partial_fit` with one row, without its overhead."""
+        """Learn one sample: x (d,), y a number or (C,). The same as `partial_fit` with one row, without its overhead.
+
+        Features are taken by position: names, if x has them, are not looked at.
+        """
         if not hasattr(self, "_learner"):
-            return self.partial_fit(np.asarray(x)[np.newaxis], np.asarray(y)[np.newaxis])
-        try:
-            self._learner.learn_one(x, y)  # type: ignore[call-overload]
-        except TypeError:  # not an array of doubles, or not a plain number
-            self._learner.learn_one(_row(x, "x"), _row(y, "y"))
+            return self.partial_fit(_row(x, "x", "(d,)")[np.newaxis], np.asarray(y)[np.newaxis])
+        if not self._learner.learn_one(x, y):  # not an array of doubles, or not a plain number
+            self._learner.learn_one(_row(x, "x", "(d,)"), _row(y, "y", "() or (C,)"))
         return self
 
     # Predicting
@@ -81,13 +88,11 @@ class StreamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Predict for one point x (d,): a number, or (C,) if several outputs were learned."""
         if not hasattr(self, "_learner"):
             check_is_fitted(self)
-        if self._flat:
-            try:
-                return self._learner.predict_one(x)  # type: ignore[arg-type]
-            except TypeError:
-                return self._learner.predict_one(_row(x, "x"))
-        row: Array = self._learner.predict(_row(x, "x")[np.newaxis])[0]
-        return row
+        value = self._learner.predict_one(x) if self._flat else None
+        if value is not None:
+            return value
+        row: Array = self._learner.predict(_row(x, "x", "(d,)")[np.newaxis])[0]
+        return float(row[0]) if self._flat else row
 
     # What has been learned
 
@@ -139,8 +144,9 @@ class StreamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         try:
             yield
         except BaseException:
-            self.__dict__.clear()
             self.__dict__.update(before)
+            for name in self.__dict__.keys() - before.keys():
+                del self.__dict__[name]
             raise
 
     def _begin(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
@@ -151,11 +157,18 @@ class StreamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._flat = y.ndim == 1
         Y = y.reshape(len(y), -1)
         self._learner = self._recipe(self.kernel_).build(X.shape[1], Y.shape[1])
+        self._learns_with = self.get_params(deep=False)
         return X, Y
 
     def _block(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
         if not hasattr(self, "_learner"):
             return self._begin(X, y)
+        for name, value in self.get_params(deep=False).items():
+            used = self._learns_with[name]
+            if value is not used and value != used:
+                raise ValueError(
+                    f"{name} was {used!r} when learning began and is {value!r} now: call fit to start afresh with it"
+                )
         X = self._validated(X, reset=False)
         return X, _targets(y, len(X)).reshape(len(X), -1)
 
@@ -180,8 +193,10 @@ def _targets(y: ArrayLike, n: int) -> Array:
     return result
 
 
-def _row(x: ArrayLike, what: str) -> Array:
-    row = np.ascontiguousarray(x, dtype=np.float64)
-    if row.ndim > 1:
-        raise ValueError(f"{what} must be one sample of shape (d,), got shape {row.shape}")
-    return np.atleast_1d(row)
+def _row(x: ArrayLike, what: str, shape: str) -> Array:
+    given = np.asarray(x)
+    if given.dtype.kind not in "fiub" and not all(isinstance(value, Real) for value in given.ravel().tolist()):
+        raise TypeError(f"{what} must hold numbers, got {x!r}")
+    if given.ndim > 1 or (what == "x" and given.ndim == 0):
+        raise ValueError(f"{what} must be one sample of shape {shape}, got shape {given.shape}")
+    return np.atleast_1d(np.ascontiguousarray(given, dtype=np.float64))

@@ -22,11 +22,12 @@ class KNLMSRegressor(StreamRegressor):
     Parameters
     ----------
     kernel : str or Kernel or callable, default="gaussian"
-        A name ("gaussian", "laplacian", "matern32", "matern52", "rational_quadratic", "polynomial", "linear"), an object of
+        A name ("gaussian" or "rbf", "laplacian", "matern32", "matern52", "rational_quadratic", "polynomial", "linear"), an object of
         `parsimon.kernels`, or a function of two points.
     gamma : float or "scale" or "median", default="scale"
-        Width of a kernel given by name: k = exp(-gamma r^2). "scale" and "median" are measured on the first block. Where learning begins with a
-        single row there is nothing to measure, and gamma is 1 / d: right for standardised features, so give a number otherwise.
+        Width of a kernel given by name: exp(-gamma r^2) for the Gaussian, see `parsimon.kernels` for the others. "scale" and "median" are measured on
+        the first block, so let that be a typical one, or give a number. Where learning begins with a single row there is nothing to measure, and
+        gamma is 1 / d: right for standardised features.
     step_size : float in (0, 2), default=0.2
         rho.
     coherence : float in [0, 1], default=0.5
@@ -34,7 +35,8 @@ class KNLMSRegressor(StreamRegressor):
     ridge : float >= 0, default=0.0
         eps in the denominator.
     budget : int or None, default=None
-        The most centres held. None: as many as the coherence admits.
+        The most centres held, B. None: as many as the coherence admits. The memory is taken at the first sample: about 8 B (d + C + 4) bytes, and with
+        "least_cost" 4 B^2 more for the factor of the Gram matrix.
     compression : "least_cost" or "oldest", default="least_cost"
         Which centre leaves beyond the budget: the one whose removal changes the function least (its part taken over by the others; O(m^2)), or the
         oldest.
@@ -52,6 +54,8 @@ class KNLMSRegressor(StreamRegressor):
 
     Notes
     -----
+    The model has no intercept: centre y, and standardise X if its columns differ in scale. Targets beyond 1e100 and points with k(x, x) beyond 1e80 are refused.
+
     The paper's Case 2 admits at coherence equal to mu0, and so does this; an exact copy of a centre is never admitted. The paper has eps = 0, as the default here.
 
     References

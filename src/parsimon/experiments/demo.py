@@ -53,7 +53,7 @@ def run(n_samples: int, picture: Path) -> None:
     console = Console()
     with console.status("generating the stream"):
         X, d = make_honeine_system(n_samples, noise=NOISE, random_state=2007)
-    model = KNLMSRegressor(gamma=1 / 0.02, step_size=0.09, coherence=0.5)  # the paper's beta_0 and rho; mu_0 is ours
+    model = KNLMSRegressor(gamma=1 / 0.02, step_size=0.09, coherence=0.5, budget=20)  # beta_0 and rho of the paper
     progress = Progress(n_samples)
 
     def table() -> Table:

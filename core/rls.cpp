@@ -1,0 +1,263 @@
+#include "rls.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace parsimon {
+namespace {
+
+double squared_weights(const Dictionary& dictionary, std::size_t j) {
+    double squares = 0.0;
+    for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) squares += dictionary.weights(c)[j] * dictionary.weights(c)[j];
+    return squares;
+}
+
+void propose(const Dictionary& dictionary, Step& step) {
+    for (Sample& sample : step)
+        for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) sample.coefficient[c] = -sample.gradient[c];
+}
+
+}  // namespace
+
+void Covariance::reserve(std::size_t capacity) {
+    factor_.reserve(capacity);
+    diagonal_.resize(capacity);
+    inflation_.resize(capacity, 1.0);
+    gain_.resize(capacity);
+}
+
+std::size_t Covariance::nbytes() const {
+    return factor_.nbytes() + (diagonal_.capacity() + inflation_.capacity() + gain_.capacity()) * sizeof(double);
+}
+
+void Covariance::inflate() {
+    if (forgetting_ == 1.0) return;
+    if (steps_++ % 64 == 0) factor_.diagonal(diagonal_.data());  // the running sums below lose digits slowly
+    const double full = 1.0 / std::sqrt(forgetting_);
+    for (std::size_t i = 0; i < size(); ++i) {
+        const double room = cap_ / diagonal_[i];
+        inflation_[i] = room >= full * full ? full : std::max(1.0, std::sqrt(room));
+        diagonal_[i] *= inflation_[i] * inflation_[i];
+    }
+}
+
+double Covariance::absorb(const double* a, double noise) {
+    inflate();
+    const double alpha = factor_.absorb(a, noise, factors(), gain_.data());
+    if (forgetting_ < 1.0)
+        for (std::size_t i = 0; i < size(); ++i) {
+            const double after = diagonal_[i] - gain_[i] * gain_[i] / alpha;
+            diagonal_[i] = after > 1e-3 * diagonal_[i] ? after : factor_.diagonal(i);
+        }
+    return alpha;
+}
+
+void Covariance::forget() {
+    if (forgetting_ == 1.0) return;
+    inflate();
+    for (std::size_t i = 0; i < size(); ++i) {
+        double* row = factor_.row(i);
+        for (std::size_t j = 0; j <= i; ++j) row[j] *= inflation_[j];
+    }
+}
+
+void Covariance::append(double scale, const double* values, double diagonal) {
+    const std::size_t m = size();
+    factor_.append(scale, values, diagonal);
+    if (m == 0) cap_ = windup * diagonal * diagonal;
+    if (forgetting_ < 1.0) {
+        const double* row = factor_.row(m);
+        for (std::size_t i = 0; i < m; ++i) diagonal_[i] += row[i] * row[i];
+        diagonal_[m] = diagonal * diagonal;
+    }
+    inflation_[m] = 1.0;
+}
+
+void Covariance::condition_out(std::size_t j) {
+    factor_.condition_out(j);
+    if (forgetting_ < 1.0) factor_.diagonal(diagonal_.data());
+}
+
+double Covariance::settle(std::size_t j, const double* n) {
+    const double spread = factor_.absorb(n, 0.0, nullptr, gain_.data());
+    factor_.leave_out(j);
+    if (forgetting_ < 1.0) factor_.diagonal(diagonal_.data());
+    return spread;
+}
+
+double Covariance::multiply(const double* h, double* t, double* result) const {
+    std::fill_n(result, size(), 0.0);
+    return factor_.multiply(0, size(), h, t, result);
+}
+
+void SpanRLSUpdate::reserve(std::size_t capacity) {
+    covariance_.reserve(capacity);
+    for (auto* array : {&spread_, &t_, &u_}) array->resize(capacity);
+}
+
+std::size_t SpanRLSUpdate::nbytes() const {
+    return covariance_.nbytes() + (spread_.capacity() + t_.capacity() + u_.capacity() + new_weights_.capacity()) * sizeof(double);
+}
+
+void SpanRLSUpdate::open(Dictionary& dictionary, Step& step) {
+    new_weights_.resize(dictionary.n_outputs());
+    propose(dictionary, step);
+}
+
+void SpanRLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
+    if (sample.weight == 0.0) return;
+    Look& look = *sample.look;
+    const std::size_t m = dictionary.size(), C = dictionary.n_outputs();
+    dictionary.project(look);
+    if (sample.admitted) {
+        // The new value is observed once and by nothing else: v = weight y / (ridge + weight).
+        const double variance = 1.0 / (ridge_ + sample.weight), share = sample.weight * variance;
+        covariance_.forget();
+        // n_i grows by (a_i a; -a_i) / delta, and so does its spread.
+        const double quadratic = covariance_.multiply(look.a, t_.data(), u_.data()) + variance;
+        dictionary.solve(u_.data(), t_.data());
+        const double inverse = 1.0 / look.residual;
+        for (std::size_t i = 0; i < m; ++i) {
+            const double a = look.a[i] * inverse, inflation = covariance_.inflation()[i];
+            spread_[i] = spread_[i] * inflation * inflation + a * (2.0 * t_[i] + a * quadratic);
+        }
+        spread_[m] = inverse * inverse * quadratic;
+        for (std::size_t c = 0; c < C; ++c) {
+            const double change = share * (sample.f[c] - sample.gradient[c]) - sample.f[c];
+            new_weights_[c] = change * inverse;
+            simd::loops().axpy(-new_weights_[c], look.a, dictionary.weights(c), m);
+        }
+        std::fill_n(t_.begin(), m, 0.0);
+        covariance_.append(0.0, t_.data(), std::sqrt(variance));
+        dictionary.append(look, new_weights_.data());
+        return;
+    }
+    const double alpha = covariance_.absorb(look.a, 1.0 / sample.weight);
+    dictionary.solve(covariance_.gain(), u_.data());
+    for (std::size_t i = 0; i < m; ++i) {
+        const double inflation = covariance_.inflation()[i];
+        spread_[i] = spread_[i] * inflation * inflation - u_[i] * u_[i] / alpha;
+    }
+    for (std::size_t c = 0; c < C; ++c) simd::loops().axpy(-sample.gradient[c] / alpha, u_.data(), dictionary.weights(c), m);
+}
+
+double SpanRLSUpdate::exact_spread(Dictionary& dictionary, std::size_t j) {
+    std::fill_n(u_.begin(), dictionary.size(), 0.0);
+    u_[j] = 1.0;
+    dictionary.solve(u_.data(), t_.data());
+    return covariance_.factor().squared_norm(t_.data());
+}
+
+std::size_t SpanRLSUpdate::least_needed(Dictionary& dictionary) {
+    // The running spreads lose digits: whoever seems least needed is asked exactly, until one stands by its figure.
+    for (;;) {
+        std::size_t best = 0;
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t j = 0; j < dictionary.size(); ++j) {
+            const double cost = squared_weights(dictionary, j) / spread_[j];
+            if (spread_[j] <= 0.0 || cost < least) {
+                best = j;
+                if (spread_[j] <= 0.0) break;
+                least = cost;
+            }
+        }
+        const double exact = exact_spread(dictionary, best), error = std::fabs(spread_[best] - exact);
+        spread_[best] = exact;
+        if (error <= 1e-3 * exact) return best;
+    }
+}
+
+void SpanRLSUpdate::removing(Dictionary& dictionary, std::size_t j, const double* n) {
+    // The factor has forgotten j and the weights are those of the projection, whose values at the other centres are those of f. What is
+    // left is the step in the values that least squares makes when n'v, the weight of j, must be zero: v -= P n w_j / n'P n.
+    const std::size_t m = dictionary.size();
+    const double spread = covariance_.settle(j, n);
+    const double* gain = covariance_.gain();
+    std::copy_n(gain, j, t_.begin());
+    std::copy(gain + j + 1, gain + m, t_.begin() + static_cast<std::ptrdiff_t>(j));
+    dictionary.solve(t_.data(), u_.data());
+    for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) {
+        double* w = dictionary.weights(c);
+        const double scale = -w[j] / spread;
+        simd::loops().axpy(scale, u_.data(), w, j);
+        simd::loops().axpy(scale, u_.data() + j, w + j + 1, m - 1 - j);
+    }
+    // n_i'P n_i falls by (n_i'P n)^2 / n'P n, and n_i'P n is K^-1 P n = u + n (n'P n) / n_j.
+    for (std::size_t i = 0, k = 0; i < m; ++i) {
+        if (i == j) continue;
+        const double z = u_[k] + n[i] * spread / n[j];
+        spread_[k] = spread_[i] - z * z / spread;
+        ++k;
+    }
+}
+
+void RowRLSUpdate::reserve(std::size_t capacity) {
+    covariance_.reserve(capacity);
+    diagonal_.resize(capacity);
+}
+
+std::size_t RowRLSUpdate::nbytes() const {
+    return covariance_.nbytes() + (diagonal_.capacity() + new_weights_.capacity()) * sizeof(double);
+}
+
+void RowRLSUpdate::open(Dictionary& dictionary, Step& step) {
+    new_weights_.resize(dictionary.n_outputs());
+    propose(dictionary, step);
+}
+
+void RowRLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
+    if (sample.weight == 0.0) return;
+    Look& look = *sample.look;
+    const std::size_t C = dictionary.n_outputs();
+    const double noise = 1.0 / sample.weight;
+    if (sample.admitted && ridge_ == 0.0) {
+        // The new weight is what this observation leaves over: w = e / h0, with the covariance of that.
+        const double alpha = covariance_.absorb(look.h, noise), root = std::sqrt(alpha);
+        covariance_.append(-1.0 / root, covariance_.gain(), root / look.kxx);
+        for (std::size_t c = 0; c < C; ++c) new_weights_[c] = -sample.gradient[c] / look.kxx;
+        dictionary.append(look, new_weights_.data());
+        return;
+    }
+    if (sample.admitted) {
+        std::fill_n(diagonal_.begin(), dictionary.size(), 0.0);
+        covariance_.append(0.0, diagonal_.data(), 1.0 / std::sqrt(ridge_));
+        dictionary.append(look, nullptr);
+    }
+    const double alpha = covariance_.absorb(look.h, noise);
+    for (std::size_t c = 0; c < C; ++c)
+        simd::loops().axpy(-sample.gradient[c] / alpha, covariance_.gain(), dictionary.weights(c), look.known);
+}
+
+std::size_t RowRLSUpdate::least_needed(Dictionary& dictionary) {
+    covariance_.factor().diagonal(diagonal_.data());
+    std::size_t best = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < dictionary.size(); ++j) {
+        const double cost = squared_weights(dictionary, j) / diagonal_[j];
+        if (cost < least) {
+            least = cost;
+            best = j;
+        }
+    }
+    return best;
+}
+
+double RowRLSUpdate::remove(Dictionary& dictionary, std::size_t j) {
+    dictionary.drop(j);
+    return 0.0;
+}
+
+void RowRLSUpdate::removing(Dictionary& dictionary, std::size_t j, const double*) {
+    // Least squares when w_j must be zero: w -= P_j w_j / P_jj.
+    covariance_.condition_out(j);
+    const double* carry = covariance_.factor().carry();
+    for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) {
+        double* w = dictionary.weights(c);
+        const double own = w[j];
+        simd::loops().axpy(-own / carry[j], carry, w, dictionary.size());
+        w[j] = own;
+    }
+}
+
+}  // namespace parsimon

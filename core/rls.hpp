@@ -1,0 +1,101 @@
+// Recursive least squares: the covariance it keeps, and the two updates that use it.
+#pragma once
+
+#include <vector>
+
+#include "updates.hpp"
+
+namespace parsimon {
+
+// The covariance P of recursive least squares, P = (sum_t forgetting^(n-t) weight_t a_t a_t')^-1, as a triangular factor.
+//
+// Forgetting inflates P by 1 / forgetting before each observation. Where nothing excites a coordinate that would go on for ever; so a
+// coordinate whose own variance P_ii has reached `windup` times that of the first centre is inflated no further (anti-windup, coordinate by
+// coordinate). The others go on forgetting.
+class Covariance {
+public:
+    static constexpr double windup = 1e6;
+
+    explicit Covariance(double forgetting) : forgetting_(forgetting) {}
+
+    std::size_t size() const { return factor_.size(); }
+    const TriangularFactor& factor() const { return factor_; }
+    void reserve(std::size_t capacity);
+    std::size_t nbytes() const;
+
+    // An observation a'v of noise variance `noise`. Returns alpha = noise + a'P a with P as inflated; `gain()` is P a then, `inflation()`
+    // the factors on the coordinates.
+    double absorb(const double* a, double noise);
+    const double* gain() const { return gain_.data(); }
+    const double* inflation() const { return inflation_.data(); }
+    // Time passes without an observation of the present coordinates.
+    void forget();
+    // P gets a coordinate: row scale * values, then the diagonal entry of the factor.
+    void append(double scale, const double* values, double diagonal);
+    // The coordinate is known to be zero, and leaves.
+    void condition_out(std::size_t j);
+    // n'v is known to be zero, which settles coordinate j by the others, and it leaves. `gain()` is P n then; returns n'P n.
+    double settle(std::size_t j, const double* n);
+    // t = R h, result = P h; returns h'P h.
+    double multiply(const double* h, double* t, double* result) const;
+
+private:
+    void inflate();  // fills inflation_
+    const double* factors() const { return forgetting_ < 1.0 ? inflation_.data() : nullptr; }
+
+    double forgetting_, cap_ = 0.0;
+    TriangularFactor factor_;
+    std::vector<double> diagonal_, inflation_, gain_;  // diagonal_: P_ii, kept only where there is forgetting
+    std::uint64_t steps_ = 0;
+};
+
+// Engel, Mannor & Meir 2004: least squares in the values at the centres, f(x) = a(x)'v with a = K^-1 h and v = K w, penalty ridge ||v||^2.
+class SpanRLSUpdate final : public Update, private Aligned {
+public:
+    SpanRLSUpdate(double ridge, double forgetting) : ridge_(ridge), covariance_(forgetting) {}
+    Needs needs() const override { return {.factor = true, .neighbours = false}; }
+    void attach(Dictionary& dictionary) override { dictionary.attach(*this); }
+    void open(Dictionary& dictionary, Step& step) override;
+    void step(Dictionary& dictionary, Sample& sample, Step& step) override;
+    // The centre without which the squared error rises least: w_j^2 / (n'P n), n = K^-1 e_j.
+    std::size_t least_needed(Dictionary& dictionary) override;
+    const Covariance& covariance() const { return covariance_; }
+
+private:
+    void reserve(std::size_t capacity) override;
+    void appended(const Dictionary&, const Look&) override {}
+    void removing(Dictionary& dictionary, std::size_t j, const double* n) override;
+    std::size_t nbytes() const override;
+    double exact_spread(Dictionary& dictionary, std::size_t j);
+
+    double ridge_;
+    Covariance covariance_;
+    std::vector<double> spread_;  // n_j'P n_j with n_j = K^-1 e_j
+    std::vector<double> t_, u_, new_weights_;
+};
+
+// Richard, Bermudez & Honeine 2009: least squares in the weights, f(x) = h'w, penalty ridge ||w||^2. Rows seen before a centre entered are
+// taken as zero in its column.
+class RowRLSUpdate final : public Update, private Aligned {
+public:
+    RowRLSUpdate(double ridge, double forgetting) : ridge_(ridge), covariance_(forgetting) {}
+    void attach(Dictionary& dictionary) override { dictionary.attach(*this); }
+    void open(Dictionary& dictionary, Step& step) override;
+    void step(Dictionary& dictionary, Sample& sample, Step& step) override;
+    // w_j^2 / P_jj
+    std::size_t least_needed(Dictionary& dictionary) override;
+    double remove(Dictionary& dictionary, std::size_t j) override;
+    const Covariance& covariance() const { return covariance_; }
+
+private:
+    void reserve(std::size_t capacity) override;
+    void appended(const Dictionary&, const Look&) override {}
+    void removing(Dictionary& dictionary, std::size_t j, const double* n) override;
+    std::size_t nbytes() const override;
+
+    double ridge_;
+    Covariance covariance_;
+    std::vector<double> diagonal_, new_weights_;
+};
+
+}  // namespace parsimon
