@@ -26,7 +26,9 @@ public:
     SharedLearner(std::shared_ptr<Kernel> kernel, std::shared_ptr<Loss> loss, std::shared_ptr<Admission> admission,
                   std::shared_ptr<Update> update, std::shared_ptr<Compression> compression, std::size_t n_features, std::size_t n_outputs,
                   std::size_t batch_size, std::size_t reserve)
-        : learner_({kernel, loss, admission, update, compression, batch_size}, n_features, n_outputs, reserve), batch_size_(batch_size) {}
+        : update_(update),
+          learner_({kernel, loss, admission, update, compression, batch_size}, n_features, n_outputs, reserve),
+          batch_size_(batch_size) {}
 
     void learn(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights) { learn_block(X, Y, weights, nullptr); }
 
@@ -71,6 +73,8 @@ public:
         predict_rows(point.data(), 1, f.data());
         return f[0];
     }
+
+    std::shared_ptr<Update> update() const { return update_; }
 
     template <class Read>
     auto read(Read&& what) const {
@@ -179,6 +183,7 @@ private:
 
     mutable std::shared_mutex mutex_;
     std::atomic<std::thread::id> learning_{};
+    std::shared_ptr<Update> update_;
     Learner learner_;
     std::size_t batch_size_;
 };
@@ -207,6 +212,7 @@ void bind_learner(nb::module_& m) {
         .def("centers", reading([](const Learner& l) { return centers(l.dictionary()); }))
         .def("weights", reading([](const Learner& l) { return weights(l.dictionary()); }))
         .def("drift", &SharedLearner::drift)
+        .def_prop_ro("update", &SharedLearner::update)
         .def_prop_ro("n_centers", reading([](const Learner& l) { return l.dictionary().size(); }))
         .def_prop_ro("n_samples_seen", reading([](const Learner& l) { return l.seen(); }))
         .def_prop_ro("n_features", reading([](const Learner& l) { return l.dictionary().n_features(); }))

@@ -127,7 +127,7 @@ void Dictionary::extend(Look& look) {
 
 void Dictionary::project(Look& look) const {
     if (look.projected == look.known) return;
-    std::fill(look.a + look.projected, look.a + look.known, 0.0);
+    std::fill(look.a + look.projected, look.a + simd::padded(look.known), 0.0);
     look.residual -= factor_.multiply(look.projected, look.known, look.h, look.t, look.a);
     look.projected = look.known;
 }
@@ -323,8 +323,8 @@ bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks&
 }
 
 void Dictionary::solve(const double* v, double* result) {
-    auto t = scratch_.take(factor_.size());
-    std::fill_n(result, factor_.size(), 0.0);
+    auto t = scratch_.take(simd::padded(factor_.size()));
+    std::fill_n(result, simd::padded(factor_.size()), 0.0);
     factor_.multiply(0, factor_.size(), v, t.data(), result);
 }
 
@@ -380,7 +380,8 @@ double Dictionary::drift() {
         kernel_->rows({point, 1, depth()}, points_.panels(), n_features_, 0, {row, stride}, scratch_);
         product[i] = loops.dot(row, z, m);
     }
-    std::fill_n(a, m, 0.0);
+    std::fill_n(a, stride, 0.0);
+    std::fill(product + m, product + stride, 0.0);
     factor_.multiply(0, m, product, t, a);
     double largest = 0.0;
     for (std::size_t i = 0; i < m; ++i) {
@@ -409,7 +410,7 @@ void Dictionary::rebuild() {
     for (std::size_t i = 0; i < m; ++i) {
         points_.copy(i, point, depth());
         kernel_->rows({point, 1, depth()}, points_.panels(), n_features_, 0, {row, stride}, scratch_);
-        std::fill_n(a, i, 0.0);
+        std::fill_n(a, stride, 0.0);
         // Every centre was accepted once; what rounding has left of that must stay positive.
         const double residual = std::max(diagonal_[i] - fresh.multiply(0, i, row, t, a), 1e-2 * floor * diagonal_[i]),
                      inverse = 1.0 / std::sqrt(residual);

@@ -8,14 +8,15 @@
 namespace parsimon {
 
 void TriangularFactor::reserve(std::size_t capacity) {
-    rows_.resize(packed(capacity));
-    carry_.resize(capacity);
+    rows_.resize(simd::row_start(capacity));
+    carry_.resize(simd::padded(capacity));
 }
 
 void TriangularFactor::append(double scale, const double* values, double diagonal) {
     double* last = row(size_);
     for (std::size_t i = 0; i < size_; ++i) last[i] = scale * values[i];
     last[size_] = diagonal;
+    std::fill(last + size_ + 1, last + simd::padded(size_ + 1), 0.0);
     ++size_;
 }
 
@@ -23,9 +24,32 @@ double TriangularFactor::multiply(std::size_t first, std::size_t last, const dou
     return simd::loops().project(rows_.data(), first, last, h, t, a);
 }
 
-double TriangularFactor::absorb(const double* a, double noise, const double* d, double* k) {
-    std::fill_n(k, size_, 0.0);
-    return simd::loops().absorb(rows_.data(), size_, a, noise, d, k);
+double TriangularFactor::absorb(const double* a, double noise, double scale, double* k) {
+    std::fill_n(k, simd::padded(size_), 0.0);
+    return simd::loops().absorb(rows_.data(), size_, a, noise, scale, k);
+}
+
+void TriangularFactor::add_to_leading(std::size_t n, double* v) {
+    // Rotated into the rows from the diagonal of the last backwards: above <- c above + s v, v <- c v - s above.
+    for (std::size_t i = n; i-- > 0;) {
+        double* above = row(i);
+        const double radius = std::sqrt(above[i] * above[i] + v[i] * v[i]);
+        if (radius == 0.0) continue;
+        simd::loops().rotate(above[i] / radius, v[i] / radius, v, above, v, i);
+        above[i] = radius;
+    }
+}
+
+void TriangularFactor::add(double* v) { add_to_leading(size_, v); }
+
+double TriangularFactor::inverse_norm(double* v) const {
+    double total = 0.0;  // of y, R'y = v
+    for (std::size_t i = size_; i-- > 0;) {
+        const double y = v[i] / row(i)[i];
+        simd::loops().axpy(-y, row(i), v, i);
+        total += y * y;
+    }
+    return total;
 }
 
 void TriangularFactor::condition_out(std::size_t j) {
@@ -55,15 +79,7 @@ void TriangularFactor::leave_out(std::size_t j) {
         std::copy_n(next + j + 1, i - j, kept + j);
     }
     --size_;
-    for (std::size_t i = j; i-- > 0;) {
-        double* above = row(i);
-        const double radius = std::sqrt(above[i] * above[i] + carry_[i] * carry_[i]);
-        if (radius == 0.0) continue;
-        // above <- c above + s carry, carry <- c carry - s above
-        const double c = above[i] / radius, s = carry_[i] / radius;
-        simd::loops().rotate(c, s, carry_.data(), above, carry_.data(), i);
-        above[i] = radius;
-    }
+    add_to_leading(j, carry_.data());
 }
 
 double TriangularFactor::squared_norm(const double* v) const {
@@ -76,7 +92,7 @@ double TriangularFactor::squared_norm(const double* v) const {
 }
 
 void TriangularFactor::diagonal(double* out) const {
-    std::fill_n(out, size_, 0.0);
+    std::fill_n(out, simd::padded(size_), 0.0);
     simd::loops().column_squares(rows_.data(), size_, out);
 }
 

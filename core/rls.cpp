@@ -22,29 +22,47 @@ void propose(const Dictionary& dictionary, Step& step) {
 
 void Covariance::reserve(std::size_t capacity) {
     factor_.reserve(capacity);
-    diagonal_.resize(capacity);
-    inflation_.resize(capacity, 1.0);
-    gain_.resize(capacity);
+    for (auto* array : {&diagonal_, &gain_, &direction_}) array->resize(capacity);
 }
 
 std::size_t Covariance::nbytes() const {
-    return factor_.nbytes() + (diagonal_.capacity() + inflation_.capacity() + gain_.capacity()) * sizeof(double);
+    return factor_.nbytes() + (diagonal_.capacity() + gain_.capacity() + direction_.capacity()) * sizeof(double);
 }
 
-void Covariance::inflate() {
-    if (forgetting_ == 1.0) return;
-    if (steps_++ % 64 == 0) factor_.diagonal(diagonal_.data());  // the running sums below lose digits slowly
-    const double full = 1.0 / std::sqrt(forgetting_);
-    for (std::size_t i = 0; i < size(); ++i) {
-        const double room = cap_ / diagonal_[i];
-        inflation_[i] = room >= full * full ? full : std::max(1.0, std::sqrt(room));
-        diagonal_[i] *= inflation_[i] * inflation_[i];
+void Covariance::pass(const double* a) {
+    if (forgetting_ == 1.0 || size() == 0) return;
+    if (steps_++ % 64 == 0) factor_.diagonal(diagonal_.data());  // the running sums lose digits slowly
+    const double largest = *std::max_element(diagonal_.begin(), diagonal_.begin() + static_cast<std::ptrdiff_t>(size()));
+    extra_ = 0.0;
+    if (largest < cap_) {
+        scale_ = 1.0 / std::sqrt(forgetting_);
+        for (std::size_t i = 0; i < size(); ++i) diagonal_[i] /= forgetting_;
+    } else if (a && largest < 2.0 * cap_) {
+        std::copy_n(a, size(), direction_.begin());
+        const double information = factor_.inverse_norm(direction_.data());
+        if (!(information > 0.0)) return;
+        extra_ = (1.0 / forgetting_ - 1.0) / information;
+        const double root = std::sqrt(extra_);
+        for (std::size_t i = 0; i < size(); ++i) {
+            direction_[i] = root * a[i];
+            diagonal_[i] += direction_[i] * direction_[i];
+        }
+        factor_.add(direction_.data());
     }
 }
 
+void Covariance::apply_scale() {
+    if (scale_ == 1.0) return;
+    for (std::size_t i = 0; i < size(); ++i) {
+        double* row = factor_.row(i);
+        for (std::size_t j = 0; j <= i; ++j) row[j] *= scale_;
+    }
+    scale_ = 1.0;
+}
+
 double Covariance::absorb(const double* a, double noise) {
-    inflate();
-    const double alpha = factor_.absorb(a, noise, factors(), gain_.data());
+    const double alpha = factor_.absorb(a, noise, scale_, gain_.data());
+    scale_ = 1.0;
     if (forgetting_ < 1.0)
         for (std::size_t i = 0; i < size(); ++i) {
             const double after = diagonal_[i] - gain_[i] * gain_[i] / alpha;
@@ -53,25 +71,15 @@ double Covariance::absorb(const double* a, double noise) {
     return alpha;
 }
 
-void Covariance::forget() {
-    if (forgetting_ == 1.0) return;
-    inflate();
-    for (std::size_t i = 0; i < size(); ++i) {
-        double* row = factor_.row(i);
-        for (std::size_t j = 0; j <= i; ++j) row[j] *= inflation_[j];
-    }
-}
-
-void Covariance::append(double scale, const double* values, double diagonal) {
+void Covariance::append(double factor, const double* values, double diagonal) {
+    apply_scale();
     const std::size_t m = size();
-    factor_.append(scale, values, diagonal);
+    factor_.append(factor, values, diagonal);
     if (m == 0) cap_ = windup * diagonal * diagonal;
-    if (forgetting_ < 1.0) {
-        const double* row = factor_.row(m);
-        for (std::size_t i = 0; i < m; ++i) diagonal_[i] += row[i] * row[i];
-        diagonal_[m] = diagonal * diagonal;
-    }
-    inflation_[m] = 1.0;
+    if (forgetting_ == 1.0) return;
+    const double* row = factor_.row(m);
+    for (std::size_t i = 0; i < m; ++i) diagonal_[i] += row[i] * row[i];
+    diagonal_[m] = diagonal * diagonal;
 }
 
 void Covariance::condition_out(std::size_t j) {
@@ -80,14 +88,14 @@ void Covariance::condition_out(std::size_t j) {
 }
 
 double Covariance::settle(std::size_t j, const double* n) {
-    const double spread = factor_.absorb(n, 0.0, nullptr, gain_.data());
+    const double spread = factor_.absorb(n, 0.0, 1.0, gain_.data());
     factor_.leave_out(j);
     if (forgetting_ < 1.0) factor_.diagonal(diagonal_.data());
     return spread;
 }
 
 double Covariance::multiply(const double* h, double* t, double* result) const {
-    std::fill_n(result, size(), 0.0);
+    std::fill_n(result, simd::padded(size()), 0.0);
     return factor_.multiply(0, size(), h, t, result);
 }
 
@@ -113,14 +121,15 @@ void SpanRLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     if (sample.admitted) {
         // The new value is observed once and by nothing else: v = weight y / (ridge + weight).
         const double variance = 1.0 / (ridge_ + sample.weight), share = sample.weight * variance;
-        covariance_.forget();
+        covariance_.pass(nullptr);
         // n_i grows by (a_i a; -a_i) / delta, and so does its spread.
-        const double quadratic = covariance_.multiply(look.a, t_.data(), u_.data()) + variance;
+        const double forgotten = covariance_.scale() * covariance_.scale();
+        const double quadratic = forgotten * covariance_.multiply(look.a, t_.data(), u_.data()) + variance;
         dictionary.solve(u_.data(), t_.data());
         const double inverse = 1.0 / look.residual;
         for (std::size_t i = 0; i < m; ++i) {
-            const double a = look.a[i] * inverse, inflation = covariance_.inflation()[i];
-            spread_[i] = spread_[i] * inflation * inflation + a * (2.0 * t_[i] + a * quadratic);
+            const double a = look.a[i] * inverse;
+            spread_[i] = forgotten * spread_[i] + a * (2.0 * forgotten * t_[i] + a * quadratic);
         }
         spread_[m] = inverse * inverse * quadratic;
         for (std::size_t c = 0; c < C; ++c) {
@@ -133,12 +142,15 @@ void SpanRLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
         dictionary.append(look, new_weights_.data());
         return;
     }
+    covariance_.pass(look.a);
+    if (covariance_.extra() > 0.0) {
+        dictionary.solve(look.a, u_.data());
+        for (std::size_t i = 0; i < m; ++i) spread_[i] += covariance_.extra() * u_[i] * u_[i];
+    }
+    const double forgotten = covariance_.scale() * covariance_.scale();
     const double alpha = covariance_.absorb(look.a, 1.0 / sample.weight);
     dictionary.solve(covariance_.gain(), u_.data());
-    for (std::size_t i = 0; i < m; ++i) {
-        const double inflation = covariance_.inflation()[i];
-        spread_[i] = spread_[i] * inflation * inflation - u_[i] * u_[i] / alpha;
-    }
+    for (std::size_t i = 0; i < m; ++i) spread_[i] = forgotten * spread_[i] - u_[i] * u_[i] / alpha;
     for (std::size_t c = 0; c < C; ++c) simd::loops().axpy(-sample.gradient[c] / alpha, u_.data(), dictionary.weights(c), m);
 }
 
@@ -211,6 +223,7 @@ void RowRLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     Look& look = *sample.look;
     const std::size_t C = dictionary.n_outputs();
     const double noise = 1.0 / sample.weight;
+    covariance_.pass(look.h);
     if (sample.admitted && ridge_ == 0.0) {
         // The new weight is what this observation leaves over: w = e / h0, with the covariance of that.
         const double alpha = covariance_.absorb(look.h, noise), root = std::sqrt(alpha);

@@ -9,9 +9,11 @@ namespace parsimon {
 
 // The covariance P of recursive least squares, P = (sum_t forgetting^(n-t) weight_t a_t a_t')^-1, as a triangular factor.
 //
-// Forgetting inflates P by 1 / forgetting before each observation. Where nothing excites a coordinate that would go on for ever; so a
-// coordinate whose own variance P_ii has reached `windup` times that of the first centre is inflated no further (anti-windup, coordinate by
-// coordinate). The others go on forgetting.
+// Forgetting inflates P by 1 / forgetting before each observation. Where nothing excites a direction that would go on for ever. So,
+// anti-windup: once a variance P_ii has reached `windup` times that of the first centre, a sample inflates P in its own direction only,
+//     P <- P + (1 / forgetting - 1) a a' / (a'P^-1 a),
+// until all are below it again: what is excited goes on being tracked, what is not stays as uncertain as it is. (If a variance reaches
+// twice that all the same, nothing is forgotten.) While no variance is that large this is exponential forgetting to the letter.
 class Covariance {
 public:
     static constexpr double windup = 1e6;
@@ -23,15 +25,16 @@ public:
     void reserve(std::size_t capacity);
     std::size_t nbytes() const;
 
-    // An observation a'v of noise variance `noise`. Returns alpha = noise + a'P a with P as inflated; `gain()` is P a then, `inflation()`
-    // the factors on the coordinates.
+    // Time passes. Called once for each sample, before it is absorbed or appended; a (size,), null where it does not observe the present
+    // coordinates. P is now scale()^2 P + extra() a a', the scaling still to be done.
+    void pass(const double* a);
+    double scale() const { return scale_; }
+    double extra() const { return extra_; }
+    // An observation a'v of noise variance `noise`. Returns alpha = noise + a'P a; `gain()` is P a then.
     double absorb(const double* a, double noise);
     const double* gain() const { return gain_.data(); }
-    const double* inflation() const { return inflation_.data(); }
-    // Time passes without an observation of the present coordinates.
-    void forget();
-    // P gets a coordinate: row scale * values, then the diagonal entry of the factor.
-    void append(double scale, const double* values, double diagonal);
+    // P gets a coordinate: row factor * values, then the diagonal entry of the factor.
+    void append(double factor, const double* values, double diagonal);
     // The coordinate is known to be zero, and leaves.
     void condition_out(std::size_t j);
     // n'v is known to be zero, which settles coordinate j by the others, and it leaves. `gain()` is P n then; returns n'P n.
@@ -40,12 +43,11 @@ public:
     double multiply(const double* h, double* t, double* result) const;
 
 private:
-    void inflate();  // fills inflation_
-    const double* factors() const { return forgetting_ < 1.0 ? inflation_.data() : nullptr; }
+    void apply_scale();
 
-    double forgetting_, cap_ = 0.0;
+    double forgetting_, cap_ = 0.0, scale_ = 1.0, extra_ = 0.0;
     TriangularFactor factor_;
-    std::vector<double> diagonal_, inflation_, gain_;  // diagonal_: P_ii, kept only where there is forgetting
+    std::vector<double> diagonal_, gain_, direction_;  // diagonal_: P_ii, kept only where there is forgetting
     std::uint64_t steps_ = 0;
 };
 

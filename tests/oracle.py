@@ -21,3 +21,144 @@ def knlms(k, X, Y, step_size, mu0, ridge=0.0):
             h, w = np.append(h, k.diagonal(x[None])), np.vstack([w, np.zeros(Y.shape[1])])
         w = w + step_size / (ridge + h @ h) * np.outer(h, y - h @ w)  # (8)
     return np.array(predictions), np.array(centres), w
+
+
+def accepted(k, x, centres, floor=2e-7):
+    """The acceptance rule that the core's factor adds to every admission, and the projection it is made of: a, delta, accepted."""
+    kxx = k.diagonal(x[None])[0]
+    if not len(centres):
+        return np.zeros(0), kxx, True
+    K, h = k(np.array(centres)), k(x[None], np.array(centres))[0]
+    a = np.linalg.solve(K, h)
+    delta = kxx - h @ a
+    return a, delta, delta > floor * (kxx + a**2 @ np.diag(K))
+
+
+def klms(k, X, Y, step_size, radius=0.0):
+    """Liu et al. 2008; quantised, Chen et al. 2012. Returns predictions, centres, weights, as all of these do."""
+    centres, w, predictions = [], np.zeros((0, Y.shape[1])), []
+    for x, y in zip(X, Y, strict=True):
+        f = k(x[None], np.array(centres))[0] @ w if centres else np.zeros(Y.shape[1])
+        predictions.append(f)
+        distances = np.linalg.norm(np.array(centres) - x, axis=1) if centres else np.array([np.inf])
+        if distances.min() <= radius:
+            w[distances.argmin()] += step_size * (y - f)
+        else:
+            centres.append(x)
+            w = np.vstack([w, step_size * (y - f)])
+    return np.array(predictions), np.array(centres), w
+
+
+def norma(k, X, Y, step_size, alpha, budget):
+    """Kivinen, Smola & Williamson 2004, squared loss, truncated to `budget` terms."""
+    centres, w, predictions = np.zeros((0, X.shape[1])), np.zeros((0, Y.shape[1])), []
+    for x, y in zip(X, Y, strict=True):
+        f = k(x[None], centres)[0] @ w if len(centres) else np.zeros(Y.shape[1])
+        predictions.append(f)
+        w = np.vstack([(1 - step_size * alpha) * w, step_size * (y - f)])[-budget:]
+        centres = np.vstack([centres, x])[-budget:]
+    return np.array(predictions), centres, w
+
+
+def krls_ald(k, X, Y, nu, ridge=0.0, forgetting=1.0, weights=None):
+    """Engel, Mannor & Meir 2004, with explicit matrices; ridge, forgetting and weights added."""
+    centres, w, predictions, P = [], np.zeros((0, Y.shape[1])), [], np.zeros((0, 0))
+    for x, y, s in zip(X, Y, np.ones(len(X)) if weights is None else weights, strict=True):
+        h = k(x[None], np.array(centres))[0] if centres else np.zeros(0)
+        f = h @ w
+        predictions.append(f)
+        if s == 0:
+            continue
+        a, delta, sound = accepted(k, x, centres)
+        P = P / forgetting
+        if delta > nu and sound:
+            centres.append(x)
+            change = s * y / (ridge + s) - f
+            w = np.vstack([w - np.outer(a, change) / delta, change / delta])
+            P = np.block([[P, np.zeros((len(P), 1))], [np.zeros((1, len(P))), np.array([[1 / (ridge + s)]])]])
+        else:
+            q = P @ a / (1 / s + a @ P @ a)
+            P = P - np.outer(q, a @ P)
+            w = w + np.outer(np.linalg.solve(k(np.array(centres)), q), y - f)
+    return np.array(predictions), np.array(centres), w
+
+
+def krls_coherence(k, X, Y, mu0, ridge=0.0, forgetting=1.0, weights=None):
+    """Richard, Bermudez & Honeine 2009, with explicit matrices; ridge, forgetting and weights added."""
+    centres, w, predictions, P = [], np.zeros((0, Y.shape[1])), [], np.zeros((0, 0))
+    for x, y, s in zip(X, Y, np.ones(len(X)) if weights is None else weights, strict=True):
+        h = k(x[None], np.array(centres))[0] if centres else np.zeros(0)
+        e = y - h @ w
+        predictions.append(h @ w)
+        if s == 0:
+            continue
+        P = P / forgetting
+        if coherence(k, x, centres) <= mu0:
+            centres.append(x)
+            h0, m = k.diagonal(x[None])[0], len(P)
+            w = np.vstack([w, np.zeros(Y.shape[1])])
+            if ridge == 0:
+                Ph = (P @ h)[:, None]
+                w[-1] = e / h0
+                P = np.block([[P, -Ph / h0], [-Ph.T / h0, np.array([[(1 / s + h @ P @ h) / h0**2]])]])
+                continue
+            P = np.block([[P, np.zeros((m, 1))], [np.zeros((1, m)), np.array([[1 / ridge]])]])
+            h = np.append(h, h0)
+        g = P @ h / (1 / s + h @ P @ h)
+        w, P = w + np.outer(g, e), P - np.outer(g, h @ P)
+    return np.array(predictions), np.array(centres), w
+
+
+def project_out(k, centres, w, j):
+    """The function without centre j: its projection onto the span of the others, and the squared distance."""
+    keep = np.arange(len(centres)) != j
+    K = k(np.array(centres))
+    reduced = np.linalg.solve(K[np.ix_(keep, keep)], K[keep] @ w)
+    change = w.copy()
+    change[keep] -= reduced
+    return (
+        [c for c, kept in zip(centres, keep, strict=True) if kept],
+        reduced,
+        np.einsum("ic,ij,jc->", change, K, change),
+    )
+
+
+def spl(k, X, Y, step_size, eps0=None, mu0=None, budget=None, removal="older"):
+    """Pothin & Richard 2006: basic SPL (eps0), coherence SPL (mu0 a number), adaptive (mu0 = "adaptive")."""
+    centres, w, predictions = [], np.zeros((0, Y.shape[1])), []
+
+    def rho():
+        K = k(np.array(centres))
+        scale = np.sqrt(np.diag(K))
+        return np.abs(np.triu(K / np.outer(scale, scale), 1))
+
+    for x, y in zip(X, Y, strict=True):
+        h = k(x[None], np.array(centres))[0] if centres else np.zeros(0)
+        f = h @ w
+        predictions.append(f)
+        c = step_size * (y - f)
+        a, delta, sound = accepted(k, x, centres)
+        if eps0 is not None:
+            admit = c @ c * delta > eps0**2  # (7), squared
+        elif mu0 == "adaptive":
+            admit = coherence(k, x, centres) < (1.0 if len(centres) < budget else rho().max())
+        else:
+            admit = coherence(k, x, centres) <= mu0  # (10)
+        if admit and sound:
+            centres.append(x)
+            w = np.vstack([w, c])  # (6)
+        else:
+            w = w + np.outer(a, c)  # (12)
+        if eps0 is not None:  # the decremental step
+            while len(centres) > 1:
+                costs = (w**2).sum(axis=1) / np.diag(np.linalg.inv(k(np.array(centres))))
+                if costs.min() > eps0**2:
+                    break
+                centres, w, _ = project_out(k, centres, w, costs.argmin())
+        elif budget is not None and len(centres) > budget:  # (15)-(20)
+            i, j = np.unravel_index(rho().argmax(), (len(centres),) * 2)
+            if removal == "cheaper":
+                costs = (w**2).sum(axis=1) / np.diag(np.linalg.inv(k(np.array(centres))))
+                i = j if costs[j] < costs[i] else i
+            centres, w, _ = project_out(k, centres, w, i)
+    return np.array(predictions), np.array(centres), w

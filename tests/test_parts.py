@@ -7,6 +7,13 @@ from parsimon import admission, compression, kernels, losses, updates
 
 REGISTRIES = [kernels.KERNELS, losses.LOSSES, admission.ADMISSIONS, updates.UPDATES, compression.COMPRESSIONS]
 EXAMPLES = {
+    "adaptive_coherence": {"fill": 5},
+    "ald": {"tolerance": 0.1},
+    "residual": {"tolerance": 0.1},
+    "distance": {"radius": 0.1},
+    "gradient": {"step_size": 0.5},
+    "projected_gradient": {"step_size": 0.5},
+    "quantized_gradient": {"step_size": 0.5},
     "coherence": {"threshold": 0.5},
     "nlms": {"step_size": 0.5},
     "least_cost": {"max_centers": 3},

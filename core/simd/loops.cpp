@@ -110,8 +110,9 @@ PARSIMON_INLINE double inline_dot(const double* x, const double* y, std::size_t 
         even = fma(load(x + i), load(y + i), even);
         i += lanes;
     }
-    if (i < n) odd = fma(load_some(x + i, n - i), load_some(y + i, n - i), odd);
-    return sum(even + odd);
+    double total = sum(even + odd);
+    for (; i < n; ++i) total += x[i] * y[i];
+    return total;
 }
 
 PARSIMON_INLINE void inline_axpy(double scale, const double* x, double* y, std::size_t n) {
@@ -137,44 +138,86 @@ double max_abs(const double* x, std::size_t n) {
     return result;
 }
 
-double project(const double* S, std::size_t first, std::size_t last, const double* h, double* t, double* a) {
-    double squares = 0.0;
-    for (std::size_t i = first; i < last; ++i) {
-        const double* row = S + i * (i + 1) / 2;
-        t[i] = inline_dot(row, h, i + 1);
-        inline_axpy(t[i], row, a, i + 1);
-        squares += t[i] * t[i];
+// Rows of the same padded length are taken four at a time. That changes no result: each dot product has its own sum, and the vector that
+// all rows add to takes them in order.
+constexpr std::size_t group = 4;
+
+template <std::size_t N>
+PARSIMON_INLINE void dots(const double* const (&row)[N], const double* h, std::size_t length, double (&t)[N]) {
+    Pack acc[N];
+    for (std::size_t r = 0; r < N; ++r) acc[r] = broadcast(0.0);
+    for (std::size_t j = 0; j < length; j += lanes) {
+        const Pack v = load(h + j);
+        for (std::size_t r = 0; r < N; ++r) acc[r] = fma(load(row[r] + j), v, acc[r]);
     }
+    for (std::size_t r = 0; r < N; ++r) t[r] = sum(acc[r]);
+}
+
+template <std::size_t N>
+PARSIMON_INLINE double project_rows(const double* S, std::size_t i, const double* h, double* t, double* a) {
+    const std::size_t length = padded(i + 1);
+    const double* row[N];
+    for (std::size_t r = 0; r < N; ++r) row[r] = S + row_start(i) + r * length;
+    double f[N];
+    dots(row, h, length, f);
+    Pack scale[N];
+    double squares = 0.0;
+    for (std::size_t r = 0; r < N; ++r) {
+        t[i + r] = f[r];
+        scale[r] = broadcast(f[r]);
+    }
+    for (std::size_t j = 0; j < length; j += lanes) {
+        Pack v = load(a + j);
+        for (std::size_t r = 0; r < N; ++r) v = fma(scale[r], load(row[r] + j), v);
+        store(a + j, v);
+    }
+    for (std::size_t r = 0; r < N; ++r) squares += f[r] * f[r];
     return squares;
 }
 
-double absorb(double* R, std::size_t m, const double* a, double noise, const double* d, double* k) {
-    double alpha = noise;
-    for (std::size_t i = 0; i < m; ++i) {
-        double* row = R + i * (i + 1) / 2;
-        const std::size_t n = i + 1;
-        if (d)
-            for (std::size_t j = 0; j < n; ++j) row[j] *= d[j];
-        const double f = inline_dot(row, a, n);
-        const double next = alpha + f * f;
+double project(const double* S, std::size_t first, std::size_t last, const double* h, double* t, double* a) {
+    double squares = 0.0;
+    std::size_t i = first;
+    for (; i < last && i % group; ++i) squares += project_rows<1>(S, i, h, t, a);
+    for (; i + group <= last; i += group) squares += project_rows<group>(S, i, h, t, a);
+    for (; i < last; ++i) squares += project_rows<1>(S, i, h, t, a);
+    return squares;
+}
+
+template <std::size_t N>
+PARSIMON_INLINE double absorb_rows(double* R, std::size_t i, const double* a, double alpha, double scale, double* k) {
+    const std::size_t length = padded(i + 1);
+    const double* row[N];
+    for (std::size_t r = 0; r < N; ++r) row[r] = R + row_start(i) + r * length;
+    double f[N];
+    dots(row, a, length, f);
+    Pack keep[N], gone[N], gain[N];
+    for (std::size_t r = 0; r < N; ++r) {
         // row <- sqrt(alpha / next) row - f / sqrt(alpha next) k, and k += f row as it was. Without noise the first row that sees a is used
         // up.
-        const double keep = next > 0.0 ? std::sqrt(alpha / next) : 1.0;
-        const double gone = alpha > 0.0 ? f / std::sqrt(alpha * next) : 0.0;
-        const Pack pk = broadcast(keep), pg = broadcast(-gone), pf = broadcast(f);
-        std::size_t j = 0;
-        for (; j + lanes <= n; j += lanes) {
-            const Pack r = load(row + j), v = load(k + j);
-            store(row + j, fma(pg, v, pk * r));
-            store(k + j, fma(pf, r, v));
-        }
-        for (; j < n; ++j) {
-            const double r = row[j], v = k[j];
-            row[j] = keep * r - gone * v;
-            k[j] = v + f * r;
-        }
+        const double seen = scale * f[r], next = alpha + seen * seen;
+        keep[r] = broadcast(scale * (next > 0.0 ? std::sqrt(alpha / next) : 1.0));
+        gone[r] = broadcast(alpha > 0.0 ? -seen / std::sqrt(alpha * next) : 0.0);
+        gain[r] = broadcast(scale * seen);
         alpha = next;
     }
+    for (std::size_t j = 0; j < length; j += lanes) {
+        Pack v = load(k + j);
+        for (std::size_t r = 0; r < N; ++r) {
+            const Pack old = load(row[r] + j);
+            store(R + row_start(i) + r * length + j, fma(gone[r], v, keep[r] * old));
+            v = fma(gain[r], old, v);
+        }
+        store(k + j, v);
+    }
+    return alpha;
+}
+
+double absorb(double* R, std::size_t m, const double* a, double noise, double scale, double* k) {
+    double alpha = noise;
+    std::size_t i = 0;
+    for (; i + group <= m; i += group) alpha = absorb_rows<group>(R, i, a, alpha, scale, k);
+    for (; i < m; ++i) alpha = absorb_rows<1>(R, i, a, alpha, scale, k);
     return alpha;
 }
 
@@ -195,8 +238,11 @@ void rotate(double c, double s, const double* x, double* y, double* out, std::si
 
 void column_squares(const double* S, std::size_t m, double* sums) {
     for (std::size_t i = 0; i < m; ++i) {
-        const double* row = S + i * (i + 1) / 2;
-        for (std::size_t k = 0; k <= i; ++k) sums[k] += row[k] * row[k];
+        const double* row = S + row_start(i);
+        for (std::size_t j = 0; j <= i; j += lanes) {
+            const Pack v = load(row + j);
+            store(sums + j, fma(v, v, load(sums + j)));
+        }
     }
 }
 

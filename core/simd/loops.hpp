@@ -12,6 +12,12 @@ constexpr std::size_t panel_width = 8;  // centres that lie side by side in a pa
 
 constexpr std::size_t padded(std::size_t n) { return (n + panel_width - 1) / panel_width * panel_width; }
 
+// A lower triangle by rows, each padded with zeros to whole panels: eight rows at a time have the same length. Row i starts here.
+constexpr std::size_t row_start(std::size_t i) {
+    const std::size_t block = i / panel_width;
+    return panel_width * panel_width / 2 * block * (block + 1) + i % panel_width * panel_width * (block + 1);
+}
+
 // Points in panels of eight: data[(p * depth + f) * 8 + lane] is feature f of point 8 p + lane. Points past the last are zero.
 // `depth` counts the features and whatever else a kernel keeps with each point.
 struct Panels {
@@ -52,18 +58,18 @@ struct Loops {
     void (*axpy)(double scale, const double* x, double* y, std::size_t n);  // y += scale x
     double (*max_abs)(const double* x, std::size_t n);
 
-    // Rows first..last-1 of a packed lower triangle S (row i starts at i (i + 1) / 2): t_i = S_i . h, a += t_i S_i.
-    // Returns the sum of their t_i^2. One pass over S does both products.
+    // Rows first..last-1 of a lower triangle S: t_i = S_i . h, a += t_i S_i. Returns the sum of their t_i^2. One pass over S does both
+    // products. Here and below vectors have room for whole panels, and finite numbers there.
     double (*project)(const double* S, std::size_t first, std::size_t last, const double* h, double* t, double* a);
 
-    // Carlson's update of the packed lower triangle R, P = R'R, after scaling its columns by d (none if null): P <- P - P a a'P / (noise +
-    // a'P a). k, zero on entry, becomes P a; returns noise + a'P a. One pass over R does it all.
-    double (*absorb)(double* R, std::size_t m, const double* a, double noise, const double* d, double* k);
+    // Carlson's update of the lower triangle R, P = R'R, after scaling it: P <- s^2 P, then P <- P - P a a'P / (noise + a'P a).
+    // k, zero on entry, becomes P a; returns noise + a'P a. One pass over R does it all.
+    double (*absorb)(double* R, std::size_t m, const double* a, double noise, double scale, double* k);
 
     // out = c x - s y; y = s x + c y, elementwise. `out` may be x.
     void (*rotate)(double c, double s, const double* x, double* y, double* out, std::size_t n);
 
-    // sums_k += S_ik^2 over rows i of the packed lower triangle.
+    // sums_k += S_ik^2 over rows i of the lower triangle.
     void (*column_squares)(const double* S, std::size_t m, double* sums);
 };
 

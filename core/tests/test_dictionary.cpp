@@ -51,13 +51,12 @@ double worst_entry(const Dictionary& dictionary) {
     const std::size_t m = dictionary.size();
     const auto K = gram(dictionary);
     std::vector<double> SK(m * m), P(m * m);
-    const double* S = dictionary.factor().data();
     for (std::size_t i = 0; i < m; ++i)
         for (std::size_t k = 0; k <= i; ++k)
-            for (std::size_t j = 0; j < m; ++j) SK[i * m + j] += S[i * (i + 1) / 2 + k] * K[k * m + j];
+            for (std::size_t j = 0; j < m; ++j) SK[i * m + j] += dictionary.factor().row(i)[k] * K[k * m + j];
     for (std::size_t i = 0; i < m; ++i)
         for (std::size_t k = 0; k <= i; ++k)
-            for (std::size_t j = 0; j < m; ++j) P[k * m + j] += S[i * (i + 1) / 2 + k] * SK[i * m + j];
+            for (std::size_t j = 0; j < m; ++j) P[k * m + j] += dictionary.factor().row(i)[k] * SK[i * m + j];
     double worst = 0;
     for (std::size_t i = 0; i < m; ++i)
         for (std::size_t j = 0; j < m; ++j) worst = std::max(worst, std::fabs(P[i * m + j] - (i == j)));
@@ -155,10 +154,11 @@ TEST(a_refused_replacement_changes_nothing) {
     }
     dictionary.make_room(1);
     looks.fit(dictionary);
-    const std::vector<double> S(dictionary.factor().data(), dictionary.factor().data() + 6);
+    std::vector<double> S(dictionary.factor().tail(0));
+    dictionary.factor().save_tail(0, S.data());
     const double copy = 2.5;
     CHECK(!dictionary.replace(0, &copy, &w, looks));
-    CHECK(std::equal(S.begin(), S.end(), dictionary.factor().data()));
+    CHECK(std::equal(S.begin(), S.end(), dictionary.factor().row(0)));
     CHECK(dictionary.size() == 3);
     // In the place of itself it may come: the question is put to the others.
     CHECK(dictionary.replace(2, &copy, &w, looks));
@@ -267,7 +267,7 @@ TEST(a_reserved_dictionary_does_not_grow) {
     Looks looks(1, dictionary);
     dictionary.drift();
     const std::size_t capacity = dictionary.capacity();
-    const double* place = dictionary.factor().data();
+    const double* place = dictionary.factor().row(0);
     std::mt19937 rng(4);
     std::uniform_real_distribution<double> uniform(-30, 30);
     for (int i = 0; i < 1000; ++i) {
@@ -280,7 +280,7 @@ TEST(a_reserved_dictionary_does_not_grow) {
         dictionary.maintain();
     }
     CHECK(dictionary.capacity() == capacity);
-    CHECK(dictionary.factor().data() == place);
+    CHECK(dictionary.factor().row(0) == place);
 }
 
 }  // namespace

@@ -71,14 +71,14 @@ TEST(absorb_is_a_noisy_observation) {
     for (std::size_t m = 1; m < 40; m += 3)
         for (const double noise : {1.0, 1e-3}) {
             TriangularFactor factor = example(m, rng);
-            std::vector<double> a(m), k(m), d(m, 1.0);
+            std::vector<double> a(m + 8), k(m + 8), d(m, 1.0);
             for (double& v : a) v = normal(rng);
             Dense expected = observed(dense(factor), a, noise, d);
-            factor.absorb(a.data(), noise, nullptr, k.data());
+            factor.absorb(a.data(), noise, 1.0, k.data());
             check_equal(dense(factor), expected);
-            for (double& v : d) v = 1.0 + 0.1 * std::fabs(normal(rng));
+            for (double& v : d) v = 1.1;
             expected = observed(expected, a, noise, d);
-            factor.absorb(a.data(), noise, d.data(), k.data());
+            factor.absorb(a.data(), noise, 1.1, k.data());
             check_equal(dense(factor), expected);
             for (std::size_t i = 0; i < m; ++i) CHECK(factor.row(i)[i] > 0.0);
         }
@@ -96,7 +96,7 @@ TEST(coordinates_leave) {
             left.leave_out(j);
             check_equal(dense(left), without(P, j));
 
-            std::vector<double> unit(m), ones(m, 1.0), k(m);
+            std::vector<double> unit(m), ones(m, 1.0), k(m + 8);
             unit[j] = 1.0;
             TriangularFactor conditioned = factor;
             conditioned.condition_out(j);
@@ -105,21 +105,47 @@ TEST(coordinates_leave) {
                 CHECK_NEAR(conditioned.carry()[i] * conditioned.carry()[j], P[i][j], 1e-11 * (1 + std::fabs(P[i][j])));
 
             // An exact observation, then left out: how a least-squares covariance forgets a centre.
-            std::vector<double> n(m);
+            std::vector<double> n(m + 8);
             for (double& v : n) v = normal(rng);
             TriangularFactor forgotten = factor;
-            forgotten.absorb(n.data(), 0.0, nullptr, k.data());
+            forgotten.absorb(n.data(), 0.0, 1.0, k.data());
             forgotten.leave_out(j);
             check_equal(dense(forgotten), without(observed(P, n, 0.0, ones), j));
             for (std::size_t i = 0; i + 1 < m; ++i) CHECK(forgotten.row(i)[i] > 0.0);
         }
 }
 
+TEST(a_rank_one_matrix_is_added) {
+    std::mt19937 rng(11);
+    std::normal_distribution<double> normal;
+    for (std::size_t m = 1; m < 30; ++m) {
+        TriangularFactor factor = example(m, rng);
+        Dense P = dense(factor);
+        std::vector<double> v(m);
+        for (double& e : v) e = normal(rng);
+        for (std::size_t i = 0; i < m; ++i)
+            for (std::size_t j = 0; j < m; ++j) P[i][j] += v[i] * v[j];
+        auto used = v;
+        factor.add(used.data());
+        check_equal(dense(factor), P);
+        // v'P^-1 v, by what an observation without noise leaves: with P v = k, v'P v = alpha, P^-1 enters through w = P v: w'P^-1 w = v'P
+        // v.
+        std::vector<double> w(m);
+        double quadratic = 0.0;
+        for (std::size_t i = 0; i < m; ++i)
+            for (std::size_t j = 0; j < m; ++j) {
+                w[i] += P[i][j] * v[j];
+                quadratic += v[i] * P[i][j] * v[j];
+            }
+        CHECK_NEAR(factor.inverse_norm(w.data()), quadratic, 1e-7 * (1 + quadratic));
+    }
+}
+
 TEST(diagonals) {
     std::mt19937 rng(9);
     const TriangularFactor factor = example(17, rng);
     const Dense P = dense(factor);
-    std::vector<double> diagonal(17);
+    std::vector<double> diagonal(24);
     factor.diagonal(diagonal.data());
     for (std::size_t k = 0; k < 17; ++k) {
         CHECK_NEAR(diagonal[k], P[k][k], 1e-12 * P[k][k]);

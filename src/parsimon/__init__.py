@@ -11,12 +11,16 @@ True
 """
 
 from parsimon import admission, algorithms, compression, datasets, kernels, losses, updates
-from parsimon.estimators import KNLMSRegressor
+from parsimon.estimators import KLMSRegressor, KNLMSRegressor, KRLSRegressor, NORMARegressor, SPLRegressor
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "KLMSRegressor",
     "KNLMSRegressor",
+    "KRLSRegressor",
+    "NORMARegressor",
+    "SPLRegressor",
     "admission",
     "algorithms",
     "compression",

@@ -10,9 +10,18 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from parsimon import _core
-from parsimon._parts import real
+from parsimon._parts import real, whole
 
-__all__ = ["ADMISSIONS", "Admission", "Always", "Coherence"]
+__all__ = [
+    "ADMISSIONS",
+    "AdaptiveCoherence",
+    "Admission",
+    "Always",
+    "Coherence",
+    "Distance",
+    "LinearDependence",
+    "Residual",
+]
 
 
 class Admission(ABC):
@@ -59,4 +68,98 @@ class Coherence(Admission):
         return _core.CoherenceAdmission(self.threshold)
 
 
-ADMISSIONS: dict[str, type[Admission]] = {"always": Always, "coherence": Coherence}
+@dataclass(frozen=True)
+class AdaptiveCoherence(Admission):
+    """Adaptive coherence: fill the dictionary to `fill` centres, then admit only what is less coherent than the dictionary itself.
+
+    With mu_t = max_{i != j} |rho_ij| the dictionary's own coherence, kept up to date by the most coherent neighbour of each centre, a sample is admitted
+    if its coherence is below mu_t; together with `MostCoherent` the dictionary becomes ever less coherent. While it fills, samples are admitted by
+    `threshold` as in `Coherence` (1: all but copies).
+
+    Reference: Pothin & Richard, *Online learning with kernels: a new approach for sparsity control based on a coherence criterion*, MLSP 2006, section 4.
+    A dictionary of one has mu_t = 0 and would never grow, hence the filling, which the paper does not mention.
+
+    >>> AdaptiveCoherence(fill=20)
+    AdaptiveCoherence(fill=20, threshold=1.0)
+    """
+
+    fill: int
+    threshold: float = 1.0
+
+    def __post_init__(self) -> None:
+        whole("fill", self.fill, at_least=1, at_most=10**9)
+        real("coherence", self.threshold, at_least=0, at_most=1)
+
+    def core(self) -> _core.Admission:
+        """Return the C++ twin."""
+        return _core.AdaptiveCoherenceAdmission(self.fill, self.threshold)
+
+
+@dataclass(frozen=True)
+class LinearDependence(Admission):
+    """Approximate linear dependence: admit x if delta = min_a ||k(x, .) - sum_j a_j k(d_j, .)||^2 > tolerance (nu, a squared norm). O(m^2).
+
+    Reference: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE Transactions on Signal Processing 2004.
+
+    >>> LinearDependence(tolerance=0.01)
+    LinearDependence(tolerance=0.01)
+    """
+
+    tolerance: float
+
+    def __post_init__(self) -> None:
+        real("tolerance", self.tolerance, at_least=0)
+
+    def core(self) -> _core.Admission:
+        """Return the C++ twin."""
+        return _core.DependenceAdmission(self.tolerance)
+
+
+@dataclass(frozen=True)
+class Residual(Admission):
+    """Residual of the proposed function: admit x if the update would move f out of the span by a norm > tolerance (eps0).
+
+    With c the coefficient that the update proposes for k(x, .), the test is ||c||^2 delta > eps0^2: condition (7) of Pothin & Richard 2006, after Dodd.
+
+    >>> Residual(tolerance=0.01)
+    Residual(tolerance=0.01)
+    """
+
+    tolerance: float
+
+    def __post_init__(self) -> None:
+        real("tolerance", self.tolerance, at_least=0)
+
+    def core(self) -> _core.Admission:
+        """Return the C++ twin."""
+        return _core.ResidualAdmission(self.tolerance)
+
+
+@dataclass(frozen=True)
+class Distance(Admission):
+    """Quantisation: admit x if its Euclidean distance to every centre is > radius. At radius 0 only exact copies are not admitted.
+
+    Reference: Chen, Zhao, Zhu & Principe, *Quantized kernel least mean square algorithm*, IEEE Transactions on Neural Networks and Learning Systems 2012.
+
+    >>> Distance(radius=0.5)
+    Distance(radius=0.5)
+    """
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        real("quantization", self.radius, at_least=0)
+
+    def core(self) -> _core.Admission:
+        """Return the C++ twin."""
+        return _core.DistanceAdmission(self.radius)
+
+
+ADMISSIONS: dict[str, type[Admission]] = {
+    "always": Always,
+    "coherence": Coherence,
+    "adaptive_coherence": AdaptiveCoherence,
+    "ald": LinearDependence,
+    "residual": Residual,
+    "distance": Distance,
+}

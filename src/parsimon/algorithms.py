@@ -15,14 +15,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from parsimon import _core
-from parsimon._parts import whole
-from parsimon.admission import Admission, Coherence
-from parsimon.compression import Compression, at_budget
+from parsimon._parts import lookup, whole
+from parsimon.admission import AdaptiveCoherence, Admission, Always, Coherence, Distance, LinearDependence, Residual
+from parsimon.compression import Compression, LeastNeeded, MostCoherent, Negligible, Nothing, at_budget
 from parsimon.kernels import Kernel
 from parsimon.losses import Loss, Squared
-from parsimon.updates import NLMS, Update
+from parsimon.updates import NLMS, Gradient, ProjectedGradient, QuantizedGradient, RowRLS, SpanRLS, Update
 
-__all__ = ["Recipe", "knlms"]
+__all__ = ["Recipe", "klms", "knlms", "krls", "norma", "spl"]
 
 
 @dataclass(frozen=True)
@@ -85,4 +85,94 @@ def knlms(
         admission=Coherence(coherence),
         update=NLMS(step_size, ridge),
         compression=at_budget(compression, budget),
+    )
+
+
+def klms(
+    kernel: Kernel,
+    *,
+    step_size: float,
+    quantization: float = 0.0,
+    budget: int | None = None,
+    compression: str = "least_cost",
+) -> Recipe:
+    """Kernel LMS (Liu, Pokharel & Principe 2008), quantised where `quantization` > 0 (Chen, Zhao, Zhu & Principe 2012)."""
+    return Recipe(
+        kernel=kernel,
+        loss=Squared(),
+        admission=Distance(quantization),
+        update=QuantizedGradient(step_size),
+        compression=at_budget(compression, budget),
+    )
+
+
+def norma(
+    kernel: Kernel,
+    *,
+    step_size: float,
+    alpha: float,
+    budget: int | None = None,
+    compression: str = "oldest",
+) -> Recipe:
+    """NORMA: regularised gradient descent that forgets its oldest terms (Kivinen, Smola & Williamson 2004)."""
+    return Recipe(
+        kernel=kernel,
+        loss=Squared(),
+        admission=Always(),
+        update=Gradient(step_size, alpha),
+        compression=at_budget(compression, budget),
+    )
+
+
+def krls(
+    kernel: Kernel,
+    *,
+    admission: str = "ald",
+    tolerance: float = 0.01,
+    coherence: float = 0.5,
+    ridge: float = 0.0,
+    forgetting: float = 1.0,
+    budget: int | None = None,
+) -> Recipe:
+    """Kernel recursive least squares, by linear dependence (Engel, Mannor & Meir 2004) or by coherence (Richard, Bermudez & Honeine 2009)."""
+    parts: dict[str, tuple[Admission, Update]] = {
+        "ald": (LinearDependence(tolerance), SpanRLS(ridge, forgetting)),
+        "coherence": (Coherence(coherence), RowRLS(ridge, forgetting)),
+    }
+    admit, update = lookup(parts, admission, "admission")
+    return Recipe(
+        kernel=kernel,
+        loss=Squared(),
+        admission=admit,
+        update=update,
+        compression=Nothing() if budget is None else LeastNeeded(budget),
+    )
+
+
+def spl(
+    kernel: Kernel,
+    *,
+    step_size: float,
+    admission: str = "residual",
+    tolerance: float = 0.01,
+    coherence: float | str = 0.5,
+    budget: int | None = None,
+    removal: str = "older",
+) -> Recipe:
+    """Sequential projection learning: basic (Dodd), or controlled by coherence, fixed or adaptive (Pothin & Richard 2006)."""
+    at_bound = Nothing() if budget is None else MostCoherent(budget, removal)
+    admit: Admission
+    compression: Compression
+    if admission == "residual":
+        admit, compression = Residual(tolerance), Negligible(tolerance, budget)
+    elif admission == "coherence" and isinstance(coherence, str):
+        lookup({"adaptive": None}, coherence, "coherence")
+        if budget is None:
+            raise ValueError("coherence='adaptive' needs a budget: it says to how many centres the dictionary fills")
+        admit, compression = AdaptiveCoherence(budget), at_bound
+    else:
+        lookup({"residual": None, "coherence": None}, admission, "admission")
+        admit, compression = Coherence(coherence), at_bound  # type: ignore[arg-type]
+    return Recipe(
+        kernel=kernel, loss=Squared(), admission=admit, update=ProjectedGradient(step_size), compression=compression
     )

@@ -6,9 +6,20 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from parsimon import _core
-from parsimon._parts import lookup, whole
+from parsimon._parts import lookup, real, whole
 
-__all__ = ["COMPRESSIONS", "Budgeted", "Compression", "LeastCost", "Nothing", "Oldest", "at_budget"]
+__all__ = [
+    "COMPRESSIONS",
+    "Budgeted",
+    "Compression",
+    "LeastCost",
+    "LeastNeeded",
+    "MostCoherent",
+    "Negligible",
+    "Nothing",
+    "Oldest",
+    "at_budget",
+]
 
 
 class Compression(ABC):
@@ -79,6 +90,73 @@ class Oldest(Budgeted):
     def core(self) -> _core.Compression:
         """Return the C++ twin."""
         return _core.OldestCompression(self.max_centers)
+
+
+@dataclass(frozen=True)
+class LeastNeeded(Budgeted):
+    """Beyond the budget, the centre without which the update's own error rises least leaves in the update's own way.
+
+    For recursive least squares that is the centre whose weight costs least to be held at zero, and the other weights move to where least squares then has
+    them: w_j^2 / (n'P n) with n = K^-1 e_j for `SpanRLS`, w_j^2 / P_jj for `RowRLS`.
+
+    >>> LeastNeeded(100)
+    LeastNeeded(max_centers=100)
+    """
+
+    def core(self) -> _core.Compression:
+        """Return the C++ twin."""
+        return _core.LeastNeededCompression(self.max_centers)
+
+
+@dataclass(frozen=True)
+class MostCoherent(Budgeted):
+    """Beyond the budget, one of the two most coherent centres is projected onto the others.
+
+    The "older" of the two leaves, or the one that is "cheaper" to remove: (15) and its footnote allow either.
+
+    Reference: Pothin & Richard, *Online learning with kernels: a new approach for sparsity control based on a coherence criterion*, MLSP 2006, (15)-(20).
+
+    >>> MostCoherent(24)
+    MostCoherent(max_centers=24, removal='older')
+    """
+
+    removal: str = "older"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        lookup({"older": False, "cheaper": True}, self.removal, "removal")
+
+    def core(self) -> _core.Compression:
+        """Return the C++ twin."""
+        return _core.MostCoherentCompression(self.max_centers, self.removal == "cheaper")
+
+
+@dataclass(frozen=True)
+class Negligible(Compression):
+    """Centres whose removal moves f by a norm of at most `tolerance` (eps0) are projected onto the others, the cheapest first; beyond a budget, if any, more.
+
+    Each removal is tested against the function as it is then: the decremental step of Pothin & Richard 2006, section 2.2, O(m^2) for each removal.
+
+    >>> Negligible(tolerance=0.01).budget is None
+    True
+    """
+
+    tolerance: float
+    max_centers: int | None = None
+
+    def __post_init__(self) -> None:
+        real("tolerance", self.tolerance, at_least=0)
+        if self.max_centers is not None:
+            whole("budget", self.max_centers, at_least=1, at_most=10**9)
+
+    @property
+    def budget(self) -> int | None:
+        """The most centres left after a step, None if there is no bound."""
+        return self.max_centers
+
+    def core(self) -> _core.Compression:
+        """Return the C++ twin."""
+        return _core.LeastCostCompression(2**62 if self.max_centers is None else self.max_centers, self.tolerance)
 
 
 #: Rules that an estimator's ``compression`` parameter can name; they act at its ``budget``.

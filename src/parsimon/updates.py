@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from parsimon import _core
 from parsimon._parts import real
 
-__all__ = ["NLMS", "UPDATES", "Update"]
+__all__ = ["NLMS", "UPDATES", "Gradient", "ProjectedGradient", "QuantizedGradient", "RowRLS", "SpanRLS", "Update"]
 
 
 class Update(ABC):
@@ -48,4 +48,122 @@ class NLMS(Update):
         return _core.NLMSUpdate(self.step_size, self.ridge)
 
 
-UPDATES: dict[str, type[Update]] = {"nlms": NLMS}
+@dataclass(frozen=True)
+class Gradient(Update):
+    """Gradient step in function space; a sample that is not admitted is left out.
+
+        f <- (1 - step_size alpha) f - step_size l'(f(x), y) k(x, .)
+
+    Stable for the squared loss while 0 < step_size (eta) < 2 / k(x, x), which is checked.
+
+    Reference: Kivinen, Smola & Williamson, *Online learning with kernels*, IEEE Transactions on Signal Processing 2004.
+
+    >>> Gradient(step_size=0.2)
+    Gradient(step_size=0.2, alpha=0.0)
+    """
+
+    step_size: float
+    alpha: float = 0.0
+
+    def __post_init__(self) -> None:
+        real("step_size", self.step_size, above=0)
+        real("alpha", self.alpha, at_least=0)
+        if self.step_size * self.alpha >= 1:
+            raise ValueError(f"step_size * alpha must be < 1, got {self.step_size!r} * {self.alpha!r}")
+
+    def core(self) -> _core.Update:
+        """Return the C++ twin."""
+        return _core.PlainGradientUpdate(self.step_size, self.alpha)
+
+
+@dataclass(frozen=True)
+class ProjectedGradient(Gradient):
+    """Gradient step in function space; that of a sample that is not admitted is projected onto the span of the centres.
+
+    With c the coefficient of k(x, .): w <- w + K^-1 h c, equation (12) of Pothin & Richard 2006.
+
+    >>> ProjectedGradient(step_size=0.5)
+    ProjectedGradient(step_size=0.5, alpha=0.0)
+    """
+
+    def core(self) -> _core.Update:
+        """Return the C++ twin."""
+        return _core.ProjectedGradientUpdate(self.step_size, self.alpha)
+
+
+@dataclass(frozen=True)
+class QuantizedGradient(Gradient):
+    """Gradient step in function space; that of a sample that is not admitted goes to the weight of the nearest centre.
+
+    Reference: Chen, Zhao, Zhu & Principe, *Quantized kernel least mean square algorithm*, IEEE Transactions on Neural Networks and Learning Systems 2012.
+
+    >>> QuantizedGradient(step_size=0.5)
+    QuantizedGradient(step_size=0.5, alpha=0.0)
+    """
+
+    def core(self) -> _core.Update:
+        """Return the C++ twin."""
+        return _core.QuantizedGradientUpdate(self.step_size, self.alpha)
+
+
+@dataclass(frozen=True)
+class SpanRLS(Update):
+    """Recursive least squares in the span of the centres.
+
+    With a = K^-1 h and v the values at the centres, v = K w, it minimises sum_t forgetting^(n-t) weight_t (y_t - a_t'v)^2 + ridge ||v||^2 (the penalty is
+    forgotten with the data):
+
+    - admitted: P <- diag(P, 1/(ridge + weight)), and w so that f takes the value weight y / (ridge + weight) at x;
+    - else: q = P a / (1/weight + a'P a), P <- P - q a'P, w <- w + K^-1 q e.
+
+    Forgetting first inflates P by 1/forgetting. Anti-windup: a coordinate whose variance P_ii has reached 1e6 times that of the first centre is inflated no
+    further, so that P stays bounded where nothing excites it. P is held as a triangular factor: it cannot lose symmetry or definiteness.
+
+    Reference: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE Transactions on Signal Processing 2004 (ridge 0, forgetting 1).
+
+    >>> SpanRLS()
+    SpanRLS(ridge=0.0, forgetting=1.0)
+    """
+
+    ridge: float = 0.0
+    forgetting: float = 1.0
+
+    def __post_init__(self) -> None:
+        real("ridge", self.ridge, at_least=0)
+        real("forgetting", self.forgetting, above=0, at_most=1)
+
+    def core(self) -> _core.Update:
+        """Return the C++ twin."""
+        return _core.SpanRLSUpdate(self.ridge, self.forgetting)
+
+
+@dataclass(frozen=True)
+class RowRLS(SpanRLS):
+    """Recursive least squares on kernel rows.
+
+    It minimises sum_t forgetting^(n-t) weight_t (y_t - h_t'w)^2 + ridge ||w||^2, where rows seen before a centre entered count as zero in its column:
+
+    - admitted, ridge 0: w <- (w, e/h0), P <- [[P, -k/h0], [-k'/h0, alpha/h0^2]] with k = P h, alpha = 1/weight + h'P h, h0 = k(x, x);
+    - else: q = P h / (1/weight + h'P h), P <- P - q h'P, w <- w + q e (an admitted centre enters with weight 0 and P_jj = 1/ridge before that).
+
+    Forgetting and anti-windup as in `SpanRLS`.
+
+    Reference: Richard, Bermudez & Honeine, *Online prediction of time series data with kernels*, IEEE Transactions on Signal Processing 2009.
+
+    >>> RowRLS(forgetting=0.99)
+    RowRLS(ridge=0.0, forgetting=0.99)
+    """
+
+    def core(self) -> _core.Update:
+        """Return the C++ twin."""
+        return _core.RowRLSUpdate(self.ridge, self.forgetting)
+
+
+UPDATES: dict[str, type[Update]] = {
+    "nlms": NLMS,
+    "gradient": Gradient,
+    "projected_gradient": ProjectedGradient,
+    "quantized_gradient": QuantizedGradient,
+    "span_rls": SpanRLS,
+    "row_rls": RowRLS,
+}

@@ -38,12 +38,7 @@ class StreamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn afresh from X (n, d) and y (n,) or (n, C), row by row, `n_passes` times."""
-        n_passes = whole("n_passes", self.n_passes, at_least=1)
-        with self._unchanged_on_error():
-            X, Y = self._begin(X, y)
-            for _ in range(n_passes):
-                self._learner.learn(X, Y)
-        return self
+        return self._fit(X, y, None)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Go on learning with a block X (n, d), y (n,) or (n, C), row by row. A block equals its rows, bit for bit.
@@ -52,19 +47,14 @@ class StreamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         or an exception in a kernel that is a Python function, leaves the rows before it learned. Parameters changed since learning began are refused:
         `fit` starts afresh with them.
         """
-        with self._unchanged_on_error():
-            X, Y = self._block(X, y)
-            self._learner.learn(X, Y)
-        return self
+        return self._partial_fit(X, y, None)
 
     def predict_then_learn(self, X: ArrayLike, y: ArrayLike) -> Array:
         """Learn a block as `partial_fit` does, and return what was predicted for each row just before it was learned.
 
-        That is test-then-learn (prequential) evaluation: every row is a test row once. Shape (n,) or (n, C), as y.
+        That is test-then-learn (prequential) evaluation: every row is a test row once. Shape (n,) or (n, C), as `predict`.
         """
-        with self._unchanged_on_error():
-            X, Y = self._block(X, y)
-            return self._outputs(self._learner.predict_then_learn(X, Y))
+        return self._predict_then_learn(X, y, None)
 
     def learn_one(self, x: ArrayLike, y: ArrayLike) -> Self:
         """Learn one sample: x (d,), y a number or (C,). The same as `partial_fit` with one row, without its overhead.
@@ -122,6 +112,28 @@ class StreamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted().nbytes
 
     # How it is done
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
+        n_passes = whole("n_passes", self.n_passes, at_least=1)
+        with self._unchanged_on_error():
+            X, Y = self._begin(X, y)
+            weights = _weights(sample_weight, len(X))
+            if weights is not None and not weights.any():
+                raise ValueError("every sample_weight is zero: there is nothing to learn")
+            for _ in range(n_passes):
+                self._learner.learn(X, Y, weights)
+        return self
+
+    def _partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
+        with self._unchanged_on_error():
+            X, Y = self._block(X, y)
+            self._learner.learn(X, Y, _weights(sample_weight, len(X)))
+        return self
+
+    def _predict_then_learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Array:
+        with self._unchanged_on_error():
+            X, Y = self._block(X, y)
+            return self._outputs(self._learner.predict_then_learn(X, Y, _weights(sample_weight, len(X))))
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn whether there is a model."""
@@ -191,6 +203,15 @@ def _targets(y: ArrayLike, n: int) -> Array:
         raise ValueError(f"y must have shape (n,) or (n, C) with at least one value, got {result.shape}")
     check_consistent_length(np.empty(n), result)
     return result
+
+
+def _weights(sample_weight: ArrayLike | None, n: int) -> Array | None:
+    if sample_weight is None:
+        return None
+    weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight must have shape ({n},), got {weights.shape}")
+    return weights
 
 
 def _row(x: ArrayLike, what: str, shape: str) -> Array:
