@@ -20,7 +20,12 @@ test: .venv/installed core-test wheel
 	$(PIP) install $(BUILD_TOOLS)
 	@touch $@
 
-.venv/installed: .venv/tools $(NATIVE)
+# Which modules there are: the editable installation must be made anew when that changes, not when one of them does.
+.venv/modules: .venv/tools FORCE
+	@find src -name '*.py*' -not -path '*/__pycache__*' | sort > $@.new; cmp -s $@.new $@ || cp $@.new $@
+FORCE:
+
+.venv/installed: .venv/tools .venv/modules $(NATIVE)
 	$(PIP) install --no-build-isolation -C cmake.define.PARSIMON_WERROR=ON -e ".[test]"
 	@touch $@
 
@@ -62,10 +67,11 @@ wheel: .venv/installed
 	cd build/wheel && env/bin/python -I ../../tools/installed.py
 
 bench: .venv/installed
-	$(BIN)/python benchmarks/knlms.py
+	$(BIN)/python benchmarks/run.py
 
+# The papers' tables and figures, into results/.
 experiments: .venv/installed
-	$(BIN)/python -m parsimon.experiments.demo
+	$(BIN)/python -m parsimon.experiments
 
 clean:
 	rm -rf .venv build dist demo-output results .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -52,8 +52,8 @@ private:
 class OldestCompression final : public Compression {
 public:
     explicit OldestCompression(std::size_t budget) : budget_(budget) {}
-    void compress(Dictionary& dictionary, Update&, Step&) override {
-        while (dictionary.size() > budget_) dictionary.drop(0);
+    void compress(Dictionary& dictionary, Update& update, Step&) override {
+        while (dictionary.size() > budget_) update.retire(dictionary, 0);
     }
 
 private:

@@ -18,6 +18,12 @@ void propose(const Dictionary& dictionary, Step& step) {
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) sample.coefficient[c] = -sample.gradient[c];
 }
 
+// What is left of a sum of squares after a subtraction; zero, a mark, where most of its digits are gone.
+double remainder_of(double before, double gone) {
+    const double after = before - gone;
+    return after > 1e-6 * before ? after : 0.0;
+}
+
 }  // namespace
 
 void Covariance::reserve(std::size_t capacity) {
@@ -129,7 +135,7 @@ void SpanRLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
         const double inverse = 1.0 / look.residual;
         for (std::size_t i = 0; i < m; ++i) {
             const double a = look.a[i] * inverse;
-            spread_[i] = forgotten * spread_[i] + a * (2.0 * forgotten * t_[i] + a * quadratic);
+            if (spread_[i] > 0.0) spread_[i] = std::max(0.0, forgotten * spread_[i] + a * (2.0 * forgotten * t_[i] + a * quadratic));
         }
         spread_[m] = inverse * inverse * quadratic;
         for (std::size_t c = 0; c < C; ++c) {
@@ -145,12 +151,13 @@ void SpanRLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     covariance_.pass(look.a);
     if (covariance_.extra() > 0.0) {
         dictionary.solve(look.a, u_.data());
-        for (std::size_t i = 0; i < m; ++i) spread_[i] += covariance_.extra() * u_[i] * u_[i];
+        for (std::size_t i = 0; i < m; ++i)
+            if (spread_[i] > 0.0) spread_[i] += covariance_.extra() * u_[i] * u_[i];
     }
     const double forgotten = covariance_.scale() * covariance_.scale();
     const double alpha = covariance_.absorb(look.a, 1.0 / sample.weight);
     dictionary.solve(covariance_.gain(), u_.data());
-    for (std::size_t i = 0; i < m; ++i) spread_[i] = forgotten * spread_[i] - u_[i] * u_[i] / alpha;
+    for (std::size_t i = 0; i < m; ++i) spread_[i] = remainder_of(forgotten * spread_[i], u_[i] * u_[i] / alpha);
     for (std::size_t c = 0; c < C; ++c) simd::loops().axpy(-sample.gradient[c] / alpha, u_.data(), dictionary.weights(c), m);
 }
 
@@ -162,18 +169,21 @@ double SpanRLSUpdate::exact_spread(Dictionary& dictionary, std::size_t j) {
 }
 
 std::size_t SpanRLSUpdate::least_needed(Dictionary& dictionary) {
-    // The running spreads lose digits: whoever seems least needed is asked exactly, until one stands by its figure.
+    // Running spreads that have lost their digits were marked by a zero; and now and then the least is asked exactly, until one stands by
+    // its figure.
+    const bool doubt = evictions_++ % 16 == 0;
     for (;;) {
         std::size_t best = 0;
         double least = std::numeric_limits<double>::infinity();
         for (std::size_t j = 0; j < dictionary.size(); ++j) {
+            if (spread_[j] == 0.0) spread_[j] = exact_spread(dictionary, j);
             const double cost = squared_weights(dictionary, j) / spread_[j];
-            if (spread_[j] <= 0.0 || cost < least) {
+            if (cost < least) {
                 best = j;
-                if (spread_[j] <= 0.0) break;
                 least = cost;
             }
         }
+        if (!doubt) return best;
         const double exact = exact_spread(dictionary, best), error = std::fabs(spread_[best] - exact);
         spread_[best] = exact;
         if (error <= 1e-3 * exact) return best;
@@ -199,7 +209,7 @@ void SpanRLSUpdate::removing(Dictionary& dictionary, std::size_t j, const double
     for (std::size_t i = 0, k = 0; i < m; ++i) {
         if (i == j) continue;
         const double z = u_[k] + n[i] * spread / n[j];
-        spread_[k] = spread_[i] - z * z / spread;
+        spread_[k] = remainder_of(spread_[i], z * z / spread);
         ++k;
     }
 }

@@ -61,18 +61,20 @@ public:
     void step(Dictionary& dictionary, Sample& sample, Step& step) override;
     // The centre without which the squared error rises least: w_j^2 / (n'P n), n = K^-1 e_j.
     std::size_t least_needed(Dictionary& dictionary) override;
+    void retire(Dictionary& dictionary, std::size_t j) override { dictionary.project_out(j); }
     const Covariance& covariance() const { return covariance_; }
 
 private:
     void reserve(std::size_t capacity) override;
     void appended(const Dictionary&, const Look&) override {}
-    void removing(Dictionary& dictionary, std::size_t j, const double* n) override;
+    void removing(Dictionary& dictionary, std::size_t j, const double* n) override;  // of a projection: the only way out here
     std::size_t nbytes() const override;
     double exact_spread(Dictionary& dictionary, std::size_t j);
 
     double ridge_;
     Covariance covariance_;
-    std::vector<double> spread_;  // n_j'P n_j with n_j = K^-1 e_j
+    std::vector<double> spread_;  // n_j'P n_j with n_j = K^-1 e_j, 0 where it must be computed anew
+    std::uint64_t evictions_ = 0;
     std::vector<double> t_, u_, new_weights_;
 };
 

@@ -23,6 +23,8 @@ public:
     virtual std::size_t least_needed(Dictionary& dictionary) { return dictionary.cheapest(); }
     // That centre leaves; returns the squared RKHS error made, where it is known.
     virtual double remove(Dictionary& dictionary, std::size_t j) { return dictionary.project_out(j); }
+    // A centre leaves because of its age.
+    virtual void retire(Dictionary& dictionary, std::size_t j) { dictionary.drop(j); }
 };
 
 // Normalised LMS over all weights, equation (8) of Honeine, Richard & Bermudez 2007:

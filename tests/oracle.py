@@ -150,7 +150,7 @@ def spl(k, X, Y, step_size, eps0=None, mu0=None, budget=None, removal="older"):
         else:
             w = w + np.outer(a, c)  # (12)
         if eps0 is not None:  # the decremental step
-            while len(centres) > 1:
+            while centres:
                 costs = (w**2).sum(axis=1) / np.diag(np.linalg.inv(k(np.array(centres))))
                 if costs.min() > eps0**2:
                     break

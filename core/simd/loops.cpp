@@ -140,17 +140,20 @@ double max_abs(const double* x, std::size_t n) {
 
 // Rows of the same padded length are taken four at a time. That changes no result: each dot product has its own sum, and the vector that
 // all rows add to takes them in order.
-constexpr std::size_t group = 4;
+constexpr std::size_t group = panel_width;
 
 template <std::size_t N>
 PARSIMON_INLINE void dots(const double* const (&row)[N], const double* h, std::size_t length, double (&t)[N]) {
-    Pack acc[N];
-    for (std::size_t r = 0; r < N; ++r) acc[r] = broadcast(0.0);
-    for (std::size_t j = 0; j < length; j += lanes) {
-        const Pack v = load(h + j);
-        for (std::size_t r = 0; r < N; ++r) acc[r] = fma(load(row[r] + j), v, acc[r]);
+    constexpr std::size_t width = N < 4 ? N : 4;  // as many sums as there are registers for
+    for (std::size_t first = 0; first < N; first += width) {
+        Pack acc[width];
+        for (std::size_t r = 0; r < width; ++r) acc[r] = broadcast(0.0);
+        for (std::size_t j = 0; j < length; j += lanes) {
+            const Pack v = load(h + j);
+            for (std::size_t r = 0; r < width; ++r) acc[r] = fma(load(row[first + r] + j), v, acc[r]);
+        }
+        for (std::size_t r = 0; r < width; ++r) t[first + r] = sum(acc[r]);
     }
-    for (std::size_t r = 0; r < N; ++r) t[r] = sum(acc[r]);
 }
 
 template <std::size_t N>

@@ -159,9 +159,17 @@ PARSIMON_INLINE Pack square_root(const Pack& a) {
 
 // Sum of the lanes, as a balanced tree: ((0+4)+(2+6)) + ((1+5)+(3+7)).
 PARSIMON_INLINE double sum(const Pack& a) {
+#if defined(PARSIMON_VECTOR_EXTENSIONS) && !defined(__AVX__)
+    const Part s = (a.v[0] + a.v[2]) + (a.v[1] + a.v[3]);
+    return s[0] + s[1];
+#elif defined(PARSIMON_VECTOR_EXTENSIONS) && !defined(__AVX512F__)
+    const Part s = a.v[0] + a.v[1];
+    return (s[0] + s[2]) + (s[1] + s[3]);
+#else
     double v[lanes];
     store(v, a);
     return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+#endif
 }
 
 namespace constants {

@@ -10,7 +10,7 @@
 True
 """
 
-from parsimon import admission, algorithms, compression, datasets, kernels, losses, updates
+from parsimon import admission, algorithms, compression, datasets, diagnostics, kernels, losses, updates
 from parsimon.estimators import KLMSRegressor, KNLMSRegressor, KRLSRegressor, NORMARegressor, SPLRegressor
 
 __version__ = "0.1.0.dev0"
@@ -25,6 +25,7 @@ __all__ = [
     "algorithms",
     "compression",
     "datasets",
+    "diagnostics",
     "kernels",
     "losses",
     "updates",

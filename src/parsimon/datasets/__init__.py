@@ -1,5 +1,5 @@
 """Data sets: the papers' generated systems."""
 
-from parsimon.datasets.systems import make_honeine_system
+from parsimon.datasets.systems import make_dodd_series, make_honeine_system, make_pothin_system
 
-__all__ = ["make_honeine_system"]
+__all__ = ["make_dodd_series", "make_honeine_system", "make_pothin_system"]

@@ -1,1 +1,16 @@
-"""Experiments: the papers' and our own, each a module that can be run."""
+"""Experiments: the papers' figures and tables, each a module with a function ``run``. ``python -m parsimon.experiments`` runs them.
+
+>>> from parsimon.experiments import EXPERIMENTS
+>>> "honeine-2007/convergence" in EXPERIMENTS
+True
+"""
+
+from __future__ import annotations
+
+#: name: module. Imported when it is run.
+EXPERIMENTS = {
+    "pothin-richard-2006/time-series": "parsimon.experiments.pothin_richard_2006.time_series",
+    "pothin-richard-2006/adaptive": "parsimon.experiments.pothin_richard_2006.adaptive",
+    "honeine-2007/bounds": "parsimon.experiments.honeine_2007.bounds",
+    "honeine-2007/convergence": "parsimon.experiments.honeine_2007.convergence",
+}

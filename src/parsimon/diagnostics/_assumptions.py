@@ -1,0 +1,71 @@
+"""What the bounds assume of a model."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsimon.diagnostics._dense import _cosines, _eigenvalues, _model
+from parsimon.estimators import KNLMSRegressor, KRLSRegressor
+
+Array = NDArray[np.float64]
+
+
+class AssumptionError(ValueError):
+    """A bound was asked of a model that does not meet its assumptions; the message says which."""
+
+
+def _threshold(model: Any) -> float:
+    """Return mu0 if rule (6) chose the centres."""
+    # Parameters may have been set since; those that count are those it learned with.
+    parameters = getattr(model, "_learns_with", None) or model.get_params(deep=False)
+    admission = parameters.get("admission", "coherence")
+    if admission != "coherence":
+        raise AssumptionError(f"admission={admission!r}: the centres were not chosen by the coherence rule")
+    mu0 = parameters.get("coherence")
+    if not isinstance(mu0, Real):
+        held = f"coherence={mu0!r}" if "coherence" in parameters else type(model).__name__
+        raise AssumptionError(f"{held}: the centres were not chosen by a fixed coherence threshold")
+    return float(mu0)
+
+
+def _rejects_below(model: Any) -> float:
+    """Return mu0 if every input that is not a centre was rejected by rule (6), and every centre that ever was still is."""
+    kernel, centers = _model(model)
+    mu0 = _threshold(model)
+    parameters = getattr(model, "_learns_with", None) or model.get_params(deep=False)
+    budget = parameters.get("budget")
+    if budget is not None and len(centers) >= budget:
+        raise AssumptionError(
+            f"budget={budget} evicted something, or may have: Propositions 4 and 5 speak of dictionaries from which nothing was removed"
+        )
+    if budget is None and isinstance(model, KNLMSRegressor | KRLSRegressor):
+        return mu0  # no factor of the Gram matrix is kept, so rule (6) alone decides
+    # A model that keeps the factor also refuses what lies in the span up to rounding: delta <= floor (1 + ||a||^2), and ||a||^2 <= 1 / nu_min.
+    least = max(float(_eigenvalues(kernel, centers)[0]), np.finfo(float).tiny) if len(centers) else 1.0
+    if _SPAN_FLOOR * (1.0 + 1.0 / least) > 1.0 - mu0**2:
+        raise AssumptionError(
+            f"the Gram matrix is near singular (smallest eigenvalue {least:.2g}): inputs may have been refused "
+            "because they lie in the span up to rounding, not by the coherence rule"
+        )
+    return mu0
+
+
+#: The core's floor on the squared distance of a new centre to the span, and the drift it allows in it, together (core/dictionary.hpp).
+_SPAN_FLOOR = 1e-6
+
+
+def _require_seen(model: Any, X: Array) -> None:
+    kernel, centers = _model(model)
+    mu0 = _threshold(model)
+    nearest = np.abs(_cosines(kernel, X, centers)).max(axis=1, initial=0.0)
+    strangers = np.flatnonzero(nearest < mu0 - 1e-9)  # the core sums in another order
+    if len(strangers):
+        i = strangers[0]
+        raise AssumptionError(
+            f"row {i} of X is not a centre and has coherence {nearest[i]:g} <= {mu0:g}: the coherence rule did not reject it, so "
+            "the model has not seen it, or took it as lying in the span; Propositions 4 and 5 speak of the inputs seen"
+        )

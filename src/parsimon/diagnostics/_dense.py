@@ -1,0 +1,84 @@
+"""Dense linear algebra on normalised Gram matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from parsimon.kernels import Kernel, _points
+
+Array = NDArray[np.float64]
+
+
+def _dictionary(kernel: Any, centers: ArrayLike | None) -> tuple[Kernel, Array]:
+    if isinstance(kernel, Kernel):
+        if centers is None:
+            raise TypeError("a kernel needs centers beside it; or give a fitted model alone")
+        return kernel, _points(centers, "centers")
+    if centers is not None:
+        raise TypeError(f"centers belong to a kernel object of parsimon.kernels, got them with {kernel!r}")
+    return _model(kernel)
+
+
+def _model(model: Any) -> tuple[Kernel, Array]:
+    if isinstance(model, type) or not (hasattr(type(model), "centers_") or hasattr(model, "centers_")):
+        raise TypeError(f"expected a fitted model with centres, got {model!r}")
+    check_is_fitted(model)
+    return model.kernel_, model.centers_
+
+
+def _largest_babel(kernel: Kernel, centers: Array) -> float:
+    return float(_others(_gram(kernel, centers)).sum(axis=1).max(initial=0.0))
+
+
+def _norms(kernel: Kernel, points: Array, what: str) -> Array:
+    squares = kernel.diagonal(points)
+    bad = np.flatnonzero(~(np.isfinite(squares) & (squares >= 1e-100)))  # below, the core takes it as zero
+    if len(bad):
+        raise ValueError(
+            f"row {bad[0]} of {what} has k(x, x) = {squares[bad[0]]:g}, which cannot be scaled to 1: leave it out"
+        )
+    return np.asarray(np.sqrt(squares))
+
+
+def _cosines(kernel: Kernel, X: Array, centers: Array) -> Array:
+    """Return k(x, d) / sqrt(k(x, x) k(d, d)), (n, m)."""
+    if X.shape[1] != centers.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} columns, but the centres have {centers.shape[1]}")
+    left, right = _norms(kernel, X, "X"), _norms(kernel, centers, "centers")
+    return np.asarray(np.clip(kernel(X, centers) / left[:, np.newaxis] / right, -1.0, 1.0))
+
+
+def _gram(kernel: Kernel, points: Array, what: str = "centers") -> Array:
+    norms = _norms(kernel, points, what)
+    gram = np.clip(kernel(points) / norms[:, np.newaxis] / norms, -1.0, 1.0)
+    np.fill_diagonal(gram, 1.0)
+    return np.asarray(gram)
+
+
+def _others(gram: Array) -> Array:
+    """Return |K| without its diagonal."""
+    sizes = np.abs(gram)
+    np.fill_diagonal(sizes, 0.0)
+    return sizes
+
+
+def _eigenvalues(kernel: Any, centers: ArrayLike | None) -> Array:
+    return np.asarray(np.linalg.eigvalsh(_gram(*_dictionary(kernel, centers))))
+
+
+def _cut(values: Array) -> float:
+    """Return the size below which an eigenvalue (m,) is rounding."""
+    return float(len(values) * np.finfo(float).eps * values[-1])
+
+
+def _errors(gram: Array, products: Array) -> Array:
+    """Return 1 - h'K^-1 h for functions of norm 1 whose inner products with the centres are the rows h of `products` (n, m)."""
+    if not len(gram):
+        return np.ones(len(products))
+    values, vectors = np.linalg.eigh(gram)
+    parts = (products @ vectors) ** 2 / np.maximum(values, _cut(values))
+    return np.asarray(np.clip(1.0 - parts.sum(axis=1), 0.0, 1.0))

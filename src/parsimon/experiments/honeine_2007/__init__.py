@@ -1,0 +1,1 @@
+"""Honeine, Richard & Bermudez, *On-line nonlinear sparse approximation of functions*, ISIT 2007."""
