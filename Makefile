@@ -6,7 +6,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard core/*.?pp core/*/*.?pp bindi
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.7" "cmake>=3.26" ninja
 SOURCES := core/*.?pp core/*/*.?pp bindings/*.?pp benchmarks/*.cpp
 
-.PHONY: demo test lint format core-test wheel asan bench experiments clean
+.PHONY: demo test lint format core-test wheel asan bench soak experiments clean
 
 demo: .venv/installed
 	$(BIN)/python -m parsimon.experiments.demo
@@ -68,6 +68,10 @@ wheel: .venv/installed
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/run.py
+
+# Long runs that must hold: a million samples and more.
+soak: .venv/installed
+	$(BIN)/python tests/soak/krls.py
 
 # The papers' tables and figures, into results/.
 experiments: .venv/installed

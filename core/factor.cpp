@@ -40,18 +40,6 @@ void TriangularFactor::add_to_leading(std::size_t n, double* v) {
     }
 }
 
-void TriangularFactor::add(double* v) { add_to_leading(size_, v); }
-
-double TriangularFactor::inverse_norm(double* v) const {
-    double total = 0.0;  // of y, R'y = v
-    for (std::size_t i = size_; i-- > 0;) {
-        const double y = v[i] / row(i)[i];
-        simd::loops().axpy(-y, row(i), v, i);
-        total += y * y;
-    }
-    return total;
-}
-
 void TriangularFactor::condition_out(std::size_t j) {
     const auto& loops = simd::loops();
     std::copy_n(row(j), j + 1, carry_.begin());

@@ -34,10 +34,6 @@ public:
     // P <- scale^2 P, then P <- P - P a a'P / (noise + a'P a): what an observation a'v + e tells of v (e of variance `noise`, 0 allowed).
     // Leaves P a in k, (size,), with P as scaled, and returns noise + a'P a. One sweep, Carlson's form.
     double absorb(const double* a, double noise, double scale, double* k);
-    // P <- P + v v'; v is used up.
-    void add(double* v);
-    // v'P^-1 v; v is used up.
-    double inverse_norm(double* v) const;
 
     // Removes coordinate j by conditioning: P_(-j,-j) - P_(-j,j) P_(j,-j) / P_jj. Leaves column j of the old P divided by sqrt(P_jj) in
     // `carry` (size,).
@@ -59,7 +55,7 @@ public:
     void restore_tail(std::size_t j, const double* saved, std::size_t size);
 
 private:
-    void add_to_leading(std::size_t n, double* v);  // of P, v v' with v (n,)
+    void add_to_leading(std::size_t n, double* v);  // to the leading part of P, v v' with v (n,); v is used up
 
     std::size_t size_ = 0;
     std::vector<double> rows_, carry_;

@@ -28,33 +28,30 @@ double remainder_of(double before, double gone) {
 
 void Covariance::reserve(std::size_t capacity) {
     factor_.reserve(capacity);
-    for (auto* array : {&diagonal_, &gain_, &direction_}) array->resize(capacity);
+    for (auto* array : {&diagonal_, &gain_, &unit_}) array->resize(capacity);
 }
 
 std::size_t Covariance::nbytes() const {
-    return factor_.nbytes() + (diagonal_.capacity() + gain_.capacity() + direction_.capacity()) * sizeof(double);
+    return factor_.nbytes() + (diagonal_.capacity() + gain_.capacity() + unit_.capacity()) * sizeof(double);
 }
 
-void Covariance::pass(const double* a) {
-    if (forgetting_ == 1.0 || size() == 0) return;
+void Covariance::pass() {
+    if (forgetting_ == 1.0) return;
     if (steps_++ % 64 == 0) factor_.diagonal(diagonal_.data());  // the running sums lose digits slowly
-    const double largest = *std::max_element(diagonal_.begin(), diagonal_.begin() + static_cast<std::ptrdiff_t>(size()));
-    extra_ = 0.0;
-    if (largest < cap_) {
-        scale_ = 1.0 / std::sqrt(forgetting_);
-        for (std::size_t i = 0; i < size(); ++i) diagonal_[i] /= forgetting_;
-    } else if (a && largest < 2.0 * cap_) {
-        std::copy_n(a, size(), direction_.begin());
-        const double information = factor_.inverse_norm(direction_.data());
-        if (!(information > 0.0)) return;
-        extra_ = (1.0 / forgetting_ - 1.0) / information;
-        const double root = std::sqrt(extra_);
-        for (std::size_t i = 0; i < size(); ++i) {
-            direction_[i] = root * a[i];
-            diagonal_[i] += direction_[i] * direction_[i];
-        }
-        factor_.add(direction_.data());
-    }
+    scale_ = 1.0 / std::sqrt(forgetting_);
+    for (std::size_t i = 0; i < size(); ++i) diagonal_[i] /= forgetting_;
+}
+
+double Covariance::hold() {
+    if (forgetting_ == 1.0 || size() == 0) return 0.0;
+    const auto first = diagonal_.begin();
+    const auto i = static_cast<std::size_t>(std::max_element(first, first + static_cast<std::ptrdiff_t>(size())) - first);
+    if (diagonal_[i] <= cap_) return 0.0;
+    // P_ii <- P_ii noise / (noise + P_ii) = P_ii / 2
+    unit_[i] = 1.0;
+    const double alpha = absorb(unit_.data(), diagonal_[i]);
+    unit_[i] = 0.0;
+    return alpha;
 }
 
 void Covariance::apply_scale() {
@@ -81,7 +78,7 @@ void Covariance::append(double factor, const double* values, double diagonal) {
     apply_scale();
     const std::size_t m = size();
     factor_.append(factor, values, diagonal);
-    if (m == 0) cap_ = windup * diagonal * diagonal;
+    if (m == 0) cap_ = windup_ * diagonal * diagonal;
     if (forgetting_ == 1.0) return;
     const double* row = factor_.row(m);
     for (std::size_t i = 0; i < m; ++i) diagonal_[i] += row[i] * row[i];
@@ -127,7 +124,7 @@ void SpanRLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     if (sample.admitted) {
         // The new value is observed once and by nothing else: v = weight y / (ridge + weight).
         const double variance = 1.0 / (ridge_ + sample.weight), share = sample.weight * variance;
-        covariance_.pass(nullptr);
+        covariance_.pass();
         // n_i grows by (a_i a; -a_i) / delta, and so does its spread.
         const double forgotten = covariance_.scale() * covariance_.scale();
         const double quadratic = forgotten * covariance_.multiply(look.a, t_.data(), u_.data()) + variance;
@@ -148,17 +145,16 @@ void SpanRLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
         dictionary.append(look, new_weights_.data());
         return;
     }
-    covariance_.pass(look.a);
-    if (covariance_.extra() > 0.0) {
-        dictionary.solve(look.a, u_.data());
-        for (std::size_t i = 0; i < m; ++i)
-            if (spread_[i] > 0.0) spread_[i] += covariance_.extra() * u_[i] * u_[i];
-    }
+    covariance_.pass();
     const double forgotten = covariance_.scale() * covariance_.scale();
     const double alpha = covariance_.absorb(look.a, 1.0 / sample.weight);
     dictionary.solve(covariance_.gain(), u_.data());
     for (std::size_t i = 0; i < m; ++i) spread_[i] = remainder_of(forgotten * spread_[i], u_[i] * u_[i] / alpha);
     for (std::size_t c = 0; c < C; ++c) simd::loops().axpy(-sample.gradient[c] / alpha, u_.data(), dictionary.weights(c), m);
+    while (const double held = covariance_.hold()) {
+        dictionary.solve(covariance_.gain(), u_.data());
+        for (std::size_t i = 0; i < m; ++i) spread_[i] = remainder_of(spread_[i], u_[i] * u_[i] / held);
+    }
 }
 
 double SpanRLSUpdate::exact_spread(Dictionary& dictionary, std::size_t j) {
@@ -171,7 +167,7 @@ double SpanRLSUpdate::exact_spread(Dictionary& dictionary, std::size_t j) {
 std::size_t SpanRLSUpdate::least_needed(Dictionary& dictionary) {
     // Running spreads that have lost their digits were marked by a zero; and now and then the least is asked exactly, until one stands by
     // its figure.
-    const bool doubt = evictions_++ % 16 == 0;
+    const bool doubt = evictions_++ % 64 == 0;
     for (;;) {
         std::size_t best = 0;
         double least = std::numeric_limits<double>::infinity();
@@ -233,7 +229,7 @@ void RowRLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     Look& look = *sample.look;
     const std::size_t C = dictionary.n_outputs();
     const double noise = 1.0 / sample.weight;
-    covariance_.pass(look.h);
+    covariance_.pass();
     if (sample.admitted && ridge_ == 0.0) {
         // The new weight is what this observation leaves over: w = e / h0, with the covariance of that.
         const double alpha = covariance_.absorb(look.h, noise), root = std::sqrt(alpha);
@@ -250,6 +246,7 @@ void RowRLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     const double alpha = covariance_.absorb(look.h, noise);
     for (std::size_t c = 0; c < C; ++c)
         simd::loops().axpy(-sample.gradient[c] / alpha, covariance_.gain(), dictionary.weights(c), look.known);
+    while (covariance_.hold() > 0.0) continue;
 }
 
 std::size_t RowRLSUpdate::least_needed(Dictionary& dictionary) {

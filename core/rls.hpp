@@ -9,30 +9,28 @@ namespace parsimon {
 
 // The covariance P of recursive least squares, P = (sum_t forgetting^(n-t) weight_t a_t a_t')^-1, as a triangular factor.
 //
-// Forgetting inflates P by 1 / forgetting before each observation. Where nothing excites a direction that would go on for ever. So,
-// anti-windup: once a variance P_ii has reached `windup` times that of the first centre, a sample inflates P in its own direction only,
-//     P <- P + (1 / forgetting - 1) a a' / (a'P^-1 a),
-// until all are below it again: what is excited goes on being tracked, what is not stays as uncertain as it is. (If a variance reaches
-// twice that all the same, nothing is forgotten.) While no variance is that large this is exponential forgetting to the letter.
+// Forgetting inflates P by 1 / forgetting before each observation, and where nothing excites a coordinate that would go on for ever. So,
+// anti-windup: a coordinate whose variance P_ii has reached `windup` times that of the first centre is observed once more at the value it
+// has (an observation that is no surprise changes no weight), with as much noise as halves its variance. What is excited is forgotten
+// exponentially, to the letter; what is not stays where it is, and is learned anew as soon as something is seen of it.
 class Covariance {
 public:
-    static constexpr double windup = 1e6;
-
-    explicit Covariance(double forgetting) : forgetting_(forgetting) {}
+    Covariance(double forgetting, double windup) : forgetting_(forgetting), windup_(windup) {}
 
     std::size_t size() const { return factor_.size(); }
     const TriangularFactor& factor() const { return factor_; }
     void reserve(std::size_t capacity);
     std::size_t nbytes() const;
 
-    // Time passes. Called once for each sample, before it is absorbed or appended; a (size,), null where it does not observe the present
-    // coordinates. P is now scale()^2 P + extra() a a', the scaling still to be done.
-    void pass(const double* a);
+    // Time passes, once for each sample before it is absorbed or appended: P is scale()^2 P from now on, the scaling still to be done.
+    void pass();
     double scale() const { return scale_; }
-    double extra() const { return extra_; }
     // An observation a'v of noise variance `noise`. Returns alpha = noise + a'P a; `gain()` is P a then.
     double absorb(const double* a, double noise);
     const double* gain() const { return gain_.data(); }
+    // Holds one coordinate whose variance has grown too large, if there is one: alpha of that observation, `gain()` with it; 0 if there is
+    // none.
+    double hold();
     // P gets a coordinate: row factor * values, then the diagonal entry of the factor.
     void append(double factor, const double* values, double diagonal);
     // The coordinate is known to be zero, and leaves.
@@ -45,16 +43,17 @@ public:
 private:
     void apply_scale();
 
-    double forgetting_, cap_ = 0.0, scale_ = 1.0, extra_ = 0.0;
+    double forgetting_, windup_, cap_ = 0.0, scale_ = 1.0;
     TriangularFactor factor_;
-    std::vector<double> diagonal_, gain_, direction_;  // diagonal_: P_ii, kept only where there is forgetting
+    std::vector<double> diagonal_, gain_, unit_;  // diagonal_: P_ii, kept only where there is forgetting; unit_: zero but in `hold`
     std::uint64_t steps_ = 0;
 };
 
 // Engel, Mannor & Meir 2004: least squares in the values at the centres, f(x) = a(x)'v with a = K^-1 h and v = K w, penalty ridge ||v||^2.
 class SpanRLSUpdate final : public Update, private Aligned {
 public:
-    SpanRLSUpdate(double ridge, double forgetting) : ridge_(ridge), covariance_(forgetting) {}
+    // Values are observed with noise of variance 1: a coordinate of variance 1000 is as good as unknown.
+    SpanRLSUpdate(double ridge, double forgetting) : ridge_(ridge), covariance_(forgetting, 1e3) {}
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
     void attach(Dictionary& dictionary) override { dictionary.attach(*this); }
     void open(Dictionary& dictionary, Step& step) override;
@@ -82,7 +81,8 @@ private:
 // taken as zero in its column.
 class RowRLSUpdate final : public Update, private Aligned {
 public:
-    RowRLSUpdate(double ridge, double forgetting) : ridge_(ridge), covariance_(forgetting) {}
+    // Weights of coherent centres have large variances for no other reason than that.
+    RowRLSUpdate(double ridge, double forgetting) : ridge_(ridge), covariance_(forgetting, 1e6) {}
     void attach(Dictionary& dictionary) override { dictionary.attach(*this); }
     void open(Dictionary& dictionary, Step& step) override;
     void step(Dictionary& dictionary, Sample& sample, Step& step) override;

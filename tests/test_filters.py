@@ -219,7 +219,9 @@ def test_covariance_stays_bounded_where_nothing_excites_it(admission, kind):
     P = R.T @ R
     assert np.isfinite(P).all()
     assert np.linalg.eigvalsh(P)[0] > 0
-    assert np.diag(P).max() <= 2.1e6
+    assert (
+        np.diag(P).max() <= (1e3 if admission == "ald" else 1e6) * 1.02
+    )  # of the first centre's variance, 1, after one more inflation
     assert np.abs(model.weights_).max() < 1e4
     # The corner is still tracked, and what lies elsewhere can be learned again at once.
     model.partial_fit(X, -np.sin(X[:, 0]))

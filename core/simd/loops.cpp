@@ -225,12 +225,16 @@ double absorb(double* R, std::size_t m, const double* a, double noise, double sc
 }
 
 void rotate(double c, double s, const double* x, double* y, double* out, std::size_t n) {
-    const Pack pc = broadcast(c), ps = broadcast(s), minus_s = broadcast(-s);
+    const Part pc = one::broadcast(c), ps = one::broadcast(s), minus_s = one::broadcast(-s);
+    constexpr std::size_t width = lanes / parts;
     std::size_t i = 0;
-    for (; i + lanes <= n; i += lanes) {
-        const Pack vx = load(x + i), vy = load(y + i);
-        store(out + i, fma(minus_s, vy, pc * vx));
-        store(y + i, fma(pc, vy, ps * vx));
+    for (; i + width <= n; i += width) {
+        Part vx, vy;
+        std::memcpy(&vx, x + i, sizeof vx);
+        std::memcpy(&vy, y + i, sizeof vy);
+        const Part turned = one::fma(minus_s, vy, pc * vx), carried = one::fma(pc, vy, ps * vx);
+        std::memcpy(out + i, &turned, sizeof turned);
+        std::memcpy(y + i, &carried, sizeof carried);
     }
     for (; i < n; ++i) {
         const double vx = x[i], vy = y[i];

@@ -115,32 +115,6 @@ TEST(coordinates_leave) {
         }
 }
 
-TEST(a_rank_one_matrix_is_added) {
-    std::mt19937 rng(11);
-    std::normal_distribution<double> normal;
-    for (std::size_t m = 1; m < 30; ++m) {
-        TriangularFactor factor = example(m, rng);
-        Dense P = dense(factor);
-        std::vector<double> v(m);
-        for (double& e : v) e = normal(rng);
-        for (std::size_t i = 0; i < m; ++i)
-            for (std::size_t j = 0; j < m; ++j) P[i][j] += v[i] * v[j];
-        auto used = v;
-        factor.add(used.data());
-        check_equal(dense(factor), P);
-        // v'P^-1 v, by what an observation without noise leaves: with P v = k, v'P v = alpha, P^-1 enters through w = P v: w'P^-1 w = v'P
-        // v.
-        std::vector<double> w(m);
-        double quadratic = 0.0;
-        for (std::size_t i = 0; i < m; ++i)
-            for (std::size_t j = 0; j < m; ++j) {
-                w[i] += P[i][j] * v[j];
-                quadratic += v[i] * P[i][j] * v[j];
-            }
-        CHECK_NEAR(factor.inverse_norm(w.data()), quadratic, 1e-7 * (1 + quadratic));
-    }
-}
-
 TEST(diagonals) {
     std::mt19937 rng(9);
     const TriangularFactor factor = example(17, rng);

@@ -116,8 +116,9 @@ class SpanRLS(Update):
     - admitted: P <- diag(P, 1/(ridge + weight)), and w so that f takes the value weight y / (ridge + weight) at x;
     - else: q = P a / (1/weight + a'P a), P <- P - q a'P, w <- w + K^-1 q e.
 
-    Forgetting first inflates P by 1/forgetting. Anti-windup: a coordinate whose variance P_ii has reached 1e6 times that of the first centre is inflated no
-    further, so that P stays bounded where nothing excites it. P is held as a triangular factor: it cannot lose symmetry or definiteness.
+    Forgetting first inflates P by 1/forgetting. Anti-windup: a value whose variance P_ii has reached 1000 times that of the first centre (which is that of the
+    noise) is observed once more as it is, with as much noise as halves its variance. That changes no weight, and P stays bounded
+    where nothing excites it. P is held as a triangular factor: it cannot lose symmetry or definiteness.
 
     Reference: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE Transactions on Signal Processing 2004 (ridge 0, forgetting 1).
 
@@ -146,7 +147,7 @@ class RowRLS(SpanRLS):
     - admitted, ridge 0: w <- (w, e/h0), P <- [[P, -k/h0], [-k'/h0, alpha/h0^2]] with k = P h, alpha = 1/weight + h'P h, h0 = k(x, x);
     - else: q = P h / (1/weight + h'P h), P <- P - q h'P, w <- w + q e (an admitted centre enters with weight 0 and P_jj = 1/ridge before that).
 
-    Forgetting and anti-windup as in `SpanRLS`.
+    Forgetting and anti-windup as in `SpanRLS`, at a millionfold variance: weights of coherent centres have large variances for no other reason than that.
 
     Reference: Richard, Bermudez & Honeine, *Online prediction of time series data with kernels*, IEEE Transactions on Signal Processing 2009.
 

@@ -37,11 +37,12 @@ class KRLSRegressor(StreamRegressor):
         The ridge of the least-squares problem: a penalty on the squared values at the centres ("ald") or on the squared weights ("coherence").
         0 with "ald" is Engel's algorithm.
     forgetting : float in (0, 1], default=1.0
-        The factor by which the weight of a sample falls with every later one. Below 1 the filter tracks a changing system. A coordinate whose variance has reached
-        1e6 times that of the first centre is inflated no further (anti-windup): what nothing excites is neither forgotten for ever nor blown up.
+        The factor by which the weight of a sample falls with every later one. Below 1 the filter tracks a changing system. Anti-windup: where nothing is seen for long the
+        filter holds the value it has, and knows that it may be wrong (see `parsimon.updates.SpanRLS`); elsewhere it forgets exponentially.
     budget : int or None, default=None
         The most centres held, B. Beyond it the centre leaves without which the squared error rises least, and the weights of the others move to
-        the least-squares fit without it. The memory, about 8 B^2 bytes ("ald") or 4 B^2 ("coherence"), is taken at the first sample.
+        the least-squares fit without it. Let the tolerance be such that the budget is rarely needed: if nearly every sample is admitted and another evicted,
+        each admitted value is fitted exactly, noise and all. The memory, about 8 B^2 bytes ("ald") or 4 B^2 ("coherence"), is taken at the first sample.
     n_passes : int, default=1
         Passes over the data in `fit`.
 

@@ -23,8 +23,8 @@ def run(output: Path, *, quick: bool = False) -> Report:
     kernel = Gaussian(1.0)
     for m in (2, 5, 10):
         found = []
-        for _ in range(20 if quick else 500):
-            centers = rng.normal(size=(m, 3)) * rng.uniform(1, 6)
+        for _ in range(200 if quick else 2000):
+            centers = rng.normal(size=(m, 3)) * rng.uniform(1, 3) * m ** (1 / 3)
             mu = diagnostics.coherence(kernel, centers)
             if 0.1 < (m - 1) * mu < 1:  # below that the bound is 1 for all it matters
                 found.append((mu, diagnostics.residual_bound(m, mu), worst_residual(centers, kernel)))
