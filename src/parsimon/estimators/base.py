@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
@@ -23,16 +22,16 @@ Array = NDArray[np.float64]
 
 
 class StreamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """A regressor over one learner. Subclasses name their parameters and turn them into a recipe."""
+    """A regressor over one learner.
+
+    A subclass names its algorithm and its parameters: `kernel`, `gamma`, `n_passes` and those of the algorithm, under the same names.
+    """
 
     kernel: Any
     gamma: float | str
     n_passes: int
+    _algorithm: Callable[..., Recipe]
     _learner: _core.Learner
-
-    @abstractmethod
-    def _recipe(self, kernel: kernels.Kernel) -> Recipe:
-        """Return the algorithm that the parameters describe."""
 
     # Learning
 
@@ -168,8 +167,9 @@ class StreamRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.kernel_ = kernels.resolve(self.kernel, self.gamma, X)
         self._flat = y.ndim == 1
         Y = y.reshape(len(y), -1)
-        self._learner = self._recipe(self.kernel_).build(X.shape[1], Y.shape[1])
         self._learns_with = self.get_params(deep=False)
+        options = {k: v for k, v in self._learns_with.items() if k not in ("kernel", "gamma", "n_passes")}
+        self._learner = self._algorithm(self.kernel_, **options).build(X.shape[1], Y.shape[1])
         return X, Y
 
     def _block(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:

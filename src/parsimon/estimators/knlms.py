@@ -6,7 +6,6 @@ from typing import Any
 
 from parsimon import algorithms
 from parsimon.estimators.base import StreamRegressor
-from parsimon.kernels import Kernel
 
 __all__ = ["KNLMSRegressor"]
 
@@ -75,6 +74,8 @@ class KNLMSRegressor(StreamRegressor):
     0.0107
     """
 
+    _algorithm = staticmethod(algorithms.knlms)
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -95,13 +96,3 @@ class KNLMSRegressor(StreamRegressor):
         self.budget = budget
         self.compression = compression
         self.n_passes = n_passes
-
-    def _recipe(self, kernel: Kernel) -> algorithms.Recipe:
-        return algorithms.knlms(
-            kernel,
-            step_size=self.step_size,
-            coherence=self.coherence,
-            ridge=self.ridge,
-            budget=self.budget,
-            compression=self.compression,
-        )

@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 
 from parsimon import algorithms
 from parsimon.estimators.base import Array, StreamRegressor
-from parsimon.kernels import Kernel
 
 __all__ = ["KRLSRegressor"]
 
@@ -69,6 +68,8 @@ class KRLSRegressor(StreamRegressor):
     (15, True)
     """
 
+    _algorithm = staticmethod(algorithms.krls)
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -103,14 +104,3 @@ class KRLSRegressor(StreamRegressor):
     def predict_then_learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
         """Learn a block as `partial_fit` does, and return what was predicted for each row just before it was learned."""
         return self._predict_then_learn(X, y, sample_weight)
-
-    def _recipe(self, kernel: Kernel) -> algorithms.Recipe:
-        return algorithms.krls(
-            kernel,
-            admission=self.admission,
-            tolerance=self.tolerance,
-            coherence=self.coherence,
-            ridge=self.ridge,
-            forgetting=self.forgetting,
-            budget=self.budget,
-        )

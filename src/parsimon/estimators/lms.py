@@ -6,7 +6,6 @@ from typing import Any
 
 from parsimon import algorithms
 from parsimon.estimators.base import StreamRegressor
-from parsimon.kernels import Kernel
 
 __all__ = ["KLMSRegressor", "NORMARegressor"]
 
@@ -50,6 +49,8 @@ class KLMSRegressor(StreamRegressor):
     (13, True)
     """
 
+    _algorithm = staticmethod(algorithms.klms)
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -68,15 +69,6 @@ class KLMSRegressor(StreamRegressor):
         self.budget = budget
         self.compression = compression
         self.n_passes = n_passes
-
-    def _recipe(self, kernel: Kernel) -> algorithms.Recipe:
-        return algorithms.klms(
-            kernel,
-            step_size=self.step_size,
-            quantization=self.quantization,
-            budget=self.budget,
-            compression=self.compression,
-        )
 
 
 class NORMARegressor(StreamRegressor):
@@ -117,6 +109,8 @@ class NORMARegressor(StreamRegressor):
     (300, True)
     """
 
+    _algorithm = staticmethod(algorithms.norma)
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -135,12 +129,3 @@ class NORMARegressor(StreamRegressor):
         self.budget = budget
         self.compression = compression
         self.n_passes = n_passes
-
-    def _recipe(self, kernel: Kernel) -> algorithms.Recipe:
-        return algorithms.norma(
-            kernel,
-            step_size=self.step_size,
-            alpha=self.alpha,
-            budget=self.budget,
-            compression=self.compression,
-        )

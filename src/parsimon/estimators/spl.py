@@ -6,7 +6,6 @@ from typing import Any
 
 from parsimon import algorithms
 from parsimon.estimators.base import StreamRegressor
-from parsimon.kernels import Kernel
 
 __all__ = ["SPLRegressor"]
 
@@ -63,6 +62,8 @@ class SPLRegressor(StreamRegressor):
     (10, True)
     """
 
+    _algorithm = staticmethod(algorithms.spl)
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -85,14 +86,3 @@ class SPLRegressor(StreamRegressor):
         self.budget = budget
         self.removal = removal
         self.n_passes = n_passes
-
-    def _recipe(self, kernel: Kernel) -> algorithms.Recipe:
-        return algorithms.spl(
-            kernel,
-            step_size=self.step_size,
-            admission=self.admission,
-            tolerance=self.tolerance,
-            coherence=self.coherence,
-            budget=self.budget,
-            removal=self.removal,
-        )

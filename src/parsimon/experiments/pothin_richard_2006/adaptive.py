@@ -43,7 +43,7 @@ def run(output: Path, *, quick: bool = False) -> Report:
     for lags in (2, 5):
         for name, parameters in MODELS.items():
             runs = [one_run(parameters, lags, seed) for seed in progress(seeds, f"{name}, {lags} lags")]
-            error, coherence = (np.mean([r[i] for r in runs], axis=0) for i in (0, 1))
+            error, coherence = np.mean([r[0] for r in runs], axis=0), np.mean([r[1] for r in runs], axis=0)
             errors[name, lags], coherences[name, lags] = error, coherence
             shown = [coherence[2 * BUDGET // EVERY], coherence[200 // EVERY], coherence[-1]]
             order, late = np.mean([r[2] for r in runs]), error[SAMPLES // 2 :].mean()
