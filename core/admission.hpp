@@ -84,7 +84,7 @@ public:
     explicit DistanceAdmission(double radius) : radius_(radius) {}
     bool admits(Dictionary& dictionary, Sample& sample, const Step&) override {
         dictionary.find_nearest(*sample.look);
-        return sample.look->distance > radius_ * radius_;
+        return dictionary.size() == 0 || sample.look->distance > radius_ * radius_;
     }
 
 private:

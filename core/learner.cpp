@@ -98,8 +98,8 @@ void Learner::check_samples(const double* x, const double* y, const double* weig
         refuse("y is ", y[i], where.str(), ", beyond the largest target that can be used (", largest_target, ")");
     }
     for (std::size_t i = 0; weights && i < n; ++i)
-        if (!(weights[i] >= 0.0 && weights[i] <= largest_weight))
-            refuse("sample_weight is ", weights[i], " at row ", i, ": it must be from 0 to ", largest_weight);
+        if (weights[i] != 0.0 && !(weights[i] >= least_weight && weights[i] <= largest_weight))
+            refuse("sample_weight is ", weights[i], " at row ", i, ": it must be 0, or from ", least_weight, " to ", largest_weight);
 }
 
 void Learner::learn(const double* x, const double* y, const double* weights, std::size_t n, double* predictions) {

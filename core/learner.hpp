@@ -35,7 +35,7 @@ public:
     // Targets and diagonal kernel values beyond these are refused: squares and products of accepted numbers stay finite.
     static constexpr double largest_target = 1e100;
     static constexpr double largest_kernel_value = 1e80;
-    static constexpr double largest_weight = 1e20;
+    static constexpr double largest_weight = 1e20, least_weight = 1e-20;  // or 0
 
     // `reserve`: centres to make room for at once; 0 lets the dictionary grow.
     Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, std::size_t reserve);

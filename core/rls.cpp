@@ -26,32 +26,41 @@ double remainder_of(double before, double gone) {
 
 }  // namespace
 
+Covariance::Covariance(double forgetting) : forgetting_(forgetting), refresh_(1) {
+    // Each step multiplies the rounding error of the running diagonal by 1 / forgetting: not beyond 1e8 times.
+    if (forgetting < 1.0) refresh_ = static_cast<std::uint64_t>(std::clamp(std::log(1e8) / -std::log(forgetting), 1.0, 64.0));
+}
+
 void Covariance::reserve(std::size_t capacity) {
     factor_.reserve(capacity);
-    for (auto* array : {&diagonal_, &gain_, &unit_}) array->resize(capacity);
+    for (auto* array : {&diagonal_, &caps_, &gain_, &unit_}) array->resize(capacity);
 }
 
 std::size_t Covariance::nbytes() const {
-    return factor_.nbytes() + (diagonal_.capacity() + gain_.capacity() + unit_.capacity()) * sizeof(double);
+    return factor_.nbytes() + (diagonal_.capacity() + caps_.capacity() + gain_.capacity() + unit_.capacity()) * sizeof(double);
 }
 
 void Covariance::pass() {
     if (forgetting_ == 1.0) return;
-    if (steps_++ % 64 == 0) factor_.diagonal(diagonal_.data());  // the running sums lose digits slowly
+    if (steps_++ % refresh_ == 0) factor_.diagonal(diagonal_.data());
     scale_ = 1.0 / std::sqrt(forgetting_);
     for (std::size_t i = 0; i < size(); ++i) diagonal_[i] /= forgetting_;
 }
 
 double Covariance::hold() {
-    if (forgetting_ == 1.0 || size() == 0) return 0.0;
-    const auto first = diagonal_.begin();
-    const auto i = static_cast<std::size_t>(std::max_element(first, first + static_cast<std::ptrdiff_t>(size())) - first);
-    if (diagonal_[i] <= cap_) return 0.0;
-    // P_ii <- P_ii noise / (noise + P_ii) = P_ii / 2
-    unit_[i] = 1.0;
-    const double alpha = absorb(unit_.data(), diagonal_[i]);
-    unit_[i] = 0.0;
-    return alpha;
+    if (forgetting_ == 1.0) return 0.0;
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (!(diagonal_[i] > caps_[i])) continue;
+        diagonal_[i] = factor_.diagonal(i);
+        if (!(diagonal_[i] > caps_[i])) continue;
+        const double target = 0.5 * caps_[i], noise = target / (1.0 - target / diagonal_[i]);  // P noise / (noise + P) = target
+        unit_[i] = 1.0;
+        const double alpha = absorb(unit_.data(), noise);
+        unit_[i] = 0.0;
+        diagonal_[i] = factor_.diagonal(i);
+        return alpha;
+    }
+    return 0.0;
 }
 
 void Covariance::apply_scale() {
@@ -74,26 +83,32 @@ double Covariance::absorb(const double* a, double noise) {
     return alpha;
 }
 
-void Covariance::append(double factor, const double* values, double diagonal) {
+void Covariance::append(double factor, const double* values, double diagonal, double cap) {
     apply_scale();
     const std::size_t m = size();
     factor_.append(factor, values, diagonal);
-    if (m == 0) cap_ = windup_ * diagonal * diagonal;
+    caps_[m] = cap;
     if (forgetting_ == 1.0) return;
     const double* row = factor_.row(m);
     for (std::size_t i = 0; i < m; ++i) diagonal_[i] += row[i] * row[i];
     diagonal_[m] = diagonal * diagonal;
 }
 
+void Covariance::remove_coordinate(std::size_t j) {
+    const auto begin = caps_.begin() + static_cast<std::ptrdiff_t>(j);
+    std::copy(begin + 1, caps_.begin() + static_cast<std::ptrdiff_t>(size()) + 1, begin);
+    if (forgetting_ < 1.0) factor_.diagonal(diagonal_.data());
+}
+
 void Covariance::condition_out(std::size_t j) {
     factor_.condition_out(j);
-    if (forgetting_ < 1.0) factor_.diagonal(diagonal_.data());
+    remove_coordinate(j);
 }
 
 double Covariance::settle(std::size_t j, const double* n) {
     const double spread = factor_.absorb(n, 0.0, 1.0, gain_.data());
     factor_.leave_out(j);
-    if (forgetting_ < 1.0) factor_.diagonal(diagonal_.data());
+    remove_coordinate(j);
     return spread;
 }
 
@@ -141,8 +156,9 @@ void SpanRLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
             simd::loops().axpy(-new_weights_[c], look.a, dictionary.weights(c), m);
         }
         std::fill_n(t_.begin(), m, 0.0);
-        covariance_.append(0.0, t_.data(), std::sqrt(variance));
+        covariance_.append(0.0, t_.data(), std::sqrt(variance), cap);
         dictionary.append(look, new_weights_.data());
+        hold(dictionary);
         return;
     }
     covariance_.pass();
@@ -151,9 +167,14 @@ void SpanRLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     dictionary.solve(covariance_.gain(), u_.data());
     for (std::size_t i = 0; i < m; ++i) spread_[i] = remainder_of(forgotten * spread_[i], u_[i] * u_[i] / alpha);
     for (std::size_t c = 0; c < C; ++c) simd::loops().axpy(-sample.gradient[c] / alpha, u_.data(), dictionary.weights(c), m);
-    while (const double held = covariance_.hold()) {
+    hold(dictionary);
+}
+
+void SpanRLSUpdate::hold(Dictionary& dictionary) {
+    // Every hold halves a variance and raises none, so there are few.
+    for (double held = covariance_.hold(); held > 0.0; held = covariance_.hold()) {
         dictionary.solve(covariance_.gain(), u_.data());
-        for (std::size_t i = 0; i < m; ++i) spread_[i] = remainder_of(spread_[i], u_[i] * u_[i] / held);
+        for (std::size_t i = 0; i < dictionary.size(); ++i) spread_[i] = remainder_of(spread_[i], u_[i] * u_[i] / held);
     }
 }
 
@@ -167,7 +188,7 @@ double SpanRLSUpdate::exact_spread(Dictionary& dictionary, std::size_t j) {
 std::size_t SpanRLSUpdate::least_needed(Dictionary& dictionary) {
     // Running spreads that have lost their digits were marked by a zero; and now and then the least is asked exactly, until one stands by
     // its figure.
-    const bool doubt = evictions_++ % 64 == 0;
+    const bool doubt = forgets_ || evictions_++ % 64 == 0;
     for (;;) {
         std::size_t best = 0;
         double least = std::numeric_limits<double>::infinity();
@@ -230,17 +251,19 @@ void RowRLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     const std::size_t C = dictionary.n_outputs();
     const double noise = 1.0 / sample.weight;
     covariance_.pass();
+    const double cap = windup / (ridge_ > 0.0 ? ridge_ : look.kxx * look.kxx);
     if (sample.admitted && ridge_ == 0.0) {
         // The new weight is what this observation leaves over: w = e / h0, with the covariance of that.
         const double alpha = covariance_.absorb(look.h, noise), root = std::sqrt(alpha);
-        covariance_.append(-1.0 / root, covariance_.gain(), root / look.kxx);
+        covariance_.append(-1.0 / root, covariance_.gain(), root / look.kxx, cap);
         for (std::size_t c = 0; c < C; ++c) new_weights_[c] = -sample.gradient[c] / look.kxx;
         dictionary.append(look, new_weights_.data());
+        while (covariance_.hold() > 0.0) continue;
         return;
     }
     if (sample.admitted) {
         std::fill_n(diagonal_.begin(), dictionary.size(), 0.0);
-        covariance_.append(0.0, diagonal_.data(), 1.0 / std::sqrt(ridge_));
+        covariance_.append(0.0, diagonal_.data(), 1.0 / std::sqrt(ridge_), cap);
         dictionary.append(look, nullptr);
     }
     const double alpha = covariance_.absorb(look.h, noise);

@@ -7,7 +7,8 @@ import pytest
 
 from parsimon.datasets import make_pothin_system
 from parsimon.experiments import EXPERIMENTS
-from parsimon.experiments.pothin_richard_2006 import time_series
+from parsimon.experiments.honeine_2007 import convergence
+from parsimon.experiments.pothin_richard_2006 import adaptive, time_series
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -59,3 +60,28 @@ def test_unknown_names_are_refused(capsys, monkeypatch):
         main()
     assert stop.value.code == 2
     assert "unknown experiment 'honeine-2007/figure-9'" in capsys.readouterr().err
+
+
+def test_the_adaptive_threshold_makes_the_dictionary_less_coherent_at_the_error_of_basic_spl():
+    runs = {name: [adaptive.one_run(p, 2, seed) for seed in range(10)] for name, p in adaptive.MODELS.items()}
+    coherence = {name: np.mean([r[1] for r in rs], axis=0) for name, rs in runs.items()}
+    late = {name: np.mean([r[0][adaptive.SAMPLES // 2 :] for r in rs]) for name, rs in runs.items()}
+    falling = coherence["adaptive threshold"][2 * adaptive.BUDGET // adaptive.EVERY :]
+    assert np.all(np.diff(falling) <= 1e-12)
+    assert falling[-1] < 0.5 * coherence["fixed threshold 0.5"][-1]
+    assert abs(late["adaptive threshold"] / late["basic SPL"] - 1) < 0.05
+
+
+@pytest.mark.parametrize("mu0", [0.05, 0.1])
+def test_krls_converges_faster_than_knlms_which_ends_within_15_percent(mu0):
+    errors, orders = {}, {}
+    for name in ("KNLMS", "KRLS"):
+        errors[name], orders[name] = convergence.curve(name, mu0, range(30))
+    floors = {name: e[-1000:].mean() for name, e in errors.items()}
+    assert floors["KNLMS"] < 1.15 * floors["KRLS"]
+    level = 1.15 * floors["KRLS"]
+    assert convergence.reaches(errors["KRLS"], level) <= (
+        convergence.reaches(errors["KNLMS"], level) or convergence.SAMPLES
+    )
+    if mu0 == 0.05:
+        assert ((orders["KNLMS"] - 1) * mu0 < 1).all()

@@ -163,11 +163,11 @@ PARSIMON_INLINE double project_rows(const double* S, std::size_t i, const double
     for (std::size_t r = 0; r < N; ++r) row[r] = S + row_start(i) + r * length;
     double f[N];
     dots(row, h, length, f);
-    Pack scale[N];
+    Part scale[N];
     double squares = 0.0;
     for (std::size_t r = 0; r < N; ++r) {
         t[i + r] = f[r];
-        scale[r] = broadcast(f[r]);
+        scale[r] = one::broadcast(f[r]);
     }
     for (std::size_t j = 0; j < length; j += lanes) {
         Pack v = load(a + j);
@@ -194,21 +194,21 @@ PARSIMON_INLINE double absorb_rows(double* R, std::size_t i, const double* a, do
     for (std::size_t r = 0; r < N; ++r) row[r] = R + row_start(i) + r * length;
     double f[N];
     dots(row, a, length, f);
-    Pack keep[N], gone[N], gain[N];
+    Part keep[N], gone[N], gain[N];
     for (std::size_t r = 0; r < N; ++r) {
         // row <- sqrt(alpha / next) row - f / sqrt(alpha next) k, and k += f row as it was. Without noise the first row that sees a is used
         // up.
-        const double seen = scale * f[r], next = alpha + seen * seen;
-        keep[r] = broadcast(scale * (next > 0.0 ? std::sqrt(alpha / next) : 1.0));
-        gone[r] = broadcast(alpha > 0.0 ? -seen / std::sqrt(alpha * next) : 0.0);
-        gain[r] = broadcast(scale * seen);
+        const double seen = scale * f[r], next = alpha + seen * seen, root = std::sqrt(alpha) * std::sqrt(next);
+        keep[r] = one::broadcast(scale * (next > 0.0 ? root / next : 1.0));
+        gone[r] = one::broadcast(root > 0.0 ? -seen / root : 0.0);
+        gain[r] = one::broadcast(scale * seen);
         alpha = next;
     }
     for (std::size_t j = 0; j < length; j += lanes) {
         Pack v = load(k + j);
         for (std::size_t r = 0; r < N; ++r) {
             const Pack old = load(row[r] + j);
-            store(R + row_start(i) + r * length + j, fma(gone[r], v, keep[r] * old));
+            store(R + row_start(i) + r * length + j, fma(gone[r], v, times(keep[r], old)));
             v = fma(gain[r], old, v);
         }
         store(k + j, v);
@@ -219,7 +219,7 @@ PARSIMON_INLINE double absorb_rows(double* R, std::size_t i, const double* a, do
 double absorb(double* R, std::size_t m, const double* a, double noise, double scale, double* k) {
     double alpha = noise;
     std::size_t i = 0;
-    for (; i + group <= m; i += group) alpha = absorb_rows<group>(R, i, a, alpha, scale, k);
+    for (; i + 4 <= m; i += 4) alpha = absorb_rows<4>(R, i, a, alpha, scale, k);  // three factors a row: registers for four
     for (; i < m; ++i) alpha = absorb_rows<1>(R, i, a, alpha, scale, k);
     return alpha;
 }

@@ -108,6 +108,18 @@ PARSIMON_INLINE Pack fma(const Pack& a, const Pack& b, const Pack& c) {
     return r;
 }
 
+// The same with one factor for all lanes, which then takes one register and not a pack of them.
+PARSIMON_INLINE Pack fma(Part a, const Pack& b, const Pack& c) {
+    Pack r;
+    for (std::size_t i = 0; i < parts; ++i) r.v[i] = one::fma(a, b.v[i], c.v[i]);
+    return r;
+}
+PARSIMON_INLINE Pack times(Part a, const Pack& b) {
+    Pack r;
+    for (std::size_t i = 0; i < parts; ++i) r.v[i] = a * b.v[i];
+    return r;
+}
+
 #define PARSIMON_PARTWISE(name, expression)                          \
     PARSIMON_INLINE Pack name(const Pack& a, const Pack& b) {        \
         Pack r;                                                      \

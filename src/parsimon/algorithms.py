@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from parsimon import _core
 from parsimon._parts import lookup, whole
 from parsimon.admission import AdaptiveCoherence, Admission, Always, Coherence, Distance, LinearDependence, Residual
-from parsimon.compression import Compression, LeastNeeded, MostCoherent, Negligible, Nothing, at_budget
+from parsimon.compression import Compression, LeastCost, LeastNeeded, MostCoherent, Negligible, Nothing, at_budget
 from parsimon.kernels import Kernel
 from parsimon.losses import Loss, Squared
 from parsimon.updates import NLMS, Gradient, ProjectedGradient, QuantizedGradient, RowRLS, SpanRLS, Update
@@ -114,14 +114,13 @@ def norma(
     budget: int | None = None,
     compression: str = "oldest",
 ) -> Recipe:
-    """NORMA: regularised gradient descent that forgets its oldest terms (Kivinen, Smola & Williamson 2004)."""
-    return Recipe(
-        kernel=kernel,
-        loss=Squared(),
-        admission=Always(),
-        update=Gradient(step_size, alpha),
-        compression=at_budget(compression, budget),
-    )
+    """NORMA: regularised gradient descent that forgets its oldest terms (Kivinen, Smola & Williamson 2004).
+
+    Where centres leave by cost and not by age, a sample that lies in the span of the centres up to rounding is projected onto them instead of entering.
+    """
+    leaves = at_budget(compression, budget)
+    update = ProjectedGradient(step_size, alpha) if isinstance(leaves, LeastCost) else Gradient(step_size, alpha)
+    return Recipe(kernel=kernel, loss=Squared(), admission=Always(), update=update, compression=leaves)
 
 
 def krls(

@@ -116,8 +116,8 @@ class SpanRLS(Update):
     - admitted: P <- diag(P, 1/(ridge + weight)), and w so that f takes the value weight y / (ridge + weight) at x;
     - else: q = P a / (1/weight + a'P a), P <- P - q a'P, w <- w + K^-1 q e.
 
-    Forgetting first inflates P by 1/forgetting. Anti-windup: a value whose variance P_ii has reached 1000 times that of the first centre (which is that of the
-    noise) is observed once more as it is, with as much noise as halves its variance. That changes no weight, and P stays bounded
+    Forgetting first inflates P by 1/forgetting. Anti-windup: a value whose variance P_ii has grown beyond 1000 times that of the noise (of a sample of weight 1)
+    is observed once more as it is, with as much noise as takes its variance to 500. That changes no weight, and P stays bounded
     where nothing excites it. P is held as a triangular factor: it cannot lose symmetry or definiteness.
 
     Reference: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE Transactions on Signal Processing 2004 (ridge 0, forgetting 1).
@@ -130,8 +130,9 @@ class SpanRLS(Update):
     forgetting: float = 1.0
 
     def __post_init__(self) -> None:
-        real("ridge", self.ridge, at_least=0)
-        real("forgetting", self.forgetting, above=0, at_most=1)
+        if self.ridge != 0:
+            real("ridge, if not 0,", self.ridge, at_least=1e-20, at_most=1e20)
+        real("forgetting", self.forgetting, at_least=0.1, at_most=1)
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
@@ -147,7 +148,8 @@ class RowRLS(SpanRLS):
     - admitted, ridge 0: w <- (w, e/h0), P <- [[P, -k/h0], [-k'/h0, alpha/h0^2]] with k = P h, alpha = 1/weight + h'P h, h0 = k(x, x);
     - else: q = P h / (1/weight + h'P h), P <- P - q h'P, w <- w + q e (an admitted centre enters with weight 0 and P_jj = 1/ridge before that).
 
-    Forgetting and anti-windup as in `SpanRLS`, at a millionfold variance: weights of coherent centres have large variances for no other reason than that.
+    Forgetting and anti-windup as in `SpanRLS`, at a variance of 1e6 / ridge, or 1e6 / k(x, x)^2 without a ridge: weights of coherent centres have large variances
+    for no other reason than that.
 
     Reference: Richard, Bermudez & Honeine, *Online prediction of time series data with kernels*, IEEE Transactions on Signal Processing 2009.
 

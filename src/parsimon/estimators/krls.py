@@ -35,7 +35,7 @@ class KRLSRegressor(StreamRegressor):
     ridge : float >= 0, default=0.0
         The ridge of the least-squares problem: a penalty on the squared values at the centres ("ald") or on the squared weights ("coherence").
         0 with "ald" is Engel's algorithm.
-    forgetting : float in (0, 1], default=1.0
+    forgetting : float in [0.1, 1], default=1.0
         The factor by which the weight of a sample falls with every later one. Below 1 the filter tracks a changing system. Anti-windup: where nothing is seen for long the
         filter holds the value it has, and knows that it may be wrong (see `parsimon.updates.SpanRLS`); elsewhere it forgets exponentially.
     budget : int or None, default=None

@@ -50,7 +50,7 @@ def run(output: Path, *, quick: bool = False) -> Report:
         paper_error, paper_order = PAPER[kind, "clean"]
         for skip in (0, 20):
             results = {rate: nrmse(kind, rate, skip=skip) for rate in RATES}
-            for rate in (0.5, min(results, key=lambda r: results[r][0])):
+            for rate in dict.fromkeys((0.5, min(results, key=lambda r: results[r][0]))):
                 error, order = results[rate]
                 rows.append(
                     [
