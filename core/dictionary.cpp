@@ -328,10 +328,10 @@ void Dictionary::solve(const double* v, double* result) {
     factor_.multiply(0, factor_.size(), v, t.data(), result);
 }
 
-double Dictionary::removal_cost(std::size_t j) const {
+double Dictionary::squared_weight(std::size_t j) const {
     double squares = 0.0;
     for (std::size_t c = 0; c < n_outputs_; ++c) squares += weights(c)[j] * weights(c)[j];
-    return squares / inverse_diagonal_[j];
+    return squares;
 }
 
 std::size_t Dictionary::cheapest() const {

@@ -94,7 +94,6 @@ public:
     std::size_t n_outputs() const { return n_outputs_; }
     std::size_t depth() const { return points_.depth(); }
     bool has_factor() const { return needs_.factor; }
-    const double* diagonal() const { return diagonal_.data(); }
     double* weights(std::size_t output) { return weights_.data() + output * capacity_; }
     const double* weights(std::size_t output) const { return weights_.data() + output * capacity_; }
     const TriangularFactor& factor() const { return factor_; }
@@ -143,7 +142,9 @@ public:
     void solve(const double* v, double* result);
 
     // cost_j = ||w_j||^2 / (S'S)_jj. Requires a factor.
-    double removal_cost(std::size_t j) const;
+    double removal_cost(std::size_t j) const { return squared_weight(j) / inverse_diagonal_[j]; }
+    // ||w_j||^2, over the outputs.
+    double squared_weight(std::size_t j) const;
     std::size_t cheapest() const;
 
     // f(x) for n points, (n, n_outputs). Const and free of shared scratch: threads may predict together.

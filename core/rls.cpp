@@ -7,12 +7,6 @@
 namespace parsimon {
 namespace {
 
-double squared_weights(const Dictionary& dictionary, std::size_t j) {
-    double squares = 0.0;
-    for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) squares += dictionary.weights(c)[j] * dictionary.weights(c)[j];
-    return squares;
-}
-
 void propose(const Dictionary& dictionary, Step& step) {
     for (Sample& sample : step)
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) sample.coefficient[c] = -sample.gradient[c];
@@ -194,7 +188,7 @@ std::size_t SpanRLSUpdate::least_needed(Dictionary& dictionary) {
         double least = std::numeric_limits<double>::infinity();
         for (std::size_t j = 0; j < dictionary.size(); ++j) {
             if (spread_[j] == 0.0) spread_[j] = exact_spread(dictionary, j);
-            const double cost = squared_weights(dictionary, j) / spread_[j];
+            const double cost = dictionary.squared_weight(j) / spread_[j];
             if (cost < least) {
                 best = j;
                 least = cost;
@@ -203,7 +197,7 @@ std::size_t SpanRLSUpdate::least_needed(Dictionary& dictionary) {
         if (!doubt) return best;
         const double exact = exact_spread(dictionary, best), error = std::fabs(spread_[best] - exact);
         spread_[best] = exact;
-        if (error <= 1e-3 * exact) return best;
+        if (!(error > 1e-3 * exact)) return best;  // what is not a number must end the search too
     }
 }
 
@@ -277,7 +271,7 @@ std::size_t RowRLSUpdate::least_needed(Dictionary& dictionary) {
     std::size_t best = 0;
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < dictionary.size(); ++j) {
-        const double cost = squared_weights(dictionary, j) / diagonal_[j];
+        const double cost = dictionary.squared_weight(j) / diagonal_[j];
         if (cost < least) {
             least = cost;
             best = j;
