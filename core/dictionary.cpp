@@ -63,7 +63,7 @@ Dictionary::Dictionary(KernelPtr kernel, std::size_t n_features, std::size_t n_o
 void Dictionary::centre(std::size_t j, double* out) const { points_.copy(j, out, n_features_); }
 
 std::size_t Dictionary::nbytes() const {
-    const std::size_t doubles = diagonal_.capacity() + weights_.capacity() + inverse_diagonal_.capacity() + column_.capacity();
+    const std::size_t doubles = diagonal_.capacity() + weights_.capacity() + column_.capacity();
     std::size_t total = sizeof *this + points_.nbytes() + factor_.nbytes() + doubles * sizeof(double) + scratch_.nbytes();
     for (const Aligned* state : aligned_) total += state->nbytes();
     return total;
@@ -87,7 +87,6 @@ bool Dictionary::make_room(std::size_t more) {
     }
     if (needs_.factor) {
         factor_.reserve(capacity);
-        inverse_diagonal_.resize(capacity);
         column_.resize(capacity);
     }
     for (Aligned* state : aligned_) state->reserve(capacity);
@@ -98,7 +97,7 @@ bool Dictionary::make_room(std::size_t more) {
 
 void Dictionary::reserve_scratch(std::size_t batch) {
     const std::size_t rows = std::max<std::size_t>(batch, needs_.factor ? 5 : 1) * capacity_;
-    scratch_.reserve(kernel_->levels() + 1, rows + depth() + (n_features_ + 1) * simd::panel_width);
+    scratch_.reserve(kernel_->levels() + 2, rows + depth() + (n_features_ + 1) * simd::panel_width);
 }
 
 void Dictionary::look(Looks& looks, const double* x, std::size_t n) {
@@ -171,19 +170,11 @@ bool Dictionary::sound(Look& look, std::size_t without) const {
     return true;
 }
 
-void Dictionary::append_factor_row(const double* a, double residual) {
-    const double inverse = 1.0 / std::sqrt(residual);
-    const std::size_t m = factor_.size();
-    factor_.append(-inverse, a, inverse);
-    const double* row = factor_.row(m);
-    for (std::size_t i = 0; i < m; ++i) inverse_diagonal_[i] += row[i] * row[i];
-    inverse_diagonal_[m] = inverse * inverse;
-}
-
 void Dictionary::append(Look& look, const double* w) {
     if (needs_.factor) {
         project(look);
-        append_factor_row(look.a, look.residual);
+        const double inverse = 1.0 / std::sqrt(look.residual);
+        factor_.append(-inverse, look.a, inverse);
     }
     if (needs_.neighbours) append_neighbour(look);
     points_.append(look.x);
@@ -194,16 +185,6 @@ void Dictionary::append(Look& look, const double* w) {
     look.known = size_;
     ++changes_;
     for (Aligned* state : aligned_) state->appended(*this, look);
-}
-
-void Dictionary::remove_from_factor(std::size_t j) {
-    factor_.condition_out(j);
-    // (S'S)_kk falls by n_k^2 / n_j = carry_k^2. Where that cancels digits, sum the column anew.
-    for (std::size_t k = 0; k < factor_.size(); ++k) {
-        const std::size_t old = k + (k >= j);
-        const double before = inverse_diagonal_[old], gone = factor_.carry()[old], after = before - gone * gone;
-        inverse_diagonal_[k] = after > 0.01 * before ? after : factor_.diagonal(k);
-    }
 }
 
 const double* Dictionary::column_from_carry(std::size_t j) {
@@ -241,16 +222,14 @@ void Dictionary::append_neighbour(const Look& look) {
 void Dictionary::remove_neighbour(std::size_t j) {
     erase_at(neighbour_coherence_, 0, j, size_ + 1);
     erase_at(neighbour_, 0, j, size_ + 1);
-    const std::size_t stride = simd::padded(size_);
-    auto work = scratch_.take(stride + depth());
-    double *row = work.data(), *point = row + stride;
+    auto work = scratch_.take(simd::padded(size_));
+    double* row = work.data();
     for (std::size_t i = 0; i < size_; ++i) {
         if (neighbour_[i] != j) {
             neighbour_[i] -= neighbour_[i] > j;
             continue;
         }
-        points_.copy(i, point, depth());
-        kernel_->rows({point, 1, depth()}, points_.panels(), n_features_, 0, {row, stride}, scratch_);
+        gram_row(i, row);
         neighbour_coherence_[i] = 0.0;
         neighbour_[i] = i;
         for (std::size_t k = 0; k < size_; ++k) {
@@ -272,7 +251,7 @@ Dictionary::Pair Dictionary::most_coherent() const {
 }
 
 double Dictionary::project_out(std::size_t j) {
-    remove_from_factor(j);
+    factor_.condition_out(j);
     const double* n = aligned_.empty() ? nullptr : column_from_carry(j);
     const double* carry = factor_.carry();
     double squares = 0.0;
@@ -291,7 +270,7 @@ double Dictionary::project_out(std::size_t j) {
 void Dictionary::drop(std::size_t j) {
     const double* n = nullptr;
     if (needs_.factor) {
-        remove_from_factor(j);
+        factor_.condition_out(j);
         if (!aligned_.empty()) n = column_from_carry(j);
     }
     forget(j, n);
@@ -306,13 +285,10 @@ bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks&
     if (needs_.factor) {
         // Whether z is accepted is a question to the dictionary without j: take j out of the factor, ask, put it back if the answer is no.
         auto rows = scratch_.take(factor_.tail(j));
-        auto sums = scratch_.take(size_);
         factor_.save_tail(j, rows.data());
-        std::copy_n(inverse_diagonal_.begin(), size_, sums.data());
-        remove_from_factor(j);
+        factor_.condition_out(j);
         if (!sound(seen, j)) {
             factor_.restore_tail(j, rows.data(), size_);
-            std::copy_n(sums.data(), size_, inverse_diagonal_.begin());
             return false;
         }
         if (!aligned_.empty()) n = column_from_carry(j);
@@ -322,10 +298,10 @@ bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks&
     return true;
 }
 
-void Dictionary::solve(const double* v, double* result) {
-    auto t = scratch_.take(simd::padded(factor_.size()));
-    std::fill_n(result, simd::padded(factor_.size()), 0.0);
-    factor_.multiply(0, factor_.size(), v, t.data(), result);
+void Dictionary::gram_row(std::size_t i, double* row) {
+    auto point = scratch_.take(depth());
+    points_.copy(i, point.data(), depth());
+    kernel_->rows({point.data(), 1, depth()}, points_.panels(), n_features_, 0, {row, simd::padded(size_)}, scratch_);
 }
 
 double Dictionary::squared_weight(std::size_t j) const {
@@ -334,11 +310,11 @@ double Dictionary::squared_weight(std::size_t j) const {
     return squares;
 }
 
-std::size_t Dictionary::cheapest() const {
+std::size_t Dictionary::cheapest(const double* scale) const {
     std::size_t best = 0;
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < size_; ++j) {
-        const double cost = removal_cost(j);
+        const double cost = squared_weight(j) / scale[j];
         if (cost < least) {
             least = cost;
             best = j;
@@ -371,13 +347,12 @@ void Dictionary::predict(const double* x, std::size_t n, double* out) const {
 double Dictionary::drift() {
     const auto& loops = simd::loops();
     const std::size_t m = size_, stride = simd::padded(m);
-    auto work = scratch_.take(5 * stride + depth());
-    double *z = work.data(), *row = z + stride, *product = row + stride, *t = product + stride, *a = t + stride, *point = a + stride;
+    auto work = scratch_.take(5 * stride);
+    double *z = work.data(), *row = z + stride, *product = row + stride, *t = product + stride, *a = t + stride;
     // In units of sqrt(k(d_i, d_i)), so that the scale of the kernel does not matter.
     for (std::size_t i = 0; i < m; ++i) z[i] = random_sign(changes_, i) / std::sqrt(diagonal_[i]);
     for (std::size_t i = 0; i < m; ++i) {
-        points_.copy(i, point, depth());
-        kernel_->rows({point, 1, depth()}, points_.panels(), n_features_, 0, {row, stride}, scratch_);
+        gram_row(i, row);
         product[i] = loops.dot(row, z, m);
     }
     std::fill_n(a, stride, 0.0);
@@ -398,18 +373,17 @@ void Dictionary::maintain() {
     if (!(drift() <= drift_limit))
         rebuild();
     else
-        factor_.diagonal(inverse_diagonal_.data());
+        factor_.sum_diagonal();
 }
 
 void Dictionary::rebuild() {
     const std::size_t m = size_, stride = simd::padded(m);
-    auto work = scratch_.take(3 * stride + depth());
-    double *row = work.data(), *t = row + stride, *a = t + stride, *point = a + stride;
+    auto work = scratch_.take(3 * stride);
+    double *row = work.data(), *t = row + stride, *a = t + stride;
     TriangularFactor fresh;  // beside the old one: a kernel that throws must not leave half a factor
     fresh.reserve(capacity_);
     for (std::size_t i = 0; i < m; ++i) {
-        points_.copy(i, point, depth());
-        kernel_->rows({point, 1, depth()}, points_.panels(), n_features_, 0, {row, stride}, scratch_);
+        gram_row(i, row);
         std::fill_n(a, stride, 0.0);
         // Every centre was accepted once; what rounding has left of that must stay positive.
         const double residual = std::max(diagonal_[i] - fresh.multiply(0, i, row, t, a), 1e-2 * floor * diagonal_[i]),
@@ -417,7 +391,6 @@ void Dictionary::rebuild() {
         fresh.append(-inverse, a, inverse);
     }
     factor_ = std::move(fresh);
-    factor_.diagonal(inverse_diagonal_.data());
     ++rebuilds_;
 }
 

@@ -5,8 +5,7 @@
 // CONVENTION
 // - Centres 0..size-1 are in insertion order; a removal closes the gap and permutes nothing.
 // - weights: output c of centre j at c * capacity + j; diagonal_j = k(d_j, d_j).
-// - With a factor: S is lower triangular with positive diagonal, packed by rows, and S'S = K^-1 up to `drift`; inverse_diagonal_j =
-// (S'S)_jj.
+// - With a factor: S is lower triangular with positive diagonal, packed by rows, and S'S = K^-1 up to `drift`.
 // - Aligned states see every append after it happened, and every removal before anything but the factor forgets the centre.
 // - Capacity changes only in `make_room`. Nothing else allocates once `reserve_scratch` has been called, but for a rebuild (a second
 // factor, for the moment) and a
@@ -97,8 +96,8 @@ public:
     double* weights(std::size_t output) { return weights_.data() + output * capacity_; }
     const double* weights(std::size_t output) const { return weights_.data() + output * capacity_; }
     const TriangularFactor& factor() const { return factor_; }
-    const double* inverse_diagonal() const { return inverse_diagonal_.data(); }
-    void centre(std::size_t j, double* out) const;  // (n_features,)
+    const double* diagonal() const { return diagonal_.data(); }  // k(d_j, d_j)
+    void centre(std::size_t j, double* out) const;               // (n_features,)
     std::size_t nbytes() const;
 
     void attach(Aligned& state);
@@ -138,14 +137,16 @@ public:
     };
     Pair most_coherent() const;
 
-    // result = S'S v = K^-1 v, (size,). Requires a factor; in `removing` that is the inverse without the centre that leaves.
-    void solve(const double* v, double* result);
+    // row_j = k(d_i, d_j), with room for whole panels.
+    void gram_row(std::size_t i, double* row);
 
     // cost_j = ||w_j||^2 / (S'S)_jj. Requires a factor.
-    double removal_cost(std::size_t j) const { return squared_weight(j) / inverse_diagonal_[j]; }
+    double removal_cost(std::size_t j) const { return squared_weight(j) / factor_.diagonal()[j]; }
     // ||w_j||^2, over the outputs.
     double squared_weight(std::size_t j) const;
-    std::size_t cheapest() const;
+    std::size_t cheapest() const { return cheapest(factor_.diagonal()); }
+    // The centre of least ||w_j||^2 / scale_j.
+    std::size_t cheapest(const double* scale) const;
 
     // f(x) for n points, (n, n_outputs). Const and free of shared scratch: threads may predict together.
     void predict(const double* x, std::size_t n, double* out) const;
@@ -161,12 +162,10 @@ public:
 
 private:
     bool sound(Look& look, std::size_t without) const;  // accepts, asked of the dictionary without a centre that the look has left out
-    void remove_from_factor(std::size_t j);             // leaves n / sqrt(n_j) in its carry
     void forget(std::size_t j, const double* n);        // tells the aligned, closes the gap everywhere but in the factor
     const double* column_from_carry(std::size_t j);
     void append_neighbour(const Look& look);
     void remove_neighbour(std::size_t j);
-    void append_factor_row(const double* a, double residual);
 
     KernelPtr kernel_;
     std::size_t n_features_, n_outputs_;
@@ -174,7 +173,7 @@ private:
     std::size_t size_ = 0, capacity_ = 0;
     Points points_;
     TriangularFactor factor_;
-    std::vector<double> diagonal_, weights_, inverse_diagonal_, column_;
+    std::vector<double> diagonal_, weights_, column_;
     std::vector<double> neighbour_coherence_;  // of each centre with the centre most coherent with it
     std::vector<std::size_t> neighbour_;       // which is that
     std::vector<Aligned*> aligned_;

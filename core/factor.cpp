@@ -6,16 +6,32 @@
 #include "simd/loops.hpp"
 
 namespace parsimon {
+namespace {
+
+constexpr std::size_t row_group = 4;  // rows turned in one pass; a group that starts at a multiple of it has rows of one padded length
+
+}  // namespace
 
 void TriangularFactor::reserve(std::size_t capacity) {
     rows_.resize(simd::row_start(capacity));
-    carry_.resize(simd::padded(capacity));
+    carry_.resize(most_at_once * simd::padded(capacity));
+    diagonal_.resize(simd::padded(capacity));
+    summed_.resize(simd::padded(capacity));
+}
+
+std::size_t TriangularFactor::nbytes() const {
+    return (rows_.capacity() + carry_.capacity() + diagonal_.capacity() + summed_.capacity()) * sizeof(double);
 }
 
 void TriangularFactor::append(double scale, const double* values, double diagonal) {
     double* last = row(size_);
-    for (std::size_t i = 0; i < size_; ++i) last[i] = scale * values[i];
+    for (std::size_t i = 0; i < size_; ++i) {
+        last[i] = scale * values[i];
+        diagonal_[i] += last[i] * last[i];
+        summed_[i] = std::max(summed_[i], diagonal_[i]);
+    }
     last[size_] = diagonal;
+    diagonal_[size_] = summed_[size_] = diagonal * diagonal;
     std::fill(last + size_ + 1, last + simd::padded(size_ + 1), 0.0);
     ++size_;
 }
@@ -26,48 +42,31 @@ double TriangularFactor::multiply(std::size_t first, std::size_t last, const dou
 
 double TriangularFactor::absorb(const double* a, double noise, double scale, double* k) {
     std::fill_n(k, simd::padded(size_), 0.0);
-    return simd::loops().absorb(rows_.data(), size_, a, noise, scale, k);
+    const double alpha = simd::loops().absorb(rows_.data(), size_, a, noise, scale, k);
+    const double square = scale * scale, inverse = 1.0 / alpha;
+    for (std::size_t i = 0; i < size_; ++i) {
+        diagonal_[i] *= square;
+        summed_[i] *= square;
+        lower_diagonal(i, k[i] * k[i] * inverse);
+    }
+    return alpha;
 }
 
-void TriangularFactor::add_to_leading(std::size_t n, double* v) {
-    // Rotated into the rows from the diagonal of the last backwards: above <- c above + s v, v <- c v - s above.
-    for (std::size_t i = n; i-- > 0;) {
-        double* above = row(i);
-        const double radius = std::sqrt(above[i] * above[i] + v[i] * v[i]);
-        if (radius == 0.0) continue;
-        simd::loops().rotate(above[i] / radius, v[i] / radius, v, above, v, i);
-        above[i] = radius;
-    }
+void TriangularFactor::lower_diagonal(std::size_t k, double amount) {
+    diagonal_[k] -= amount;
+    if (!(diagonal_[k] > 1e-3 * summed_[k])) diagonal_[k] = summed_[k] = column_square(k);
 }
 
-void TriangularFactor::condition_out(std::size_t j) {
-    const auto& loops = simd::loops();
-    std::copy_n(row(j), j + 1, carry_.begin());
-    for (std::size_t i = j + 1; i < size_; ++i) {
-        const double* next = row(i);
-        double* kept = row(i - 1);  // ends where `next` begins
-        const double pivot = carry_[j], entry = next[j];
-        const double radius = std::sqrt(pivot * pivot + entry * entry), c = pivot / radius, s = entry / radius;
-        carry_[i] = 0.0;
-        loops.rotate(c, s, next, carry_.data(), kept, j);
-        carry_[j] = radius;
-        loops.rotate(c, s, next + j + 1, carry_.data() + j + 1, kept + j, i - j);
-    }
-    --size_;
+double TriangularFactor::column_square(std::size_t k) const {
+    double total = 0.0;
+    for (std::size_t i = k; i < size_; ++i) total += row(i)[k] * row(i)[k];
+    return total;
 }
 
-void TriangularFactor::leave_out(std::size_t j) {
-    // Without column j, rows j + 1.. are rows j.. of a triangle; what is left of row j is rotated into the rows above, from the diagonal
-    // backwards.
-    std::copy_n(row(j), j, carry_.begin());
-    for (std::size_t i = j + 1; i < size_; ++i) {
-        const double* next = row(i);
-        double* kept = row(i - 1);
-        std::copy_n(next, j, kept);
-        std::copy_n(next + j + 1, i - j, kept + j);
-    }
-    --size_;
-    add_to_leading(j, carry_.data());
+void TriangularFactor::sum_diagonal() {
+    std::fill_n(diagonal_.data(), simd::padded(size_), 0.0);
+    simd::loops().column_squares(rows_.data(), size_, diagonal_.data());
+    std::copy_n(diagonal_.data(), size_, summed_.data());
 }
 
 double TriangularFactor::squared_norm(const double* v) const {
@@ -79,22 +78,95 @@ double TriangularFactor::squared_norm(const double* v) const {
     return total;
 }
 
-void TriangularFactor::diagonal(double* out) const {
-    std::fill_n(out, simd::padded(size_), 0.0);
-    simd::loops().column_squares(rows_.data(), size_, out);
+void TriangularFactor::scale(double scale) {
+    for (std::size_t i = 0; i < size_; ++i) {
+        double* line = row(i);
+        for (std::size_t j = 0; j <= i; ++j) line[j] *= scale;
+        diagonal_[i] *= scale * scale;
+        summed_[i] *= scale * scale;
+    }
 }
 
-double TriangularFactor::diagonal(std::size_t k) const {
-    double total = 0.0;
-    for (std::size_t i = k; i < size_; ++i) total += row(i)[k] * row(i)[k];
-    return total;
+void TriangularFactor::turn_up(simd::Turn* turns, std::size_t i, std::size_t rows, const std::size_t* js, std::size_t gone, double* carry) {
+    for (std::size_t r = 0; r < rows; ++r) turns[r].out = row(i + r - gone);
+    std::size_t from = 0;
+    for (std::size_t g = 0; g <= gone; ++g) {
+        const std::size_t to = g < gone ? js[g] : i + 1;  // at the end, the columns that all rows of the group have
+        simd::loops().turn(turns, rows, carry + from, to - from);
+        for (std::size_t r = 0; r < rows; ++r) {
+            turns[r].in += to - from + 1;
+            turns[r].out += to - from;
+        }
+        from = to + 1;
+    }
+    for (std::size_t f = 1; f < rows; ++f)
+        for (std::size_t r = f; r < rows; ++r) {
+            const double x = turns[r].in[f - 2], y = carry[i + f];
+            turns[r].out[f - 1] = turns[r].c * x - turns[r].s * y;
+            carry[i + f] = turns[r].s * x + turns[r].c * y;
+        }
 }
 
-void TriangularFactor::save_tail(std::size_t j, double* out) const { std::copy_n(row(j), tail(j), out); }
+void TriangularFactor::condition_out(const std::size_t* js, std::size_t count) {
+    // A row that leaves is carried through the rows below it, each turned so that its entry in the column that leaves goes to the carry.
+    // All carries pass a group of rows while it is near; the last of them writes it where it belongs without the columns that leave.
+    const std::size_t stride = simd::padded(size_);
+    simd::Turn turns[row_group];
+    std::size_t active = 0;
+    for (std::size_t i = js[0]; i < size_;) {
+        const bool leaves = active < count && i == js[active];
+        const std::size_t limit = active < count ? js[active] : size_;
+        const std::size_t rows = i % row_group == 0 && i + row_group <= limit ? row_group : 1;
+        for (std::size_t k = 0; k < active; ++k) {
+            double *carry = carry_.data() + k * stride, &pivot = carry[js[k]];
+            double squares = pivot * pivot, before = pivot;
+            for (std::size_t r = 0; r < rows; ++r) {
+                double* line = row(i + r);
+                const double entry = line[js[k]];
+                squares += entry * entry;
+                const double radius = std::sqrt(squares);
+                turns[r] = {before / radius, entry / radius, line, line};
+                before = radius;
+            }
+            if (leaves || k + 1 < active)
+                simd::loops().turn(turns, rows, carry, i + rows);
+            else
+                turn_up(turns, i, rows, js, active, carry);
+            pivot = before;
+        }
+        if (leaves) {
+            double* carry = carry_.data() + active * stride;
+            std::copy_n(row(i), i + 1, carry);
+            std::fill(carry + i + 1, carry + stride, 0.0);
+            ++active;
+        }
+        i += rows;
+    }
+    size_ -= count;
+    std::size_t left = 0;
+    for (std::size_t k = 0; k < size_; ++k) {
+        while (left < count && k + left == js[left]) ++left;
+        diagonal_[k] = diagonal_[k + left];
+        summed_[k] = summed_[k + left];
+        double gone = 0.0;
+        for (std::size_t c = 0; c < count; ++c) gone += carry_[c * stride + k + left] * carry_[c * stride + k + left];
+        lower_diagonal(k, gone);
+    }
+}
+
+void TriangularFactor::save_tail(std::size_t j, double* out) const {
+    const std::size_t rows = simd::row_start(size_) - simd::row_start(j);
+    std::copy_n(row(j), rows, out);
+    std::copy_n(diagonal_.data(), size_, out + rows);
+    std::copy_n(summed_.data(), size_, out + rows + size_);
+}
 
 void TriangularFactor::restore_tail(std::size_t j, const double* saved, std::size_t size) {
     size_ = size;
-    std::copy_n(saved, tail(j), row(j));
+    const std::size_t rows = simd::row_start(size_) - simd::row_start(j);
+    std::copy_n(saved, rows, row(j));
+    std::copy_n(saved + rows, size_, diagonal_.data());
+    std::copy_n(saved + rows + size_, size_, summed_.data());
 }
 
 }  // namespace parsimon

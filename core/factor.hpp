@@ -6,6 +6,7 @@
 // CONVENTION
 // - Row i has i + 1 entries and then zeros to whole panels (simd/loops.hpp); R is the unique such factor, in the order of the centres.
 // - Vectors handed in have room for whole panels and finite numbers there, whatever they are.
+// - The diagonal of P is kept at hand. Where a subtraction takes most of an entry's digits, that entry is summed anew.
 // - Capacity changes only in `reserve`; nothing else allocates.
 #pragma once
 
@@ -20,10 +21,12 @@ class TriangularFactor {
 public:
     std::size_t size() const { return size_; }
     void reserve(std::size_t capacity);
-    std::size_t nbytes() const { return (rows_.capacity() + carry_.capacity()) * sizeof(double); }
+    std::size_t nbytes() const;
     double* row(std::size_t i) { return rows_.data() + simd::row_start(i); }
     const double* row(std::size_t i) const { return rows_.data() + simd::row_start(i); }
-    void clear() { size_ = 0; }
+    // P_kk for all k.
+    const double* diagonal() const { return diagonal_.data(); }
+    void sum_diagonal();  // anew, from the columns
 
     // New last row: scale * values (size,), then the diagonal entry.
     void append(double scale, const double* values, double diagonal);
@@ -37,28 +40,32 @@ public:
 
     // Removes coordinate j by conditioning: P_(-j,-j) - P_(-j,j) P_(j,-j) / P_jj. Leaves column j of the old P divided by sqrt(P_jj) in
     // `carry` (size,).
-    void condition_out(std::size_t j);
-    // Removes coordinate j by leaving it out: P_(-j,-j).
-    void leave_out(std::size_t j);
+    void condition_out(std::size_t j) { condition_out(&j, 1); }
+    // Removes several, rising, in one sweep. At most `most_at_once`.
+    void condition_out(const std::size_t* js, std::size_t count);
+    static constexpr std::size_t most_at_once = 8;
     const double* carry() const { return carry_.data(); }
 
     // v'P v
     double squared_norm(const double* v) const;
 
-    // P_kk for all k: sums of squares of the columns.
-    void diagonal(double* out) const;
-    double diagonal(std::size_t k) const;
+    // P <- scale^2 P
+    void scale(double scale);
 
-    // For undoing condition_out(j): rows from j on.
-    std::size_t tail(std::size_t j) const { return simd::row_start(size_) - simd::row_start(j); }
+    // For undoing condition_out(j): what it changes, `tail(j)` numbers.
+    std::size_t tail(std::size_t j) const { return simd::row_start(size_) - simd::row_start(j) + 2 * size_; }
     void save_tail(std::size_t j, double* out) const;
     void restore_tail(std::size_t j, const double* saved, std::size_t size);
 
 private:
-    void add_to_leading(std::size_t n, double* v);  // to the leading part of P, v v' with v (n,); v is used up
+    // Turns `rows` rows from i on, with the carry, into where they belong once the columns js (`gone` of them, all < i) have left.
+    void turn_up(simd::Turn* turns, std::size_t i, std::size_t rows, const std::size_t* js, std::size_t gone, double* carry);
+    void lower_diagonal(std::size_t k, double amount);
+    double column_square(std::size_t k) const;
 
     std::size_t size_ = 0;
     std::vector<double> rows_, carry_;
+    std::vector<double> diagonal_, summed_;  // P_kk, and the largest it has been since it was last summed
 };
 
 }  // namespace parsimon

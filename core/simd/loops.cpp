@@ -138,77 +138,89 @@ double max_abs(const double* x, std::size_t n) {
     return result;
 }
 
-// Rows of the same padded length are taken four at a time. That changes no result: each dot product has its own sum, and the vector that
-// all rows add to takes them in order.
+// Rows of the same padded length are taken up to eight at a time. That changes no result: each dot product has its own sum, and the vector
+// that all rows add to takes them in order.
 constexpr std::size_t group = panel_width;
 
 template <std::size_t N>
-PARSIMON_INLINE void dots(const double* const (&row)[N], const double* h, std::size_t length, double (&t)[N]) {
-    constexpr std::size_t width = N < 4 ? N : 4;  // as many sums as there are registers for
+PARSIMON_INLINE void dots(const double* rows, std::size_t length, const double* h, double (&t)[N]) {
+    constexpr std::size_t width = N < 4 ? N : 4;  // as many sums as there are registers for, in as few streams as that takes
     for (std::size_t first = 0; first < N; first += width) {
+        const double* row = rows + first * length;
         Pack acc[width];
         for (std::size_t r = 0; r < width; ++r) acc[r] = broadcast(0.0);
         for (std::size_t j = 0; j < length; j += lanes) {
             const Pack v = load(h + j);
-            for (std::size_t r = 0; r < width; ++r) acc[r] = fma(load(row[first + r] + j), v, acc[r]);
+            for (std::size_t r = 0; r < width; ++r)
+                if (first + r < N) acc[r] = fma(load(row + r * length + j), v, acc[r]);
         }
-        for (std::size_t r = 0; r < width; ++r) t[first + r] = sum(acc[r]);
+        for (std::size_t r = 0; r < width && first + r < N; ++r) t[first + r] = sum(acc[r]);
     }
 }
 
 template <std::size_t N>
-PARSIMON_INLINE double project_rows(const double* S, std::size_t i, const double* h, double* t, double* a) {
+double project_rows(const double* S, std::size_t i, const double* h, double* t, double* a) {
     const std::size_t length = padded(i + 1);
-    const double* row[N];
-    for (std::size_t r = 0; r < N; ++r) row[r] = S + row_start(i) + r * length;
+    const double* rows = S + row_start(i);
     double f[N];
-    dots(row, h, length, f);
+    dots<N>(rows, length, h, f);
     Part scale[N];
     double squares = 0.0;
     for (std::size_t r = 0; r < N; ++r) {
         t[i + r] = f[r];
         scale[r] = one::broadcast(f[r]);
+        squares += f[r] * f[r];
     }
     for (std::size_t j = 0; j < length; j += lanes) {
         Pack v = load(a + j);
-        for (std::size_t r = 0; r < N; ++r) v = fma(scale[r], load(row[r] + j), v);
+        for (std::size_t r = 0; r < N; ++r) v = fma(scale[r], load(rows + r * length + j), v);
         store(a + j, v);
     }
-    for (std::size_t r = 0; r < N; ++r) squares += f[r] * f[r];
     return squares;
+}
+
+// f<N>(...) with N known at run time.
+template <std::size_t N, class Function>
+PARSIMON_INLINE auto with_count(std::size_t n, Function&& function) {
+    if constexpr (N > 1)
+        if (n < N) return with_count<N - 1>(n, function);
+    return function.template operator()<N>();
 }
 
 double project(const double* S, std::size_t first, std::size_t last, const double* h, double* t, double* a) {
     double squares = 0.0;
-    std::size_t i = first;
-    for (; i < last && i % group; ++i) squares += project_rows<1>(S, i, h, t, a);
-    for (; i + group <= last; i += group) squares += project_rows<group>(S, i, h, t, a);
-    for (; i < last; ++i) squares += project_rows<1>(S, i, h, t, a);
+    for (std::size_t i = first; i < last;) {
+        const std::size_t end = i / group * group + group, count = (end < last ? end : last) - i;
+        squares += with_count<group>(count, [&]<std::size_t N>() { return project_rows<N>(S, i, h, t, a); });
+        i += count;
+    }
     return squares;
 }
 
 template <std::size_t N>
-PARSIMON_INLINE double absorb_rows(double* R, std::size_t i, const double* a, double alpha, double scale, double* k) {
+double absorb_rows(double* R, std::size_t i, const double* a, double alpha, double scale, double* k) {
     const std::size_t length = padded(i + 1);
-    const double* row[N];
-    for (std::size_t r = 0; r < N; ++r) row[r] = R + row_start(i) + r * length;
+    double* rows = R + row_start(i);
     double f[N];
-    dots(row, a, length, f);
+    dots<N>(rows, length, a, f);
     Part keep[N], gone[N], gain[N];
+    double root = std::sqrt(alpha);
     for (std::size_t r = 0; r < N; ++r) {
         // row <- sqrt(alpha / next) row - f / sqrt(alpha next) k, and k += f row as it was. Without noise the first row that sees a is used
         // up.
-        const double seen = scale * f[r], next = alpha + seen * seen, root = std::sqrt(alpha) * std::sqrt(next);
+        const double seen = scale * f[r];
+        alpha += seen * seen;
+        const double next = std::sqrt(alpha), product = root * next;
         keep[r] = one::broadcast(scale * (next > 0.0 ? root / next : 1.0));
-        gone[r] = one::broadcast(root > 0.0 ? -seen / root : 0.0);
+        gone[r] = one::broadcast(product > 0.0 ? -seen / product : 0.0);
         gain[r] = one::broadcast(scale * seen);
-        alpha = next;
+        root = next;
     }
     for (std::size_t j = 0; j < length; j += lanes) {
         Pack v = load(k + j);
         for (std::size_t r = 0; r < N; ++r) {
-            const Pack old = load(row[r] + j);
-            store(R + row_start(i) + r * length + j, fma(gone[r], v, times(keep[r], old)));
+            const Pack old = load(rows + r * length + j);
+            store(rows + r * length + j, fma(gone[r], v, times(keep[r], old)));
             v = fma(gain[r], old, v);
         }
         store(k + j, v);
@@ -224,23 +236,43 @@ double absorb(double* R, std::size_t m, const double* a, double noise, double sc
     return alpha;
 }
 
-void rotate(double c, double s, const double* x, double* y, double* out, std::size_t n) {
-    const Part pc = one::broadcast(c), ps = one::broadcast(s), minus_s = one::broadcast(-s);
+template <std::size_t N>
+PARSIMON_INLINE void turn_rows(const Turn* turns, double* v, std::size_t n) {
     constexpr std::size_t width = lanes / parts;
+    Part c[N], s[N], minus_s[N];
+    const double* in[N];  // in locals: for all the compiler knows, a store might change what `turns` points to
+    double* out[N];
+    for (std::size_t r = 0; r < N; ++r) {
+        in[r] = turns[r].in;
+        out[r] = turns[r].out;
+        c[r] = one::broadcast(turns[r].c);
+        s[r] = one::broadcast(turns[r].s);
+        minus_s[r] = one::broadcast(-turns[r].s);
+    }
     std::size_t i = 0;
     for (; i + width <= n; i += width) {
-        Part vx, vy;
-        std::memcpy(&vx, x + i, sizeof vx);
-        std::memcpy(&vy, y + i, sizeof vy);
-        const Part turned = one::fma(minus_s, vy, pc * vx), carried = one::fma(pc, vy, ps * vx);
-        std::memcpy(out + i, &turned, sizeof turned);
-        std::memcpy(y + i, &carried, sizeof carried);
+        Part carried = one::load(v + i);
+        for (std::size_t r = 0; r < N; ++r) {
+            const Part x = one::load(in[r] + i);
+            const Part turned = one::fma(minus_s[r], carried, c[r] * x);
+            carried = one::fma(c[r], carried, s[r] * x);
+            one::store(out[r] + i, turned);
+        }
+        one::store(v + i, carried);
     }
-    for (; i < n; ++i) {
-        const double vx = x[i], vy = y[i];
-        out[i] = c * vx - s * vy;
-        y[i] = s * vx + c * vy;
-    }
+    for (; i < n; ++i)
+        for (std::size_t r = 0; r < N; ++r) {
+            const double x = in[r][i], y = v[i];
+            out[r][i] = turns[r].c * x - turns[r].s * y;
+            v[i] = turns[r].s * x + turns[r].c * y;
+        }
+}
+
+void turn(const Turn* turns, std::size_t count, double* v, std::size_t n) {
+    if (count == 4)
+        turn_rows<4>(turns, v, n);
+    else
+        for (std::size_t r = 0; r < count; ++r) turn_rows<1>(turns + r, v, n);
 }
 
 void column_squares(const double* S, std::size_t m, double* sums) {
@@ -274,7 +306,7 @@ const Loops table = {
     max_abs,
     project,
     absorb,
-    rotate,
+    turn,
     column_squares,
 };
 

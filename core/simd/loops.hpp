@@ -40,6 +40,13 @@ struct Block {
     std::size_t stride;
 };
 
+// One row of a plane rotation with a vector v that is carried from row to row: out = c in - s v, then v = s in + c v. `out` may be `in`.
+struct Turn {
+    double c, s;
+    const double* in;
+    double* out;
+};
+
 struct Shape {
     double gamma = 1.0;
     double alpha = 1.0;   // rational quadratic
@@ -66,8 +73,8 @@ struct Loops {
     // k, zero on entry, becomes P a; returns noise + a'P a. One pass over R does it all.
     double (*absorb)(double* R, std::size_t m, const double* a, double noise, double scale, double* k);
 
-    // out = c x - s y; y = s x + c y, elementwise. `out` may be x.
-    void (*rotate)(double c, double s, const double* x, double* y, double* out, std::size_t n);
+    // Turns up to four rows with v, one after the other, in one pass over the n columns.
+    void (*turn)(const Turn* turns, std::size_t count, double* v, std::size_t n);
 
     // sums_k += S_ik^2 over rows i of the lower triangle.
     void (*column_squares)(const double* S, std::size_t m, double* sums);

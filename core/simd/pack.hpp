@@ -59,6 +59,12 @@ PARSIMON_INLINE Part broadcast(double x) {
     return x;
 #endif
 }
+PARSIMON_INLINE Part load(const double* p) {
+    Part r;
+    std::memcpy(&r, p, sizeof r);
+    return r;
+}
+PARSIMON_INLINE void store(double* p, Part a) { std::memcpy(p, &a, sizeof a); }
 PARSIMON_INLINE Bits bits(Part a) {
     Bits r;
     std::memcpy(&r, &a, sizeof r);

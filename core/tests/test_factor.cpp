@@ -1,4 +1,5 @@
 // The triangular factor against dense matrices.
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -86,45 +87,64 @@ TEST(absorb_is_a_noisy_observation) {
 
 TEST(coordinates_leave) {
     std::mt19937 rng(8);
-    std::normal_distribution<double> normal;
     for (std::size_t m = 2; m < 30; ++m)
         for (std::size_t j = 0; j < m; j += 1 + m / 5) {
             const TriangularFactor factor = example(m, rng);
             const Dense P = dense(factor);
 
-            TriangularFactor left = factor;
-            left.leave_out(j);
-            check_equal(dense(left), without(P, j));
-
-            std::vector<double> unit(m), ones(m, 1.0), k(m + 8);
+            std::vector<double> unit(m), ones(m, 1.0);
             unit[j] = 1.0;
             TriangularFactor conditioned = factor;
             conditioned.condition_out(j);
             check_equal(dense(conditioned), without(observed(P, unit, 0.0, ones), j));
             for (std::size_t i = 0; i < m; ++i)
                 CHECK_NEAR(conditioned.carry()[i] * conditioned.carry()[j], P[i][j], 1e-11 * (1 + std::fabs(P[i][j])));
-
-            // An exact observation, then left out: how a least-squares covariance forgets a centre.
-            std::vector<double> n(m + 8);
-            for (double& v : n) v = normal(rng);
-            TriangularFactor forgotten = factor;
-            forgotten.absorb(n.data(), 0.0, 1.0, k.data());
-            forgotten.leave_out(j);
-            check_equal(dense(forgotten), without(observed(P, n, 0.0, ones), j));
-            for (std::size_t i = 0; i + 1 < m; ++i) CHECK(forgotten.row(i)[i] > 0.0);
         }
 }
 
-TEST(diagonals) {
+TEST(the_diagonal_follows_every_change) {
     std::mt19937 rng(9);
-    const TriangularFactor factor = example(17, rng);
-    const Dense P = dense(factor);
-    std::vector<double> diagonal(24);
-    factor.diagonal(diagonal.data());
-    for (std::size_t k = 0; k < 17; ++k) {
-        CHECK_NEAR(diagonal[k], P[k][k], 1e-12 * P[k][k]);
-        CHECK_NEAR(factor.diagonal(k), P[k][k], 1e-12 * P[k][k]);
+    std::normal_distribution<double> normal;
+    TriangularFactor factor = example(17, rng);
+    const auto check = [&] {
+        const Dense P = dense(factor);
+        for (std::size_t k = 0; k < factor.size(); ++k) CHECK_NEAR(factor.diagonal()[k], P[k][k], 1e-11 * P[k][k]);
+    };
+    check();
+    std::vector<double> a(32), k(32);
+    for (int change = 0; change < 500; ++change) {
+        for (double& v : a) v = normal(rng);
+        const std::size_t m = factor.size(), kind = rng() % 4;
+        if (kind == 0 && m < 20) factor.append(0.5, a.data(), 0.5 + std::fabs(normal(rng)));
+        if (kind == 1) factor.absorb(a.data(), change % 3 ? 1.0 : 1e-6, 1.01, k.data());
+        if (kind == 2 && m > 8) factor.condition_out(rng() % m);
+        if (kind == 3) factor.scale(1.02);
+        check();
     }
+    factor.sum_diagonal();
+    check();
+}
+
+TEST(several_conditioned_out_in_one_sweep) {
+    std::mt19937 rng(9);
+    for (std::size_t m = 2; m < 90; m += 1 + m / 9)
+        for (std::size_t count = 1; count <= std::min(m, TriangularFactor::most_at_once); ++count) {
+            TriangularFactor together = example(m, rng);
+            TriangularFactor singly = together;
+            std::vector<std::size_t> js(m);
+            for (std::size_t i = 0; i < m; ++i) js[i] = i;
+            std::shuffle(js.begin(), js.end(), rng);
+            js.resize(count);
+            std::sort(js.begin(), js.end());
+            together.condition_out(js.data(), count);
+            for (std::size_t k = count; k-- > 0;) singly.condition_out(js[k]);
+            CHECK(together.size() == m - count);
+            for (std::size_t i = 0; i < together.size(); ++i)
+                for (std::size_t k = 0; k < parsimon::simd::padded(i + 1); ++k) {
+                    CHECK_NEAR(together.row(i)[k], singly.row(i)[k], 1e-11);
+                    if (k > i) CHECK(together.row(i)[k] == 0.0);
+                }
+        }
 }
 
 }  // namespace

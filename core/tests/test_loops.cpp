@@ -123,7 +123,7 @@ TEST(vector_loops) {
     std::normal_distribution<double> normal;
     for (const auto* table : tables())
         for (std::size_t n = 0; n < 70; ++n) {
-            std::vector<double> x(n), y(n), z(n);
+            std::vector<double> x(n), y(n);
             for (auto* v : {&x, &y})
                 for (double& e : *v) e = normal(rng);
             double dot = 0, largest = 0;
@@ -136,11 +136,18 @@ TEST(vector_loops) {
             auto sum = y;
             table->axpy(0.5, x.data(), sum.data(), n);
             for (std::size_t i = 0; i < n; ++i) CHECK_NEAR(sum[i], y[i] + 0.5 * x[i], 1e-15 * (1 + std::fabs(sum[i])));
-            auto turned = y;
-            table->rotate(0.6, 0.8, x.data(), turned.data(), z.data(), n);
-            for (std::size_t i = 0; i < n; ++i) {
-                CHECK_NEAR(z[i], 0.6 * x[i] - 0.8 * y[i], 1e-15 * 4);
-                CHECK_NEAR(turned[i], 0.8 * x[i] + 0.6 * y[i], 1e-15 * 4);
+            for (std::size_t count = 1; count <= 4; ++count) {
+                auto carried = y, expected = y;
+                std::vector<std::vector<double>> rows(count, x);
+                std::vector<simd::Turn> turns;
+                for (auto& row : rows) turns.push_back({0.6, 0.8, x.data(), row.data()});
+                table->turn(turns.data(), count, carried.data(), n);
+                for (const auto& row : rows)
+                    for (std::size_t i = 0; i < n; ++i) {
+                        CHECK_NEAR(row[i], 0.6 * x[i] - 0.8 * expected[i], 1e-14);
+                        expected[i] = 0.8 * x[i] + 0.6 * expected[i];
+                    }
+                for (std::size_t i = 0; i < n; ++i) CHECK_NEAR(carried[i], expected[i], 1e-14);
             }
         }
 }

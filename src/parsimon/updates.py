@@ -118,7 +118,10 @@ class SpanRLS(Update):
 
     Forgetting first inflates P by 1/forgetting. Anti-windup: a value whose variance P_ii has grown beyond 1000 times that of the noise (of a sample of weight 1)
     is observed once more as it is, with as much noise as takes its variance to 500. That changes no weight, and P stays bounded
-    where nothing excites it. P is held as a triangular factor: it cannot lose symmetry or definiteness.
+    where nothing excites it (below 2000: the variances are looked at before forgetting can have doubled them, at most every m samples).
+
+    What is held is the covariance of the weights, K^-1 P K^-1, since K^-1 P a is its product with the kernel row and spares one with K^-1; and as a
+    triangular factor: it cannot lose symmetry or definiteness.
 
     Reference: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE Transactions on Signal Processing 2004 (ridge 0, forgetting 1).
 
