@@ -12,7 +12,7 @@ demo: .venv/installed
 	$(BIN)/python -m parsimon.experiments.demo
 
 test: .venv/installed core-test wheel
-	$(BIN)/python -m pytest
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest  # the matrices are tiny: threads would only wait for each other
 
 .venv/tools:
 	@echo "setting up .venv (a minute or two) ..."

@@ -14,8 +14,8 @@ namespace {
 
 // A dictionary with the room in which one point is looked at.
 struct Handle {
-    Handle(std::shared_ptr<Kernel> kernel, std::size_t n_features, std::size_t n_outputs, bool factor, std::size_t reserve)
-        : dictionary(kernel, n_features, n_outputs, {factor, true}, reserve), looks(1, dictionary) {
+    Handle(std::shared_ptr<Kernel> kernel, std::size_t n_features, std::size_t n_outputs, bool factor, bool neighbours, std::size_t reserve)
+        : dictionary(kernel, n_features, n_outputs, {factor, neighbours}, reserve), looks(1, dictionary) {
         dictionary.reserve_scratch(1);
     }
 
@@ -101,8 +101,9 @@ void set_weights(Handle& handle, const Matrix& W) {
 
 void bind_dictionary(nb::module_& m) {
     nb::class_<Handle>(m, "Dictionary")
-        .def(nb::init<std::shared_ptr<Kernel>, std::size_t, std::size_t, bool, std::size_t>(), nb::arg("kernel"), nb::arg("n_features"),
-             nb::arg("n_outputs") = 1, nb::arg("factor") = true, nb::arg("reserve") = 0)
+        .def(nb::init<std::shared_ptr<Kernel>, std::size_t, std::size_t, bool, bool, std::size_t>(), nb::arg("kernel"),
+             nb::arg("n_features"), nb::arg("n_outputs") = 1, nb::arg("factor") = true, nb::arg("neighbours") = true,
+             nb::arg("reserve") = 0)
         .def("look", &describe_look, nb::arg("x"))
         .def("append", &append, nb::arg("x"), nb::arg("w"))
         .def("replace", &replace, nb::arg("j"), nb::arg("z"), nb::arg("w"))
@@ -114,6 +115,13 @@ void bind_dictionary(nb::module_& m) {
                 return h.dictionary.project_out(j);
             },
             nb::arg("j"))
+        .def(
+            "prune",
+            [](Handle& h, double allowance, std::size_t budget) {
+                h.require_factor();
+                return h.dictionary.prune(allowance, budget);
+            },
+            nb::arg("allowance"), nb::arg("budget"))
         .def(
             "drop",
             [](Handle& h, std::size_t j) {

@@ -30,11 +30,14 @@ public:
           learner_({kernel, loss, admission, update, compression, batch_size}, n_features, n_outputs, reserve),
           batch_size_(batch_size) {}
 
-    void learn(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights) { learn_block(X, Y, weights, nullptr); }
+    void learn(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs) {
+        learn_block(X, Y, weights, std::max(n_outputs, outputs()), nullptr);
+    }
 
-    Array predict_then_learn(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights) {
-        Result result({X.shape(0), outputs()});
-        learn_block(X, Y, weights, result.data());
+    Array predict_then_learn(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs) {
+        n_outputs = std::max(n_outputs, outputs());
+        Result result({X.shape(0), n_outputs});
+        learn_block(X, Y, weights, n_outputs, result.data());
         return result.release();
     }
 
@@ -46,7 +49,7 @@ public:
         const bool number = nb::try_cast(y, target, true);
         if (!number && !nb::try_cast(y, targets, false)) return false;
         require_features(point.shape(0));
-        require_outputs(number ? 1 : targets.shape(0));
+        require_targets(number ? 1 : targets.shape(0), outputs());
         learn_row(point.data(), number ? &target : targets.data());
         return true;
     }
@@ -120,10 +123,11 @@ private:
 
     std::size_t outputs() const { return learner_.dictionary().n_outputs(); }
     void require_features(std::size_t found) const { require_columns(found, learner_.dictionary().n_features(), "X"); }
-    void require_outputs(std::size_t found) const {
-        if (found != outputs())
+    void require_targets(std::size_t found, std::size_t n_outputs) const {
+        const std::size_t expected = learner_.n_targets(n_outputs);
+        if (found != expected)
             throw nb::value_error(
-                ("y has " + std::to_string(found) + " outputs, but " + std::to_string(outputs()) + " are expected").c_str());
+                ("y has " + std::to_string(found) + " outputs, but " + std::to_string(expected) + " are expected").c_str());
     }
 
     // For work that takes a moment: waits for the lock without the GIL, which the holder may need, but works with it.
@@ -146,14 +150,15 @@ private:
 
     void learn_row(const double* x, const double* y) {
         LearningLock guard(*this, lock_briefly<std::unique_lock<std::shared_mutex>>());
-        learner_.check_samples(x, y, nullptr, 1);
+        learner_.check_samples(x, y, nullptr, 1, outputs());
         learner_.learn(x, y, nullptr, 1, nullptr);
     }
 
-    void learn_block(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, double* predictions) {
-        const std::size_t n = X.shape(0), d = X.shape(1), C = outputs();
+    // `n_outputs`: as many as there are, or more: then they are added once the block is found good.
+    void learn_block(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs, double* predictions) {
+        const std::size_t n = X.shape(0), d = X.shape(1), T = Y.shape(1);
         require_features(d);
-        require_outputs(Y.shape(1));
+        require_targets(T, n_outputs);
         if (Y.shape(0) != n) throw nb::value_error(("X has " + std::to_string(n) + " rows, y has " + std::to_string(Y.shape(0))).c_str());
         if (weights && weights->shape(0) != n)
             throw nb::value_error(("X has " + std::to_string(n) + " rows, sample_weight has " + std::to_string(weights->shape(0))).c_str());
@@ -161,14 +166,15 @@ private:
         nb::gil_scoped_release release;
         LearningLock guard(*this);
         const double* w = weights ? weights->data() : nullptr;
-        learner_.check_samples(X.data(), Y.data(), w, n);
+        learner_.check_samples(X.data(), Y.data(), w, n, n_outputs);
+        learner_.set_outputs(n_outputs);
         // Whole batches at a time, so that Ctrl-C is heard in between: every tenth of a second, for the GIL may be dear. Its handlers may
         // look at the model.
         const std::size_t chunk = std::max<std::size_t>(1, 64 / batch_size_) * batch_size_;
         auto heard = std::chrono::steady_clock::now();
         for (std::size_t first = 0; first < n; first += chunk) {
-            learner_.learn(X.data() + first * d, Y.data() + first * C, w ? w + first : nullptr, std::min(chunk, n - first),
-                           predictions ? predictions + first * C : nullptr);
+            learner_.learn(X.data() + first * d, Y.data() + first * T, w ? w + first : nullptr, std::min(chunk, n - first),
+                           predictions ? predictions + first * n_outputs : nullptr);
             if (first + chunk < n && std::chrono::steady_clock::now() - heard > std::chrono::milliseconds(100)) {
                 guard.unlock();
                 {
@@ -204,8 +210,9 @@ void bind_learner(nb::module_& m) {
                       std::shared_ptr<Compression>, std::size_t, std::size_t, std::size_t, std::size_t>(),
              nb::arg("kernel"), nb::arg("loss"), nb::arg("admission"), nb::arg("update"), nb::arg("compression"), nb::arg("n_features"),
              nb::arg("n_outputs"), nb::arg("batch_size"), nb::arg("reserve"))
-        .def("learn", &SharedLearner::learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none())
-        .def("predict_then_learn", &SharedLearner::predict_then_learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none())
+        .def("learn", &SharedLearner::learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none(), nb::arg("n_outputs") = 0)
+        .def("predict_then_learn", &SharedLearner::predict_then_learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none(),
+             nb::arg("n_outputs") = 0)
         .def("learn_one", &SharedLearner::learn_one, nb::arg("x").none(), nb::arg("y").none())
         .def("predict", &SharedLearner::predict, nb::arg("X"))
         .def("predict_one", &SharedLearner::predict_one, nb::arg("x").none())

@@ -12,13 +12,31 @@
 namespace parsimon::bindings {
 namespace {
 
+void require_target(const Loss& loss, const Vector& f, const Vector& y) {
+    if (f.shape(0) == 0) throw nb::value_error("f has no outputs");
+    require_columns(y.shape(0), loss.n_targets(f.shape(0)), "y");
+    if (const char* objection = loss.objection(y.data(), f.shape(0))) throw nb::value_error((std::string("y ") + objection).c_str());
+}
+
 double loss_value(const Loss& loss, const Vector& f, const Vector& y) {
-    require_columns(y.shape(0), f.shape(0), "y");
+    require_target(loss, f, y);
     return loss.value(f.data(), y.data(), f.shape(0));
 }
 
+Array loss_values(const Loss& loss, const Matrix& F, const Matrix& Y) {
+    const std::size_t n = F.shape(0), C = F.shape(1), T = loss.n_targets(C);
+    if (Y.shape(0) != n || Y.shape(1) != T || C == 0) throw nb::value_error("the shapes of F and Y do not fit");
+    Result values({n});
+    for (std::size_t i = 0; i < n; ++i) {
+        if (const char* objection = loss.objection(Y.data() + i * T, C))
+            throw nb::value_error(("y at row " + std::to_string(i) + " " + objection).c_str());
+        values.data()[i] = loss.value(F.data() + i * C, Y.data() + i * T, C);
+    }
+    return values.release();
+}
+
 Array loss_gradient(const Loss& loss, const Vector& f, const Vector& y) {
-    require_columns(y.shape(0), f.shape(0), "y");
+    require_target(loss, f, y);
     Result g({f.shape(0)});
     loss.gradient(f.data(), y.data(), g.data(), f.shape(0));
     return g.release();
@@ -29,11 +47,21 @@ Array loss_gradient(const Loss& loss, const Vector& f, const Vector& y) {
 void bind_parts(nb::module_& m) {
     nb::class_<Loss>(m, "Loss")
         .def("value", &loss_value, nb::arg("f"), nb::arg("y"))
+        .def("values", &loss_values, nb::arg("F"), nb::arg("Y"))
         .def("gradient", &loss_gradient, nb::arg("f"), nb::arg("y"));
     nb::class_<SquaredLoss, Loss>(m, "SquaredLoss").def(nb::init<>());
+    nb::class_<EpsilonInsensitiveLoss, Loss>(m, "EpsilonInsensitiveLoss").def(nb::init<double>(), nb::arg("epsilon"));
+    nb::class_<HuberLoss, Loss>(m, "HuberLoss").def(nb::init<double>(), nb::arg("delta"));
+    nb::class_<QuantileLoss, Loss>(m, "QuantileLoss").def(nb::init<double>(), nb::arg("quantile"));
+    nb::class_<HingeLoss, Loss>(m, "HingeLoss").def(nb::init<>());
+    nb::class_<SquaredHingeLoss, Loss>(m, "SquaredHingeLoss").def(nb::init<>());
+    nb::class_<LogisticLoss, Loss>(m, "LogisticLoss").def(nb::init<>());
+    nb::class_<MulticlassHingeLoss, Loss>(m, "MulticlassHingeLoss").def(nb::init<>());
+    nb::class_<MultinomialLogisticLoss, Loss>(m, "MultinomialLogisticLoss").def(nb::init<>());
 
     nb::class_<Admission>(m, "Admission");
     nb::class_<AlwaysAdmission, Admission>(m, "AlwaysAdmission").def(nb::init<>());
+    nb::class_<ProposedAdmission, Admission>(m, "ProposedAdmission").def(nb::init<>());
     nb::class_<CoherenceAdmission, Admission>(m, "CoherenceAdmission").def(nb::init<double>(), nb::arg("threshold"));
 
     nb::class_<AdaptiveCoherenceAdmission, Admission>(m, "AdaptiveCoherenceAdmission")
@@ -44,11 +72,11 @@ void bind_parts(nb::module_& m) {
 
     nb::class_<Update>(m, "Update");
     nb::class_<PlainGradientUpdate, Update>(m, "PlainGradientUpdate")
-        .def(nb::init<double, double>(), nb::arg("step_size"), nb::arg("shrinkage"));
+        .def(nb::init<double, double, double>(), nb::arg("step_size"), nb::arg("shrinkage"), nb::arg("power"));
     nb::class_<ProjectedGradientUpdate, Update>(m, "ProjectedGradientUpdate")
-        .def(nb::init<double, double>(), nb::arg("step_size"), nb::arg("shrinkage"));
+        .def(nb::init<double, double, double>(), nb::arg("step_size"), nb::arg("shrinkage"), nb::arg("power"));
     nb::class_<QuantizedGradientUpdate, Update>(m, "QuantizedGradientUpdate")
-        .def(nb::init<double, double>(), nb::arg("step_size"), nb::arg("shrinkage"));
+        .def(nb::init<double, double, double>(), nb::arg("step_size"), nb::arg("shrinkage"), nb::arg("power"));
     nb::class_<SpanRLSUpdate, Update>(m, "SpanRLSUpdate")
         .def(nb::init<double, double>(), nb::arg("ridge"), nb::arg("forgetting"))
         .def("covariance_factor", [](const SpanRLSUpdate& u) { return triangle(u.covariance().factor()); });
@@ -61,6 +89,10 @@ void bind_parts(nb::module_& m) {
     nb::class_<NoCompression, Compression>(m, "NoCompression").def(nb::init<>());
     nb::class_<LeastCostCompression, Compression>(m, "LeastCostCompression")
         .def(nb::init<std::size_t, double>(), nb::arg("budget"), nb::arg("tolerance") = 0.0);
+    nb::class_<MatchingPursuitCompression, Compression>(m, "MatchingPursuitCompression")
+        .def(nb::init<double, double, std::size_t>(), nb::arg("parsimony"), nb::arg("power"), nb::arg("budget"));
+    nb::class_<SmallestCompression, Compression>(m, "SmallestCompression").def(nb::init<std::size_t>(), nb::arg("budget"));
+    nb::class_<MergeCompression, Compression>(m, "MergeCompression").def(nb::init<std::size_t>(), nb::arg("budget"));
     nb::class_<LeastNeededCompression, Compression>(m, "LeastNeededCompression").def(nb::init<std::size_t>(), nb::arg("budget"));
     nb::class_<MostCoherentCompression, Compression>(m, "MostCoherentCompression")
         .def(nb::init<std::size_t, bool>(), nb::arg("budget"), nb::arg("cheaper"));

@@ -17,6 +17,12 @@ public:
     bool admits(Dictionary&, Sample&, const Step&) override { return true; }
 };
 
+// The update proposes a coefficient that is not zero.
+class ProposedAdmission final : public Admission {
+public:
+    bool admits(Dictionary& dictionary, Sample& sample, const Step&) override { return proposes(sample, dictionary.n_outputs()); }
+};
+
 // Rule (6) of Honeine, Richard & Bermudez 2007: max_j |k(x, d_j)| / sqrt(k(x,x) k(d_j,d_j)) <= threshold. A coherence of 1, that of an
 // exact copy, is never admitted.
 class CoherenceAdmission final : public Admission {

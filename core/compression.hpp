@@ -1,6 +1,10 @@
 // Compression: the only place where centres leave.
 #pragma once
 
+#include <cmath>
+#include <optional>
+#include <vector>
+
 #include "updates.hpp"
 
 namespace parsimon {
@@ -34,6 +38,48 @@ public:
 private:
     std::size_t budget_;
     double tolerance_;
+};
+
+// Destructive kernel orthogonal matching pursuit with pre-fitting, Koppel et al. 2019: the cheapest centres are projected onto the others
+// while the function has moved by at most eps = parsimony rate^power since the step began; at the budget, more.
+class MatchingPursuitCompression final : public Compression {
+public:
+    MatchingPursuitCompression(double parsimony, double power, std::size_t budget)
+        : parsimony_(parsimony), power_(power), budget_(budget) {}
+    Needs needs() const override { return {.factor = true, .neighbours = false}; }
+    void compress(Dictionary& dictionary, Update&, Step& step) override {
+        const double eps = parsimony_ * std::pow(step.rate, power_);
+        step.spent += dictionary.prune(eps * eps - step.spent, budget_);
+    }
+
+private:
+    double parsimony_, power_;
+    std::size_t budget_;
+};
+
+// At the budget, the centre of least norm ||w_j||^2 k(d_j, d_j) goes with its weights: removal of Wang, Crammer & Vucetic 2012.
+class SmallestCompression final : public Compression {
+public:
+    explicit SmallestCompression(std::size_t budget) : budget_(budget) {}
+    void compress(Dictionary& dictionary, Update&, Step& step) override;
+
+private:
+    std::size_t budget_;
+};
+
+// At the budget, the centre of least norm is merged with another: both go, and one between them comes that stands for both. For the
+// Gaussian kernel; Wang, Crammer & Vucetic 2012, with the weights' norm over all outputs.
+class MergeCompression final : public Compression {
+public:
+    explicit MergeCompression(std::size_t budget) : budget_(budget) {}
+    void compress(Dictionary& dictionary, Update&, Step& step) override;
+
+private:
+    double merge(Dictionary& dictionary);
+
+    std::size_t budget_;
+    std::optional<Looks> looks_;
+    std::vector<double> row_, x_, z_, w_;
 };
 
 // At the budget, the centre that the update can do best without leaves in the update's own way.

@@ -96,7 +96,7 @@ bool Dictionary::make_room(std::size_t more) {
 }
 
 void Dictionary::reserve_scratch(std::size_t batch) {
-    const std::size_t rows = std::max<std::size_t>(batch, needs_.factor ? 5 : 1) * capacity_;
+    const std::size_t rows = std::max<std::size_t>(batch, needs_.factor ? 2 * TriangularFactor::most_at_once + 1 : 1) * capacity_;
     scratch_.reserve(kernel_->levels() + 2, rows + depth() + (n_features_ + 1) * simd::panel_width);
 }
 
@@ -129,6 +129,23 @@ void Dictionary::project(Look& look) const {
     std::fill(look.a + look.projected, look.a + simd::padded(look.known), 0.0);
     look.residual -= factor_.multiply(look.projected, look.known, look.h, look.t, look.a);
     look.projected = look.known;
+}
+
+void Dictionary::project(Look* const* looks, std::size_t n) const {
+    if (n == 0) return;
+    const std::size_t known = looks[0]->known;
+    for (std::size_t i = 0; i < n; ++i) {
+        std::fill_n(looks[i]->a, simd::padded(known), 0.0);
+        looks[i]->residual = 0.0;
+    }
+    for (std::size_t first = 0; first < known; first += simd::panel_width)
+        for (std::size_t i = 0; i < n; ++i)
+            looks[i]->residual +=
+                factor_.multiply(first, std::min(first + simd::panel_width, known), looks[i]->h, looks[i]->t, looks[i]->a);
+    for (std::size_t i = 0; i < n; ++i) {
+        looks[i]->residual = looks[i]->kxx - looks[i]->residual;
+        looks[i]->projected = known;
+    }
 }
 
 double Dictionary::coherence(const Look& look) const {
@@ -194,12 +211,23 @@ const double* Dictionary::column_from_carry(std::size_t j) {
 
 void Dictionary::forget(std::size_t j, const double* n) {
     for (Aligned* state : aligned_) state->removing(*this, j, n);
-    points_.remove(j);
-    erase_at(diagonal_, 0, j, size_);
-    for (std::size_t c = 0; c < n_outputs_; ++c) erase_at(weights_, c * capacity_, j, size_);
-    --size_;
-    ++changes_;
+    close_gaps(&j, 1);
     if (needs_.neighbours) remove_neighbour(j);
+}
+
+void Dictionary::close_gaps(const std::size_t* js, std::size_t count) {
+    points_.remove(js, count);
+    for (std::size_t k = count; k-- > 0;) {
+        erase_at(diagonal_, 0, js[k], size_);
+        for (std::size_t c = 0; c < n_outputs_; ++c) erase_at(weights_, c * capacity_, js[k], size_);
+        --size_;
+        ++changes_;
+    }
+}
+
+void Dictionary::add_outputs(std::size_t n) {
+    weights_.resize((n_outputs_ + n) * capacity_, 0.0);
+    n_outputs_ += n;
 }
 
 void Dictionary::append_neighbour(const Look& look) {
@@ -265,6 +293,94 @@ double Dictionary::project_out(std::size_t j) {
     const double cost = squares / (carry[j] * carry[j]);
     forget(j, n);
     return cost;
+}
+
+void Dictionary::sum_squares(double* squares) const {
+    std::fill_n(squares, size_, 0.0);
+    for (std::size_t c = 0; c < n_outputs_; ++c) {
+        const double* w = weights(c);
+        for (std::size_t j = 0; j < size_; ++j) squares[j] += w[j] * w[j];
+    }
+}
+
+double Dictionary::prune(double allowance, std::size_t budget) {
+    double spent = 0.0;
+    auto work = scratch_.take(size_);
+    while (size_ > 0 && prune_together(allowance, budget, work.data(), spent)) continue;
+    return spent;
+}
+
+// Removes some, and tells whether there may be more. A few of the cheapest are candidates: their columns of K^-1 are fetched in one sweep,
+// what is removed is corrected for in the columns, weights and costs of the rest, and the factor forgets all of it in another sweep.
+bool Dictionary::prune_together(double& allowance, std::size_t budget, double* squares, double& spent) {
+    constexpr std::size_t most = TriangularFactor::most_at_once;
+    const std::size_t m = size_, stride = simd::padded(m);
+    const double* inverse = factor_.diagonal();
+    sum_squares(squares);
+    std::size_t candidates[most], count = 0, within = 0;  // the cheapest, in rising order of cost; how many the allowance would pay for
+    const auto cost = [&](std::size_t j) { return squares[j] / inverse[j]; };
+    for (std::size_t j = 0; j < m; ++j) {
+        within += cost(j) <= allowance;
+        if (count == most && !(cost(j) < cost(candidates[most - 1]))) continue;
+        std::size_t place = count < most ? count++ : most - 1;
+        for (; place > 0 && cost(j) < cost(candidates[place - 1]); --place) candidates[place] = candidates[place - 1];
+        candidates[place] = j;
+    }
+    if (m <= budget && !(cost(candidates[0]) <= allowance)) return false;
+    const std::size_t beyond = m > budget ? m - budget : 0;
+    count = std::min(count, std::max({within, beyond, std::size_t{1}}));
+    if (count == 1 || !aligned_.empty() || needs_.neighbours) {
+        const double paid = project_out(candidates[0]);
+        allowance -= paid;
+        spent += paid;
+        return true;
+    }
+    auto work = scratch_.take((2 * count + 1) * stride);
+    double *columns = work.data(), *diagonal = columns + count * stride, *room = diagonal + stride;
+    factor_.columns(candidates, count, stride, room, columns);
+    std::copy_n(inverse, m, diagonal);
+    std::size_t removed[most], order[most], n_removed = 0;  // the centres, and where their columns are
+    while (n_removed < count) {
+        std::size_t best = m;
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t j = 0; j < m; ++j)
+            if (squares[j] / diagonal[j] < least) {  // what is gone has 0 / 0
+                least = squares[j] / diagonal[j];
+                best = j;
+            }
+        const std::size_t place = static_cast<std::size_t>(std::find(candidates, candidates + count, best) - candidates);
+        if (place == count || (m - n_removed <= budget && !(least <= allowance))) break;
+        double* n = columns + place * stride;
+        for (std::size_t r = 0; r < n_removed; ++r) {
+            const double* gone = columns + order[r] * stride;
+            simd::loops().axpy(-gone[best] / gone[removed[r]], gone, n, m);
+        }
+        // The corrected column must have kept its digits, and so must what it is subtracted from; if not, start again from the factor.
+        const double pivot = 1.0 / n[best];
+        bool sound = n[best] > 1e-3 * inverse[best];
+        for (std::size_t j = 0; j < m && sound; ++j)
+            sound = j == best || diagonal[j] == 0.0 || diagonal[j] - n[j] * n[j] * pivot > 1e-3 * inverse[j];
+        if (!sound && n_removed > 0) break;
+        const double paid = squares[best] * pivot;
+        allowance -= paid;
+        spent += paid;
+        for (std::size_t j = 0; j < m; ++j) diagonal[j] -= n[j] * n[j] * pivot;
+        for (std::size_t c = 0; c < n_outputs_; ++c) {
+            double* w = weights(c);
+            simd::loops().axpy(-w[best] / n[best], n, w, m);
+            w[best] = 0.0;
+        }
+        sum_squares(squares);
+        removed[n_removed] = best;
+        order[n_removed++] = place;
+        if (!sound) break;
+        for (std::size_t r = 0; r < n_removed; ++r) diagonal[removed[r]] = 0.0;
+    }
+    if (n_removed == 0) return false;
+    std::sort(removed, removed + n_removed);
+    factor_.condition_out(removed, n_removed);
+    close_gaps(removed, n_removed);
+    return true;
 }
 
 void Dictionary::drop(std::size_t j) {

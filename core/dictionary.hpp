@@ -101,6 +101,8 @@ public:
     std::size_t nbytes() const;
 
     void attach(Aligned& state);
+    // f_c = 0 for each output beyond those there are.
+    void add_outputs(std::size_t n);
 
     // Room for `more` further centres; at least doubles when it grows. Returns whether it did: looks must be fit again then.
     bool make_room(std::size_t more);
@@ -113,6 +115,8 @@ public:
     void extend(Look& look);
     // Brings t, a and residual up to date. Requires a factor.
     void project(Look& look) const;
+    // The same for several that know the same centres, in one sweep over the factor.
+    void project(Look* const* looks, std::size_t n) const;
     // max_j |k(x, d_j)| / sqrt(k(x,x) k(d_j,d_j)); 1 where k(x, .) is zero.
     double coherence(const Look& look) const;
     // Brings nearest and distance up to date; without centres the distance is infinite.
@@ -124,6 +128,10 @@ public:
     void append(Look& look, const double* w);
     // The others take over: f becomes its projection onto them. Returns the cost. Requires a factor.
     double project_out(std::size_t j);
+    // Destructive matching pursuit with pre-fitting (Koppel et al. 2019): the cheapest centre is projected out, again and again, while
+    // there are more than `budget` or the costs add up to at most `allowance`. As nested projections are orthogonal, the sum, which it
+    // returns, is the squared RKHS distance from f as it was. Requires a factor.
+    double prune(double allowance, std::size_t budget);
     // The centre goes with its weights.
     void drop(std::size_t j);
     // drop(j), then append z with weights w; false, and nothing changed, if z would not be accepted.
@@ -163,6 +171,9 @@ public:
 private:
     bool sound(Look& look, std::size_t without) const;  // accepts, asked of the dictionary without a centre that the look has left out
     void forget(std::size_t j, const double* n);        // tells the aligned, closes the gap everywhere but in the factor
+    void close_gaps(const std::size_t* js, std::size_t count);
+    bool prune_together(double& allowance, std::size_t budget, double* squares, double& spent);
+    void sum_squares(double* squares) const;  // of the weights of each centre
     const double* column_from_carry(std::size_t j);
     void append_neighbour(const Look& look);
     void remove_neighbour(std::size_t j);

@@ -40,6 +40,20 @@ double TriangularFactor::multiply(std::size_t first, std::size_t last, const dou
     return simd::loops().project(rows_.data(), first, last, h, t, a);
 }
 
+void TriangularFactor::columns(const std::size_t* js, std::size_t count, std::size_t stride, double* t, double* out) const {
+    std::fill_n(out, count * stride, 0.0);
+    for (std::size_t first = 0; first < size_; first += simd::panel_width) {
+        const std::size_t last = std::min(first + simd::panel_width, size_);
+        for (std::size_t c = 0; c < count; ++c) {
+            const std::size_t from = std::max(first, js[c]);
+            if (from >= last) continue;
+            double* column = t + c * stride;
+            for (std::size_t i = from; i < last; ++i) column[i] = row(i)[js[c]];
+            simd::loops().combine(rows_.data(), from, last, column, out + c * stride);
+        }
+    }
+}
+
 double TriangularFactor::absorb(const double* a, double noise, double scale, double* k) {
     std::fill_n(k, simd::padded(size_), 0.0);
     const double alpha = simd::loops().absorb(rows_.data(), size_, a, noise, scale, k);

@@ -34,6 +34,9 @@ public:
     // t_i = R_i h and a = sum_i t_i R_i for rows first..last-1; returns their sum of t_i^2. From the first row on: a = P h, the sum h'P h.
     double multiply(std::size_t first, std::size_t last, const double* h, double* t, double* a) const;
 
+    // Columns js of P, each (size,) at its place in `out`. One sweep; at most `most_at_once`. `t`: room for as many columns.
+    void columns(const std::size_t* js, std::size_t count, std::size_t stride, double* t, double* out) const;
+
     // P <- scale^2 P, then P <- P - P a a'P / (noise + a'P a): what an observation a'v + e tells of v (e of variance `noise`, 0 allowed).
     // Leaves P a in k, (size,), with P as scaled, and returns noise + a'P a. One sweep, Carlson's form.
     double absorb(const double* a, double noise, double scale, double* k);

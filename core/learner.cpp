@@ -39,20 +39,36 @@ Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, s
       looks_(recipe_.batch_size, dictionary_),
       outputs_(3 * recipe_.batch_size * n_outputs) {
     if (recipe_.batch_size == 0) refuse("batch_size must be at least 1");
-    if (recipe_.kernel->unit_diagonal() && !(1.0 < recipe_.update->kernel_bound()))
-        refuse("learning is stable only for step_size < 2 / k(x, x), which is 2 here; got ", 2.0 / recipe_.update->kernel_bound());
+    const double bound = recipe_.update->kernel_bound(*recipe_.loss);
+    if (recipe_.kernel->unit_diagonal() && !(1.0 < bound)) {
+        const double largest = 2.0 / recipe_.loss->curvature();
+        refuse("learning with this loss is stable only for step_size < ", largest, " / k(x, x), which is ", largest, " here; got ",
+               largest / bound);
+    }
     recipe_.update->attach(dictionary_);
     dictionary_.reserve_scratch(recipe_.batch_size);
     scratch_.reserve(recipe_.kernel->levels() + 1, (n_features + 1) * simd::panel_width + dictionary_.depth());
     step_.samples.resize(recipe_.batch_size);
+    place_outputs();
+}
+
+void Learner::place_outputs() {
+    const std::size_t C = dictionary_.n_outputs();
+    outputs_.resize(3 * recipe_.batch_size * C);
     double* place = outputs_.data();
     for (std::size_t i = 0; i < recipe_.batch_size; ++i) {
         step_.samples[i].look = &looks_[i];
         for (double** array : {&step_.samples[i].f, &step_.samples[i].gradient, &step_.samples[i].coefficient}) {
             *array = place;
-            place += n_outputs;
+            place += C;
         }
     }
+}
+
+void Learner::set_outputs(std::size_t n_outputs) {
+    if (n_outputs <= dictionary_.n_outputs()) return;
+    dictionary_.add_outputs(n_outputs - dictionary_.n_outputs());
+    place_outputs();
 }
 
 std::size_t Learner::nbytes() const {
@@ -60,8 +76,8 @@ std::size_t Learner::nbytes() const {
            scratch_.nbytes() + step_.samples.capacity() * sizeof(Sample);
 }
 
-void Learner::check_kernel_values(const double* x, std::size_t n, double bound, Scratch& scratch) const {
-    if (recipe_.kernel->unit_diagonal()) return;
+void Learner::check_kernel_values(const double* x, const double* weights, std::size_t n, double bound, Scratch& scratch) const {
+    if (recipe_.kernel->unit_diagonal() && (!weights || std::isinf(bound))) return;
     const std::size_t d = dictionary_.n_features(), depth = dictionary_.depth();
     auto point = scratch.take(depth);
     for (std::size_t i = 0; i < n; ++i) {
@@ -75,47 +91,52 @@ void Learner::check_kernel_values(const double* x, std::size_t n, double bound, 
             refuse("the kernel value k(x, x) of row ", i, " of X is ", kxx, ", beyond the largest that can be used (", largest_kernel_value,
                    "): scale the columns of X");
         if (!(kxx < bound))
-            refuse("the kernel value k(x, x) of row ", i, " of X is ", kxx,
-                   ": learning is stable only for k(x, x) < 2 / step_size = ", bound, "; use a smaller step_size or a Normalized kernel");
+            refuse("the kernel value k(x, x) of row ", i, " of X is ", kxx, ": learning is stable only for k(x, x) < ",
+                   2.0 / recipe_.loss->curvature(), " / step_size = ", bound, "; use a smaller step_size or a Normalized kernel");
+        if (weights && !(weights[i] * kxx < bound))
+            refuse("sample_weight is ", weights[i], " at row ", i, ": learning is stable only for sample_weight k(x, x) < ",
+                   2.0 / recipe_.loss->curvature(), " / step_size = ", bound);
     }
 }
 
 void Learner::check_inputs(const double* x, std::size_t n, Scratch& scratch) const {
     require_finite(x, n, dictionary_.n_features(), "X");
-    check_kernel_values(x, n, std::numeric_limits<double>::infinity(), scratch);
+    check_kernel_values(x, nullptr, n, std::numeric_limits<double>::infinity(), scratch);
 }
 
-void Learner::check_samples(const double* x, const double* y, const double* weights, std::size_t n) {
-    const std::size_t C = dictionary_.n_outputs();
+void Learner::check_samples(const double* x, const double* y, const double* weights, std::size_t n, std::size_t n_outputs) {
+    const std::size_t T = n_targets(n_outputs);
     require_finite(x, n, dictionary_.n_features(), "X");
-    check_kernel_values(x, n, recipe_.update->kernel_bound(), scratch_);
-    for (std::size_t i = 0; i < n * C; ++i) {
+    for (std::size_t i = 0; i < n * T; ++i) {
         if (std::fabs(y[i]) <= largest_target) continue;
         std::ostringstream where;
-        where << " at row " << i / C;
-        if (C > 1) where << ", column " << i % C;
+        where << " at row " << i / T;
+        if (T > 1) where << ", column " << i % T;
         if (!std::isfinite(y[i])) refuse("y contains ", kind(y[i]), where.str());
         refuse("y is ", y[i], where.str(), ", beyond the largest target that can be used (", largest_target, ")");
     }
+    for (std::size_t i = 0; i < n; ++i)
+        if (const char* objection = recipe_.loss->objection(y + i * T, n_outputs)) refuse("y at row ", i, " ", objection);
     for (std::size_t i = 0; weights && i < n; ++i)
         if (weights[i] != 0.0 && !(weights[i] >= least_weight && weights[i] <= largest_weight))
             refuse("sample_weight is ", weights[i], " at row ", i, ": it must be 0, or from ", least_weight, " to ", largest_weight);
+    check_kernel_values(x, weights, n, recipe_.update->kernel_bound(*recipe_.loss), scratch_);
 }
 
 void Learner::learn(const double* x, const double* y, const double* weights, std::size_t n, double* predictions) {
-    const std::size_t d = dictionary_.n_features(), C = dictionary_.n_outputs();
+    const std::size_t d = dictionary_.n_features(), C = dictionary_.n_outputs(), T = n_targets(C);
     for (std::size_t first = 0; first < n; first += recipe_.batch_size) {
         const std::size_t count = std::min(recipe_.batch_size, n - first);
-        learn_step(x + first * d, y + first * C, weights ? weights + first : nullptr, count);
+        learn_step(x + first * d, y + first * T, weights ? weights + first : nullptr, count);
         if (predictions)
             for (std::size_t i = 0; i < count; ++i) std::copy_n(step_.samples[i].f, C, predictions + (first + i) * C);
     }
 }
 
 void Learner::learn_step(const double* x, const double* y, const double* weights, std::size_t n) {
-    const std::size_t C = dictionary_.n_outputs();
+    const std::size_t C = dictionary_.n_outputs(), T = n_targets(C);
     step_.size = n;
-    step_.seen = seen_;
+    step_.number = ++steps_;
     step_.spent = 0.0;
     if (dictionary_.make_room(n)) {
         looks_.fit(dictionary_);
@@ -124,7 +145,7 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
     dictionary_.look(looks_, x, n);
     std::size_t i = 0;
     for (Sample& sample : step_) {
-        sample.y = y + C * i;
+        sample.y = y + T * i;
         sample.weight = weights ? weights[i] : 1.0;
         ++i;
         dictionary_.evaluate(*sample.look, sample.f);

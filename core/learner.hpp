@@ -42,8 +42,13 @@ public:
 
     // Throw InputError at the first value that cannot be used; change nothing. More is asked of what is to be learned than of what is only
     // predicted.
-    void check_inputs(const double* x, std::size_t n, Scratch& scratch) const;                   // (n, n_features)
-    void check_samples(const double* x, const double* y, const double* weights, std::size_t n);  // y (n, n_outputs); weights (n,) or null
+    void check_inputs(const double* x, std::size_t n, Scratch& scratch) const;  // (n, n_features)
+    // y (n, n_targets), of a model of `n_outputs` outputs; weights (n,) or null
+    void check_samples(const double* x, const double* y, const double* weights, std::size_t n, std::size_t n_outputs);
+
+    // Outputs from now on: as many as there are, or more.
+    void set_outputs(std::size_t n_outputs);
+    std::size_t n_targets(std::size_t n_outputs) const { return recipe_.loss->n_targets(n_outputs); }
 
     // Learns n samples in order, each with its weight (1 if null). Where `predictions` (n, n_outputs) is not null, it takes what was
     // predicted before each was learned. Requires checked input. A block equals its rows one by one, bit for bit, if it holds whole
@@ -59,7 +64,8 @@ public:
 
 private:
     void learn_step(const double* x, const double* y, const double* weights, std::size_t n);
-    void check_kernel_values(const double* x, std::size_t n, double bound, Scratch& scratch) const;
+    void check_kernel_values(const double* x, const double* weights, std::size_t n, double bound, Scratch& scratch) const;
+    void place_outputs();
 
     Recipe recipe_;
     Dictionary dictionary_;
@@ -67,7 +73,7 @@ private:
     Step step_;
     std::vector<double> outputs_;  // f, gradient and coefficient of each sample of a step
     Scratch scratch_;
-    std::uint64_t seen_ = 0;
+    std::uint64_t seen_ = 0, steps_ = 0;
     double spent_ = 0.0;
 };
 

@@ -1,15 +1,125 @@
 #include "losses.hpp"
 
-namespace parsimon {
+#include <algorithm>
+#include <cmath>
 
-double SquaredLoss::value(const double* f, const double* y, std::size_t n_outputs) const {
+namespace parsimon {
+namespace {
+
+double sign(double r) { return static_cast<double>(r > 0.0) - static_cast<double>(r < 0.0); }
+
+// Sums of a function of each residual, and its derivatives.
+template <class Function>
+double sum_of(const double* f, const double* y, std::size_t n, Function function) {
     double total = 0.0;
-    for (std::size_t c = 0; c < n_outputs; ++c) total += (f[c] - y[c]) * (f[c] - y[c]);
-    return 0.5 * total;
+    for (std::size_t c = 0; c < n; ++c) total += function(f[c] - y[c]);
+    return total;
+}
+template <class Function>
+void each(const double* f, const double* y, double* g, std::size_t n, Function function) {
+    for (std::size_t c = 0; c < n; ++c) g[c] = function(f[c] - y[c]);
 }
 
-void SquaredLoss::gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const {
-    for (std::size_t c = 0; c < n_outputs; ++c) g[c] = f[c] - y[c];
+std::size_t known_classes(const double* y) { return static_cast<std::size_t>(y[1]); }
+
+// The strongest class but for the true one; the number of classes if there is none.
+std::size_t runner_up(const double* f, std::size_t own, std::size_t known) {
+    std::size_t best = known;
+    for (std::size_t c = 0; c < known; ++c)
+        if (c != own && (best == known || f[c] > f[best])) best = c;
+    return best;
+}
+
+}  // namespace
+
+double SquaredLoss::value(const double* f, const double* y, std::size_t n) const {
+    return 0.5 * sum_of(f, y, n, [](double r) { return r * r; });
+}
+void SquaredLoss::gradient(const double* f, const double* y, double* g, std::size_t n) const {
+    each(f, y, g, n, [](double r) { return r; });
+}
+
+double EpsilonInsensitiveLoss::value(const double* f, const double* y, std::size_t n) const {
+    return sum_of(f, y, n, [this](double r) { return std::max(0.0, std::fabs(r) - epsilon_); });
+}
+void EpsilonInsensitiveLoss::gradient(const double* f, const double* y, double* g, std::size_t n) const {
+    each(f, y, g, n, [this](double r) { return std::fabs(r) > epsilon_ ? sign(r) : 0.0; });
+}
+
+double HuberLoss::value(const double* f, const double* y, std::size_t n) const {
+    return sum_of(f, y, n, [this](double r) { return std::fabs(r) <= delta_ ? 0.5 * r * r : delta_ * (std::fabs(r) - 0.5 * delta_); });
+}
+void HuberLoss::gradient(const double* f, const double* y, double* g, std::size_t n) const {
+    each(f, y, g, n, [this](double r) { return std::clamp(r, -delta_, delta_); });
+}
+
+double QuantileLoss::value(const double* f, const double* y, std::size_t n) const {
+    return sum_of(f, y, n, [this](double r) { return r < 0.0 ? -quantile_ * r : (1.0 - quantile_) * r; });
+}
+void QuantileLoss::gradient(const double* f, const double* y, double* g, std::size_t n) const {
+    each(f, y, g, n, [this](double r) { return r < 0.0 ? -quantile_ : r > 0.0 ? 1.0 - quantile_ : 0.0; });
+}
+
+const char* MarginLoss::objection(const double* y, std::size_t n) const {
+    const bool good = std::all_of(y, y + n, [](double v) { return v == -1.0 || v == 0.0 || v == 1.0; });
+    return good ? nullptr : "must be -1 or 1 for each output, or 0 for one that takes no part";
+}
+double MarginLoss::value(const double* f, const double* y, std::size_t n) const {
+    double total = 0.0;
+    for (std::size_t c = 0; c < n; ++c)
+        if (y[c] != 0.0) total += of(y[c] * f[c]);
+    return total;
+}
+void MarginLoss::gradient(const double* f, const double* y, double* g, std::size_t n) const {
+    for (std::size_t c = 0; c < n; ++c) g[c] = y[c] != 0.0 ? y[c] * slope(y[c] * f[c]) : 0.0;
+}
+
+double HingeLoss::of(double z) const { return std::max(0.0, 1.0 - z); }
+double HingeLoss::slope(double z) const { return z < 1.0 ? -1.0 : 0.0; }
+
+double SquaredHingeLoss::of(double z) const { return z < 1.0 ? (1.0 - z) * (1.0 - z) : 0.0; }
+double SquaredHingeLoss::slope(double z) const { return z < 1.0 ? -2.0 * (1.0 - z) : 0.0; }
+
+double LogisticLoss::of(double z) const { return std::max(0.0, -z) + std::log1p(std::exp(-std::fabs(z))); }
+double LogisticLoss::slope(double z) const { return z > 0.0 ? -std::exp(-z) / (1.0 + std::exp(-z)) : -1.0 / (1.0 + std::exp(z)); }
+
+const char* ClassLoss::objection(const double* y, std::size_t n_outputs) const {
+    const bool good =
+        y[0] >= 0.0 && y[0] < y[1] && y[1] <= static_cast<double>(n_outputs) && y[0] == std::floor(y[0]) && y[1] == std::floor(y[1]);
+    return good ? nullptr : "must be a class from 0 on, and how many classes are known";
+}
+
+double MulticlassHingeLoss::value(const double* f, const double* y, std::size_t) const {
+    const std::size_t known = known_classes(y), own = static_cast<std::size_t>(y[0]), other = runner_up(f, own, known);
+    return other < known ? std::max(0.0, 1.0 + f[other] - f[own]) : 0.0;
+}
+void MulticlassHingeLoss::gradient(const double* f, const double* y, double* g, std::size_t n) const {
+    std::fill_n(g, n, 0.0);
+    const std::size_t known = known_classes(y), own = static_cast<std::size_t>(y[0]), other = runner_up(f, own, known);
+    if (other == known || !(1.0 + f[other] - f[own] > 0.0)) return;
+    g[other] = 1.0;
+    g[own] = -1.0;
+}
+
+double MultinomialLogisticLoss::value(const double* f, const double* y, std::size_t) const {
+    const std::size_t known = known_classes(y), own = static_cast<std::size_t>(y[0]);
+    const double top = *std::max_element(f, f + known);
+    double total = 0.0;
+    for (std::size_t c = 0; c < known; ++c) total += std::exp(f[c] - top);
+    return std::log(total) + top - f[own];
+}
+void MultinomialLogisticLoss::gradient(const double* f, const double* y, double* g, std::size_t n) const {
+    std::fill_n(g, n, 0.0);
+    const std::size_t known = known_classes(y), own = static_cast<std::size_t>(y[0]);
+    const double top = *std::max_element(f, f + known);
+    double total = 0.0;
+    for (std::size_t c = 0; c < known; ++c) total += g[c] = std::exp(f[c] - top);
+    for (std::size_t c = 0; c < known; ++c) g[c] /= total;
+    // 1 - p as the sum of the others: it keeps its digits where p is nearly 1.
+    double others = 0.0;
+    for (std::size_t c = 0; c < known; ++c)
+        if (c != own) others += g[c];
+    g[own] = -others;
 }
 
 }  // namespace parsimon

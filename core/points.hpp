@@ -3,6 +3,7 @@
 // Invariants: points 0..size-1 are in insertion order; lanes past the last point are zero; room for `capacity` points is held.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -38,6 +39,28 @@ public:
             }
         }
         --size_;
+    }
+
+    // Several, rising, in one pass.
+    void remove(const std::size_t* js, std::size_t count) {
+        if (count == 0) return;
+        if (count == 1) return remove(js[0]);
+        constexpr std::size_t width = simd::panel_width;
+        const std::size_t left = size_ - count;
+        std::size_t gone = 0, source = js[0] / width * width;
+        for (std::size_t panel = js[0] / width; panel <= (size_ - 1) / width; ++panel) {
+            const double* from[width];  // where the panel's points are now, null past the last
+            for (std::size_t l = 0; l < width; ++l) {
+                while (gone < count && source == js[gone]) ++gone, ++source;
+                from[l] = panel * width + l < left ? &at(source++, 0) : nullptr;
+            }
+            for (std::size_t f = 0; f < depth_; ++f) {
+                double row[width];
+                for (std::size_t l = 0; l < width; ++l) row[l] = from[l] ? from[l][f * width] : 0.0;
+                std::copy_n(row, width, data_.data() + (panel * depth_ + f) * width);
+            }
+        }
+        size_ = left;
     }
 
     void copy(std::size_t j, double* point, std::size_t n) const {  // the first n of the depth

@@ -1,6 +1,7 @@
 // What travels through the loop: a step (a batch of samples) and its samples.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,7 +12,7 @@ namespace parsimon {
 
 struct Sample {
     Look* look = nullptr;
-    const double* y = nullptr;      // (n_outputs,)
+    const double* y = nullptr;      // (n_targets,) as the loss has it
     double weight = 1.0;            // a factor on the sample's loss, >= 0
     double* f = nullptr;            // (n_outputs,) prediction before the step
     double* gradient = nullptr;     // (n_outputs,) of the loss at f
@@ -19,12 +20,17 @@ struct Sample {
     bool admitted = false;
 };
 
+// Whether the update proposes anything for the sample.
+inline bool proposes(const Sample& sample, std::size_t n_outputs) {
+    return std::any_of(sample.coefficient, sample.coefficient + n_outputs, [](double c) { return c != 0.0; });
+}
+
 struct Step {
     std::vector<Sample> samples;
-    std::size_t size = 0;    // samples of this step; a last batch may be short
-    std::uint64_t seen = 0;  // samples seen before it
-    double rate = 0.0;       // learning rate of this step
-    double spent = 0.0;      // squared RKHS error made by projections in this step
+    std::size_t size = 0;      // samples of this step; a last batch may be short
+    std::uint64_t number = 0;  // steps up to this one
+    double rate = 0.0;         // learning rate of this step
+    double spent = 0.0;        // squared RKHS error made by projections in this step
 
     Sample* begin() { return samples.data(); }
     Sample* end() { return samples.data() + size; }

@@ -1,6 +1,7 @@
 #include "updates.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace parsimon {
 
@@ -21,8 +22,8 @@ void NLMSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
 }
 
 void GradientUpdate::open(Dictionary& dictionary, Step& step) {
-    step.rate = step_size_;
-    const double share = -step_size_ / static_cast<double>(step.size), kept = 1.0 - step_size_ * shrinkage_;
+    step.rate = power_ == 0.0 ? step_size_ : step_size_ * std::pow(static_cast<double>(step.number), -power_);
+    const double share = -step.rate / static_cast<double>(step.size), kept = 1.0 - step.rate * shrinkage_;
     for (Sample& sample : step)
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) sample.coefficient[c] = share * sample.weight * sample.gradient[c];
     if (shrinkage_ == 0.0) return;
@@ -39,7 +40,18 @@ void GradientUpdate::step(Dictionary& dictionary, Sample& sample, Step& step) {
         learn_unadmitted(dictionary, sample, step);
 }
 
+void ProjectedGradientUpdate::open(Dictionary& dictionary, Step& step) {
+    GradientUpdate::open(dictionary, step);
+    if (step.size == 1) return;
+    // Whatever is proposed will be projected, to enter or not: together, that is one sweep over the factor.
+    looks_.clear();
+    for (Sample& sample : step)
+        if (proposes(sample, dictionary.n_outputs())) looks_.push_back(sample.look);
+    dictionary.project(looks_.data(), looks_.size());
+}
+
 void ProjectedGradientUpdate::learn_unadmitted(Dictionary& dictionary, Sample& sample, Step& step) {
+    if (!proposes(sample, dictionary.n_outputs())) return;
     Look& look = *sample.look;
     dictionary.project(look);
     for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) {

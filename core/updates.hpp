@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "losses.hpp"
 #include "step.hpp"
 
 namespace parsimon {
@@ -11,8 +12,8 @@ class Update {
 public:
     virtual ~Update() = default;
     virtual Needs needs() const { return {}; }
-    // Learning is stable only while k(x, x) stays below this.
-    virtual double kernel_bound() const { return std::numeric_limits<double>::infinity(); }
+    // Learning is stable only while weight k(x, x) stays below this.
+    virtual double kernel_bound(const Loss&) const { return std::numeric_limits<double>::infinity(); }
     // Once, before the first step: attach whatever is kept for each centre.
     virtual void attach(Dictionary&) {}
     // At the start of a step: its rate, and each sample's proposed coefficient.
@@ -44,12 +45,14 @@ private:
 };
 
 // Stochastic gradient descent in function space:
-//     f <- (1 - step_size shrinkage) f - (step_size / b) sum_i gradient_i k(x_i, .)
-// for a batch of b. Sub-classes say what becomes of a sample that is not admitted.
+//     f <- (1 - rate shrinkage) f - (rate / b) sum_i gradient_i k(x_i, .)
+// for a batch of b, with rate = step_size / t^power at step t. Sub-classes say what becomes of a sample that is not admitted.
 class GradientUpdate : public Update {
 public:
-    GradientUpdate(double step_size, double shrinkage) : step_size_(step_size), shrinkage_(shrinkage) {}
-    double kernel_bound() const override { return 2.0 / step_size_; }
+    GradientUpdate(double step_size, double shrinkage, double power) : step_size_(step_size), shrinkage_(shrinkage), power_(power) {}
+    double kernel_bound(const Loss& loss) const override {
+        return loss.curvature() > 0.0 ? 2.0 / (loss.curvature() * step_size_) : std::numeric_limits<double>::infinity();
+    }
     void open(Dictionary& dictionary, Step& step) override;
     void step(Dictionary& dictionary, Sample& sample, Step& step) final;
 
@@ -57,7 +60,7 @@ protected:
     virtual void learn_unadmitted(Dictionary& dictionary, Sample& sample, Step& step) = 0;
 
 private:
-    double step_size_, shrinkage_;
+    double step_size_, shrinkage_, power_;
 };
 
 // It is left out.
@@ -74,9 +77,12 @@ class ProjectedGradientUpdate final : public GradientUpdate {
 public:
     using GradientUpdate::GradientUpdate;
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
+    void open(Dictionary& dictionary, Step& step) override;
 
 private:
     void learn_unadmitted(Dictionary& dictionary, Sample& sample, Step& step) override;
+
+    std::vector<Look*> looks_;
 };
 
 // The nearest centre takes it over: quantised KLMS (Chen, Zhao, Zhu & Principe 2012).

@@ -162,3 +162,74 @@ def spl(k, X, Y, step_size, eps0=None, mu0=None, budget=None, removal="older"):
                 i = j if costs[j] < costs[i] else i
             centres, w, _ = project_out(k, centres, w, i)
     return np.array(predictions), np.array(centres), w
+
+
+def komp(K, W, allowance, budget=None):
+    """Destructive matching pursuit with pre-fitting (Koppel et al. 2019, Algorithm 2), in squared units and with every candidate refitted by a pseudo-inverse.
+
+    Returns the centres removed in order, those kept, their weights, and the squared RKHS distance from the function K W, summed over outputs.
+    """
+    kept, removed, weights, error = list(range(len(K))), [], W, 0.0
+    while kept:
+        best = None
+        for j in kept:
+            others = [i for i in kept if i != j]
+            refit = np.linalg.pinv(K[np.ix_(others, others)], hermitian=True) @ K[others] @ W
+            gap = W.copy()
+            gap[others] -= refit
+            distance = np.trace(gap.T @ K @ gap)
+            if best is None or distance < best[0]:
+                best = distance, j, others, refit
+        if not (best[0] <= allowance or (budget is not None and len(kept) > budget)):
+            break
+        error, gone, kept, weights = best
+        removed.append(gone)
+    return removed, kept, weights, error
+
+
+def polk(k, X, gradient, n_outputs, step_size, alpha, eps, batch):
+    """Functional stochastic gradient with sparse projections (Koppel et al. 2019, Algorithm 1 with mini-batches); gradient(f, i) is that of sample i at f.
+
+    As the core does, a point in the span up to rounding is projected onto it, and that is booked against eps^2. Returns predictions before each batch, centres, weights.
+    """
+    centres, W, predictions = [], np.zeros((0, n_outputs)), []
+    for first in range(0, len(X), batch):
+        rows = range(first, min(first + batch, len(X)))
+        F = [k(X[i][None], np.array(centres))[0] @ W if centres else np.zeros(n_outputs) for i in rows]
+        predictions += F
+        steps = [-step_size / len(rows) * gradient(f, i) for f, i in zip(F, rows, strict=True)]
+        W, spent = (1 - step_size * alpha) * W, 0.0
+        for i, step in zip(rows, steps, strict=True):
+            if not step.any():
+                continue
+            a, delta, sound = accepted(k, X[i], centres)
+            if sound:
+                centres, W = [*centres, X[i]], np.vstack([W, step])
+            else:
+                W, spent = W + np.outer(a, step), spent + step @ step * max(delta, 0.0)
+        while centres:
+            K = k(np.array(centres))
+            costs = (W**2).sum(axis=1) / np.diag(np.linalg.pinv(K, hermitian=True))
+            j = costs.argmin()
+            if spent + costs[j] > eps**2:
+                break
+            spent += costs[j]
+            others = [i for i in range(len(centres)) if i != j]
+            W = np.linalg.pinv(K[np.ix_(others, others)], hermitian=True) @ K[others] @ W
+            centres = [centres[i] for i in others]
+    return np.array(predictions), np.array(centres), W
+
+
+def multiclass_hinge(f, y):
+    """The gradient of (26)."""
+    g, others = np.zeros(len(f)), np.delete(np.arange(len(f)), y)
+    r = others[f[others].argmax()]
+    if 1 + f[r] - f[y] > 0:
+        g[r], g[y] = 1.0, -1.0
+    return g
+
+
+def multinomial_logistic(f, y):
+    """The gradient of (28)."""
+    p = np.exp(f - f.max())
+    return p / p.sum() - np.eye(len(f))[y]

@@ -159,23 +159,28 @@ PARSIMON_INLINE void dots(const double* rows, std::size_t length, const double* 
 }
 
 template <std::size_t N>
-double project_rows(const double* S, std::size_t i, const double* h, double* t, double* a) {
-    const std::size_t length = padded(i + 1);
-    const double* rows = S + row_start(i);
-    double f[N];
-    dots<N>(rows, length, h, f);
+PARSIMON_INLINE void combine_rows(const double* rows, std::size_t length, const double* t, double* a) {
     Part scale[N];
-    double squares = 0.0;
-    for (std::size_t r = 0; r < N; ++r) {
-        t[i + r] = f[r];
-        scale[r] = one::broadcast(f[r]);
-        squares += f[r] * f[r];
-    }
+    for (std::size_t r = 0; r < N; ++r) scale[r] = one::broadcast(t[r]);
     for (std::size_t j = 0; j < length; j += lanes) {
         Pack v = load(a + j);
         for (std::size_t r = 0; r < N; ++r) v = fma(scale[r], load(rows + r * length + j), v);
         store(a + j, v);
     }
+}
+
+template <std::size_t N>
+double project_rows(const double* S, std::size_t i, const double* h, double* t, double* a) {
+    const std::size_t length = padded(i + 1);
+    const double* rows = S + row_start(i);
+    double f[N];
+    dots<N>(rows, length, h, f);
+    double squares = 0.0;
+    for (std::size_t r = 0; r < N; ++r) {
+        t[i + r] = f[r];
+        squares += f[r] * f[r];
+    }
+    combine_rows<N>(rows, length, f, a);
     return squares;
 }
 
@@ -187,14 +192,24 @@ PARSIMON_INLINE auto with_count(std::size_t n, Function&& function) {
     return function.template operator()<N>();
 }
 
-double project(const double* S, std::size_t first, std::size_t last, const double* h, double* t, double* a) {
-    double squares = 0.0;
+// f<N>(i) for the rows from `first` to `last` in groups of N that do not cross a panel.
+template <class Function>
+PARSIMON_INLINE void in_groups(std::size_t first, std::size_t last, Function&& function) {
     for (std::size_t i = first; i < last;) {
         const std::size_t end = i / group * group + group, count = (end < last ? end : last) - i;
-        squares += with_count<group>(count, [&]<std::size_t N>() { return project_rows<N>(S, i, h, t, a); });
+        with_count<group>(count, [&]<std::size_t N>() { function.template operator()<N>(i); });
         i += count;
     }
+}
+
+double project(const double* S, std::size_t first, std::size_t last, const double* h, double* t, double* a) {
+    double squares = 0.0;
+    in_groups(first, last, [&]<std::size_t N>(std::size_t i) { squares += project_rows<N>(S, i, h, t, a); });
     return squares;
+}
+
+void combine(const double* S, std::size_t first, std::size_t last, const double* t, double* a) {
+    in_groups(first, last, [&]<std::size_t N>(std::size_t i) { combine_rows<N>(S + row_start(i), padded(i + 1), t + i, a); });
 }
 
 template <std::size_t N>
@@ -305,6 +320,7 @@ const Loops table = {
     axpy,
     max_abs,
     project,
+    combine,
     absorb,
     turn,
     column_squares,

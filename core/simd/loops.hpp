@@ -69,6 +69,9 @@ struct Loops {
     // products. Here and below vectors have room for whole panels, and finite numbers there.
     double (*project)(const double* S, std::size_t first, std::size_t last, const double* h, double* t, double* a);
 
+    // The second half of it, t given: a += t_i S_i.
+    void (*combine)(const double* S, std::size_t first, std::size_t last, const double* t, double* a);
+
     // Carlson's update of the lower triangle R, P = R'R, after scaling it: P <- s^2 P, then P <- P - P a a'P / (noise + a'P a).
     // k, zero on entry, becomes P a; returns noise + a'P a. One pass over R does it all.
     double (*absorb)(double* R, std::size_t m, const double* a, double noise, double scale, double* k);

@@ -68,7 +68,7 @@ TEST(bad_input_is_named) {
     Learner learner = knlms(sum(linear(), constant(1.0)), 0.9, std::make_shared<NoCompression>(), 2, 1);
     const auto message = [&](std::vector<double> x, std::vector<double> y) -> std::string {
         try {
-            learner.check_samples(x.data(), y.data(), nullptr, y.size());
+            learner.check_samples(x.data(), y.data(), nullptr, y.size(), 1);
         } catch (const InputError& error) {
             return error.what();
         }

@@ -11,15 +11,27 @@ True
 """
 
 from parsimon import admission, algorithms, compression, datasets, diagnostics, kernels, losses, updates
-from parsimon.estimators import KLMSRegressor, KNLMSRegressor, KRLSRegressor, NORMARegressor, SPLRegressor
+from parsimon.estimators import (
+    BSGDClassifier,
+    KLMSRegressor,
+    KNLMSRegressor,
+    KRLSRegressor,
+    NORMARegressor,
+    POLKClassifier,
+    POLKRegressor,
+    SPLRegressor,
+)
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "BSGDClassifier",
     "KLMSRegressor",
     "KNLMSRegressor",
     "KRLSRegressor",
     "NORMARegressor",
+    "POLKClassifier",
+    "POLKRegressor",
     "SPLRegressor",
     "admission",
     "algorithms",

@@ -20,6 +20,7 @@ __all__ = [
     "Coherence",
     "Distance",
     "LinearDependence",
+    "Proposed",
     "Residual",
 ]
 
@@ -43,6 +44,19 @@ class Always(Admission):
     def core(self) -> _core.Admission:
         """Return the C++ twin."""
         return _core.AlwaysAdmission()
+
+
+@dataclass(frozen=True)
+class Proposed(Admission):
+    """Every sample whose gradient is not zero becomes a centre: with a hinge loss, those that violate the margin.
+
+    >>> Proposed()
+    Proposed()
+    """
+
+    def core(self) -> _core.Admission:
+        """Return the C++ twin."""
+        return _core.ProposedAdmission()
 
 
 @dataclass(frozen=True)
@@ -157,6 +171,7 @@ class Distance(Admission):
 
 ADMISSIONS: dict[str, type[Admission]] = {
     "always": Always,
+    "proposed": Proposed,
     "coherence": Coherence,
     "adaptive_coherence": AdaptiveCoherence,
     "ald": LinearDependence,

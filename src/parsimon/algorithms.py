@@ -15,14 +15,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from parsimon import _core
-from parsimon._parts import lookup, whole
-from parsimon.admission import AdaptiveCoherence, Admission, Always, Coherence, Distance, LinearDependence, Residual
-from parsimon.compression import Compression, LeastCost, LeastNeeded, MostCoherent, Negligible, Nothing, at_budget
-from parsimon.kernels import Kernel
-from parsimon.losses import Loss, Squared
+from parsimon._parts import lookup, real, whole
+from parsimon.admission import (
+    AdaptiveCoherence,
+    Admission,
+    Always,
+    Coherence,
+    Distance,
+    LinearDependence,
+    Proposed,
+    Residual,
+)
+from parsimon.compression import (
+    MAINTENANCE,
+    Compression,
+    LeastCost,
+    LeastNeeded,
+    MatchingPursuit,
+    MostCoherent,
+    Negligible,
+    Nothing,
+    at_budget,
+)
+from parsimon.kernels import Gaussian, Kernel
+from parsimon.losses import Loss, MulticlassHinge, Squared
 from parsimon.updates import NLMS, Gradient, ProjectedGradient, QuantizedGradient, RowRLS, SpanRLS, Update
 
-__all__ = ["Recipe", "klms", "knlms", "krls", "norma", "spl"]
+__all__ = ["Recipe", "bsgd", "klms", "knlms", "krls", "norma", "polk", "spl"]
 
 
 @dataclass(frozen=True)
@@ -174,4 +193,66 @@ def spl(
         admit, compression = Coherence(coherence), at_bound  # type: ignore[arg-type]
     return Recipe(
         kernel=kernel, loss=Squared(), admission=admit, update=ProjectedGradient(step_size), compression=compression
+    )
+
+
+#: schedule: the power p in eta_t = step_size / t^p, and the power q in eps_t = parsimony eta_t^q. Any p in (1/2, 1] meets the conditions of Theorem 1 of Koppel et al. 2019
+#: (sum of eta_t infinite, sum of eta_t^2 finite, eps_t of the order of eta_t^2).
+SCHEDULES = {"constant": (0.0, 1.5), "diminishing": (0.75, 2.0)}
+
+
+def polk(
+    kernel: Kernel,
+    *,
+    loss: Loss,
+    step_size: float,
+    alpha: float,
+    parsimony: float,
+    schedule: str = "constant",
+    batch_size: int = 1,
+    budget: int | None = None,
+) -> Recipe:
+    """POLK: functional stochastic gradient with sparse projections, for any convex loss (Koppel, Warnell, Stump & Ribeiro 2019)."""
+    power, error_power = lookup(SCHEDULES, schedule, "schedule")
+    return Recipe(
+        kernel=kernel,
+        loss=loss,
+        admission=Proposed(),
+        update=ProjectedGradient(step_size, alpha, power),
+        compression=MatchingPursuit(parsimony, error_power, budget),
+        batch_size=batch_size,
+    )
+
+
+def bsgd(
+    kernel: Kernel,
+    *,
+    alpha: float,
+    budget: int,
+    step_size: float = 1.0,
+    schedule: str = "constant",
+    maintenance: str = "merge",
+    batch_size: int = 1,
+) -> Recipe:
+    """Budgeted stochastic gradient descent for the multi-class SVM (Wang, Crammer & Vucetic 2012)."""
+    real("alpha", alpha, at_least=0)
+    if schedule == "pegasos":
+        if alpha == 0:
+            raise ValueError("schedule='pegasos' has the steps 1 / (alpha t): it needs an alpha > 0")
+        rate = (1 / alpha, alpha, 1.0)
+    else:
+        lookup({"constant": None, "pegasos": None}, schedule, "schedule")
+        rate = (step_size, alpha, 0.0)
+    rule = lookup(MAINTENANCE, maintenance, "maintenance")
+    if maintenance == "merge" and not isinstance(kernel, Gaussian):
+        raise ValueError(
+            f"maintenance='merge' is for the Gaussian kernel, got {kernel!r}; 'projection' and 'removal' are for all"
+        )
+    return Recipe(
+        kernel=kernel,
+        loss=MulticlassHinge(),
+        admission=Proposed(),
+        update=ProjectedGradient(*rate) if maintenance == "projection" else Gradient(*rate),
+        compression=rule(budget),
+        batch_size=batch_size,
     )

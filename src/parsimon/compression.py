@@ -10,14 +10,18 @@ from parsimon._parts import lookup, real, whole
 
 __all__ = [
     "COMPRESSIONS",
+    "MAINTENANCE",
     "Budgeted",
     "Compression",
     "LeastCost",
     "LeastNeeded",
+    "MatchingPursuit",
+    "Merge",
     "MostCoherent",
     "Negligible",
     "Nothing",
     "Oldest",
+    "Smallest",
     "at_budget",
 ]
 
@@ -132,6 +136,73 @@ class MostCoherent(Budgeted):
 
 
 @dataclass(frozen=True)
+class Smallest(Budgeted):
+    """Beyond the budget, the centre of least norm ||w_j||^2 k(d_j, d_j) goes with its weights.
+
+    Reference: Wang, Crammer & Vucetic, *Breaking the curse of kernelization: budgeted stochastic gradient descent for large-scale SVM training*, JMLR 2012.
+
+    >>> Smallest(100)
+    Smallest(max_centers=100)
+    """
+
+    def core(self) -> _core.Compression:
+        """Return the C++ twin."""
+        return _core.SmallestCompression(self.max_centers)
+
+
+@dataclass(frozen=True)
+class Merge(Budgeted):
+    """Beyond the budget, the centre x of least norm and another one, y, make way for one between them that stands for both. For the Gaussian kernel.
+
+    With u, v their weights and k = k(x, y), z = h x + (1 - h) y gets the weights w = u k^((1-h)^2) + v k^(h^2), with the h that makes ||w|| largest (golden section);
+    y is the centre for which the loss ||u||^2 + ||v||^2 + 2 u'v k - ||w||^2 is least. O(m C) and about 50 m exponentials for each merge.
+
+    Reference: Wang, Crammer & Vucetic 2012, section 5.3.
+
+    >>> Merge(100).budget
+    100
+    """
+
+    def core(self) -> _core.Compression:
+        """Return the C++ twin."""
+        return _core.MergeCompression(self.max_centers)
+
+
+@dataclass(frozen=True)
+class MatchingPursuit(Compression):
+    """Destructive kernel orthogonal matching pursuit with pre-fitting: as few centres as keep f within eps of what it was.
+
+    After a step of rate eta the cheapest centre is projected onto the others, and again, while the squared RKHS distance from the function at the start, summed over the outputs, stays
+    within eps^2; eps = parsimony eta^power (K eta^(3/2) for a constant step, eta_t^2 for a diminishing one). Beyond a budget, if any, more leave. As nested projections are
+    orthogonal, the costs ||w_j||^2 / (S'S)_jj add up to that distance: O(m^2) for each removal, several in one sweep over the factor, and no refit per candidate.
+
+    Reference: Koppel, Warnell, Stump & Ribeiro, *Parsimonious online learning with kernels via sparse projections in function space*, JMLR 2019.
+
+    >>> MatchingPursuit(parsimony=0.04)
+    MatchingPursuit(parsimony=0.04, power=1.5, max_centers=None)
+    """
+
+    parsimony: float
+    power: float = 1.5
+    max_centers: int | None = None
+
+    def __post_init__(self) -> None:
+        real("parsimony", self.parsimony, at_least=0)
+        real("power", self.power, at_least=0)
+        if self.max_centers is not None:
+            whole("budget", self.max_centers, at_least=1, at_most=10**9)
+
+    @property
+    def budget(self) -> int | None:
+        """The most centres left after a step, None if there is no bound."""
+        return self.max_centers
+
+    def core(self) -> _core.Compression:
+        """Return the C++ twin."""
+        return _core.MatchingPursuitCompression(self.parsimony, self.power, _at_most(self.max_centers))
+
+
+@dataclass(frozen=True)
 class Negligible(Compression):
     """Centres whose removal moves f by a norm of at most `tolerance` (eps0) are projected onto the others, the cheapest first; beyond a budget, if any, more.
 
@@ -156,11 +227,17 @@ class Negligible(Compression):
 
     def core(self) -> _core.Compression:
         """Return the C++ twin."""
-        return _core.LeastCostCompression(2**62 if self.max_centers is None else self.max_centers, self.tolerance)
+        return _core.LeastCostCompression(_at_most(self.max_centers), self.tolerance)
+
+
+def _at_most(budget: int | None) -> int:
+    return 2**62 if budget is None else budget
 
 
 #: Rules that an estimator's ``compression`` parameter can name; they act at its ``budget``.
 COMPRESSIONS: dict[str, type[Budgeted]] = {"least_cost": LeastCost, "oldest": Oldest}
+#: Rules that a `BSGDClassifier`'s ``maintenance`` parameter can name.
+MAINTENANCE: dict[str, type[Budgeted]] = {"merge": Merge, "projection": LeastCost, "removal": Smallest}
 
 
 def at_budget(rule: str, budget: int | None) -> Compression:

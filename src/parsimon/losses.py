@@ -1,23 +1,44 @@
-"""Losses: how far a prediction f is from a target y.
+"""Losses: how far a prediction f is from a target y. All are convex in f; each says which subgradient it takes at a kink.
 
->>> from parsimon.losses import Squared
+>>> from parsimon.losses import Squared, MulticlassHinge
 >>> Squared().value([1.0], [3.0])
 2.0
->>> Squared().gradient([1.0], [3.0])
-array([-2.])
+>>> MulticlassHinge().gradient([0.2, 0.9, -0.3], 0)
+array([-1.,  1.,  0.])
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parsimon import _core
+from parsimon._parts import lookup, real
 
-__all__ = ["LOSSES", "Loss", "Squared"]
+__all__ = [
+    "CLASSIFICATION",
+    "LOSSES",
+    "REGRESSION",
+    "Absolute",
+    "ClassificationLoss",
+    "EpsilonInsensitive",
+    "Hinge",
+    "Huber",
+    "Logistic",
+    "Loss",
+    "MulticlassHinge",
+    "MultinomialLogistic",
+    "Quantile",
+    "Squared",
+    "SquaredHinge",
+    "resolve",
+]
+
+Array = NDArray[np.float64]
 
 
 class Loss(ABC):
@@ -29,11 +50,25 @@ class Loss(ABC):
 
     def value(self, f: ArrayLike, y: ArrayLike) -> float:
         """Return l(f, y) for one sample: f (C,), y (C,)."""
-        return self.core().value(np.asarray(f, dtype=np.float64), np.asarray(y, dtype=np.float64))
+        f = _outputs(f)
+        return self.core().value(f, self._target(y, len(f)))
 
-    def gradient(self, f: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+    def gradient(self, f: ArrayLike, y: ArrayLike) -> Array:
         """Return the gradient of l with respect to f, (C,)."""
-        return self.core().gradient(np.asarray(f, dtype=np.float64), np.asarray(y, dtype=np.float64))
+        f = _outputs(f)
+        return self.core().gradient(f, self._target(y, len(f)))
+
+    def values(self, F: ArrayLike, Y: Array) -> Array:
+        """Return l for each of n samples, (n,): F (n, C), Y (n, C) or as `ClassificationLoss.targets` gives it."""
+        F = np.ascontiguousarray(F, dtype=np.float64)
+        return self.core().values(F if F.ndim == 2 else F[:, np.newaxis], np.ascontiguousarray(Y).reshape(len(F), -1))
+
+    def _target(self, y: ArrayLike, n_outputs: int) -> Array:
+        return np.atleast_1d(np.asarray(y, dtype=np.float64))
+
+
+def _outputs(f: ArrayLike) -> Array:
+    return np.atleast_1d(np.asarray(f, dtype=np.float64))
 
 
 @dataclass(frozen=True)
@@ -49,4 +84,234 @@ class Squared(Loss):
         return _core.SquaredLoss()
 
 
-LOSSES: dict[str, type[Loss]] = {"squared": Squared}
+@dataclass(frozen=True)
+class Absolute(Loss):
+    """Absolute loss, l(f, y) = sum_c |f_c - y_c|; subgradient sign(f - y), 0 at f = y.
+
+    >>> Absolute().value([3.0], [1.0])
+    2.0
+    """
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.EpsilonInsensitiveLoss(0.0)
+
+
+@dataclass(frozen=True)
+class Huber(Loss):
+    """Huber's loss: with r = f - y, r^2 / 2 up to |r| = delta and delta (|r| - delta / 2) beyond, summed over the outputs; gradient r clipped to [-delta, delta].
+
+    Reference: Huber, *Robust estimation of a location parameter*, Annals of Mathematical Statistics 1964.
+
+    >>> Huber(delta=1.0).value([3.0], [0.0])
+    2.5
+    """
+
+    delta: float = 1.0
+
+    def __post_init__(self) -> None:
+        real("delta", self.delta, above=0)
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.HuberLoss(self.delta)
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(Loss):
+    """Insensitive loss, l(f, y) = sum_c max(0, |f_c - y_c| - epsilon); subgradient sign(f - y) outside the zone, 0 inside and on its edge.
+
+    >>> EpsilonInsensitive(epsilon=0.5).value([2.0], [0.0])
+    1.5
+    """
+
+    epsilon: float = 0.1
+
+    def __post_init__(self) -> None:
+        real("epsilon", self.epsilon, at_least=0)
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.EpsilonInsensitiveLoss(self.epsilon)
+
+
+@dataclass(frozen=True)
+class Quantile(Loss):
+    """Pinball loss: q (y - f) where y > f and (1 - q) (f - y) elsewhere, summed over the outputs. Its minimiser is the q-quantile of y.
+
+    Subgradient -q below y, 1 - q above, 0 at f = y.
+
+    Reference: Koenker & Bassett, *Regression quantiles*, Econometrica 1978.
+
+    >>> Quantile(quantile=0.9).value([0.0], [2.0])
+    1.8
+    """
+
+    quantile: float = 0.5
+
+    def __post_init__(self) -> None:
+        real("quantile", self.quantile, above=0, below=1)
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.QuantileLoss(self.quantile)
+
+
+class ClassificationLoss(Loss):
+    """A loss whose targets are classes, one output for each."""
+
+    #: Whether `probabilities` has an answer.
+    has_probabilities = False
+
+    @abstractmethod
+    def targets(self, index: NDArray[np.int64], known: NDArray[np.int64], n_outputs: int) -> Array:
+        """Return what the core takes as targets: `index` (n,) of the classes, and how many classes were `known` (n,) at each row."""
+
+    def probabilities(self, F: Array) -> Array:
+        """Return the probabilities of the classes for predictions F (n, C)."""
+        raise AttributeError(f"{type(self).__name__} gives no probabilities")
+
+
+class _MarginLoss(ClassificationLoss):
+    def targets(self, index: NDArray[np.int64], known: NDArray[np.int64], n_outputs: int) -> Array:
+        """Return one target against the rest, (n, C): 1 for the class, -1 for the others that are known, 0 for those that are not."""
+        Y = np.where(np.arange(n_outputs) < known[:, np.newaxis], -1.0, 0.0)
+        Y[np.arange(len(index)), index] = 1.0
+        return Y
+
+
+@dataclass(frozen=True)
+class Hinge(_MarginLoss):
+    """Hinge loss of the margins, l(f, y) = sum_c max(0, 1 - y_c f_c), y_c in {-1, 1}; subgradient -y_c below a margin of 1, 0 from 1 on.
+
+    Over classes: one against the rest.
+
+    >>> Hinge().value(0.25, 1)
+    0.75
+    """
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.HingeLoss()
+
+
+@dataclass(frozen=True)
+class SquaredHinge(_MarginLoss):
+    """Squared hinge loss of the margins, l(f, y) = sum_c max(0, 1 - y_c f_c)^2, y_c in {-1, 1}. Over classes: one against the rest.
+
+    >>> SquaredHinge().value(0.5, -1)
+    2.25
+    """
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.SquaredHingeLoss()
+
+
+@dataclass(frozen=True)
+class Logistic(_MarginLoss):
+    """Logistic loss of the margins, l(f, y) = sum_c log(1 + exp(-y_c f_c)), y_c in {-1, 1}. Over classes: one against the rest.
+
+    >>> round(Logistic().value(0.0, 1), 4)
+    0.6931
+    """
+
+    has_probabilities = True
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.LogisticLoss()
+
+    def probabilities(self, F: Array) -> Array:
+        """Return each class's probability against the rest, scaled to sum to one."""
+        # In logarithms, so that a sum of tiny ones does not vanish.
+        return _softmax(-np.logaddexp(0.0, -F))
+
+
+class _ClassLoss(ClassificationLoss):
+    def targets(self, index: NDArray[np.int64], known: NDArray[np.int64], n_outputs: int) -> Array:
+        """Return (class, classes known), (n, 2)."""
+        return np.column_stack([index, known]).astype(np.float64)
+
+    def _target(self, y: ArrayLike, n_outputs: int) -> Array:
+        return np.array([float(np.asarray(y).item()), n_outputs])
+
+
+@dataclass(frozen=True)
+class MulticlassHinge(_ClassLoss):
+    """Multi-class hinge loss, l(f, y) = max(0, 1 + f_r - f_y), where r is the strongest class other than y, the first of equals.
+
+    Subgradient +1 at r and -1 at y where 1 + f_r - f_y > 0, else 0. With one class there is no other: the loss is 0.
+
+    References: Crammer & Singer, *On the algorithmic implementation of multiclass kernel-based vector machines*, JMLR 2001; Koppel et al. 2019, (26).
+
+    >>> MulticlassHinge().value([2.0, 1.5, 0.0], 0)
+    0.5
+    """
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.MulticlassHingeLoss()
+
+
+@dataclass(frozen=True)
+class MultinomialLogistic(_ClassLoss):
+    """Multinomial logistic loss, l(f, y) = log sum_c exp(f_c) - f_y, with gradient softmax(f) - e_y.
+
+    Reference: Koppel et al. 2019, (28).
+
+    >>> round(MultinomialLogistic().value([0.0, 0.0], 1), 4)
+    0.6931
+    """
+
+    has_probabilities = True
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.MultinomialLogisticLoss()
+
+    def probabilities(self, F: Array) -> Array:
+        """Return softmax(f) for each row."""
+        return _softmax(F)
+
+
+def _softmax(F: Array) -> Array:
+    E = np.exp(F - F.max(axis=1, keepdims=True))
+    result: Array = E / E.sum(axis=1, keepdims=True)
+    return result
+
+
+#: Losses that a regressor's ``loss`` parameter can name.
+REGRESSION: dict[str, type[Loss]] = {
+    "squared": Squared,
+    "absolute": Absolute,
+    "huber": Huber,
+    "epsilon_insensitive": EpsilonInsensitive,
+    "quantile": Quantile,
+}
+#: Losses that a classifier's ``loss`` parameter can name: over all classes at once, or one class against the rest.
+CLASSIFICATION: dict[str, type[ClassificationLoss]] = {
+    "hinge": MulticlassHinge,
+    "logistic": MultinomialLogistic,
+    "squared_hinge": SquaredHinge,
+    "ovr_hinge": Hinge,
+    "ovr_logistic": Logistic,
+}
+#: Every loss.
+LOSSES: dict[str, type[Loss]] = {**REGRESSION, **CLASSIFICATION}
+
+
+def resolve(loss: Any, known: dict[str, type[Any]]) -> Any:
+    """Return the loss that a parameter names, or the object it is.
+
+    >>> resolve("huber", REGRESSION)
+    Huber(delta=1.0)
+    """
+    if isinstance(loss, tuple(known.values())):
+        return loss
+    if isinstance(loss, type) and issubclass(loss, Loss):
+        raise TypeError(f"loss must be a name or an object: write {loss.__name__}()")
+    if isinstance(loss, Loss):
+        names = ", ".join(cls.__name__ for cls in known.values())
+        raise ValueError(f"{loss!r} does not fit here; these do: {names}")
+    return lookup(known, loss, "loss")()

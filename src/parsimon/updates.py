@@ -52,28 +52,33 @@ class NLMS(Update):
 class Gradient(Update):
     """Gradient step in function space; a sample that is not admitted is left out.
 
-        f <- (1 - step_size alpha) f - step_size l'(f(x), y) k(x, .)
+        f <- (1 - eta_t alpha) f - (eta_t / b) sum_i weight_i l'(f(x_i), y_i) k(x_i, .)
 
-    Stable for the squared loss while 0 < step_size (eta) < 2 / k(x, x), which is checked.
+    for a batch of b samples, with eta_t = step_size / t^power at the t-th step. Where the gradient of the loss is unbounded (squared loss, squared hinge) that is
+    stable while step_size < 2 / (L k(x, x)), L the largest second derivative, which is checked.
 
     Reference: Kivinen, Smola & Williamson, *Online learning with kernels*, IEEE Transactions on Signal Processing 2004.
 
     >>> Gradient(step_size=0.2)
-    Gradient(step_size=0.2, alpha=0.0)
+    Gradient(step_size=0.2, alpha=0.0, power=0.0)
     """
 
     step_size: float
     alpha: float = 0.0
+    power: float = 0.0
 
     def __post_init__(self) -> None:
         real("step_size", self.step_size, above=0)
         real("alpha", self.alpha, at_least=0)
-        if self.step_size * self.alpha >= 1:
+        real("power", self.power, at_least=0, at_most=1)
+        # eta < 1 / lambda; a first step that forgets everything (Pegasos) forgets nothing, for there is nothing yet.
+        product = self.step_size * self.alpha
+        if product >= 1 and not (self.power == 1 and product <= 1 + 1e-12):
             raise ValueError(f"step_size * alpha must be < 1, got {self.step_size!r} * {self.alpha!r}")
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
-        return _core.PlainGradientUpdate(self.step_size, self.alpha)
+        return _core.PlainGradientUpdate(self.step_size, self.alpha, self.power)
 
 
 @dataclass(frozen=True)
@@ -83,12 +88,12 @@ class ProjectedGradient(Gradient):
     With c the coefficient of k(x, .): w <- w + K^-1 h c, equation (12) of Pothin & Richard 2006.
 
     >>> ProjectedGradient(step_size=0.5)
-    ProjectedGradient(step_size=0.5, alpha=0.0)
+    ProjectedGradient(step_size=0.5, alpha=0.0, power=0.0)
     """
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
-        return _core.ProjectedGradientUpdate(self.step_size, self.alpha)
+        return _core.ProjectedGradientUpdate(self.step_size, self.alpha, self.power)
 
 
 @dataclass(frozen=True)
@@ -98,12 +103,12 @@ class QuantizedGradient(Gradient):
     Reference: Chen, Zhao, Zhu & Principe, *Quantized kernel least mean square algorithm*, IEEE Transactions on Neural Networks and Learning Systems 2012.
 
     >>> QuantizedGradient(step_size=0.5)
-    QuantizedGradient(step_size=0.5, alpha=0.0)
+    QuantizedGradient(step_size=0.5, alpha=0.0, power=0.0)
     """
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
-        return _core.QuantizedGradientUpdate(self.step_size, self.alpha)
+        return _core.QuantizedGradientUpdate(self.step_size, self.alpha, self.power)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,32 @@
 """The scikit-learn estimators."""
 
+from parsimon.estimators.bsgd import BSGDClassifier
 from parsimon.estimators.knlms import KNLMSRegressor
 from parsimon.estimators.krls import KRLSRegressor
 from parsimon.estimators.lms import KLMSRegressor, NORMARegressor
+from parsimon.estimators.polk import POLKClassifier, POLKRegressor
 from parsimon.estimators.spl import SPLRegressor
 
-__all__ = ["ESTIMATORS", "KLMSRegressor", "KNLMSRegressor", "KRLSRegressor", "NORMARegressor", "SPLRegressor"]
+__all__ = [
+    "ESTIMATORS",
+    "BSGDClassifier",
+    "KLMSRegressor",
+    "KNLMSRegressor",
+    "KRLSRegressor",
+    "NORMARegressor",
+    "POLKClassifier",
+    "POLKRegressor",
+    "SPLRegressor",
+]
 
 #: Every estimator; the generic tests run over all of them.
-ESTIMATORS = (KLMSRegressor, KNLMSRegressor, KRLSRegressor, NORMARegressor, SPLRegressor)
+ESTIMATORS = (
+    BSGDClassifier,
+    KLMSRegressor,
+    KNLMSRegressor,
+    KRLSRegressor,
+    NORMARegressor,
+    POLKClassifier,
+    POLKRegressor,
+    SPLRegressor,
+)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-from numpy.typing import ArrayLike
+from typing import Any
 
 from parsimon import algorithms
-from parsimon.estimators.base import Array, StreamRegressor
+from parsimon.estimators.regressor import WeightedRegressor
 
 __all__ = ["KRLSRegressor"]
 
 
-class KRLSRegressor(StreamRegressor):
+class KRLSRegressor(WeightedRegressor):
     """Kernel recursive least squares: after every sample the least-squares fit over its dictionary, O(m^2) a sample.
 
     Two ways to choose the centres, and with them two recursions:
@@ -92,15 +90,3 @@ class KRLSRegressor(StreamRegressor):
         self.forgetting = forgetting
         self.budget = budget
         self.n_passes = n_passes
-
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn afresh from X (n, d) and y (n,) or (n, C), row by row, `n_passes` times; sample_weight (n,)."""
-        return self._fit(X, y, sample_weight)
-
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Go on learning with a block X (n, d), y (n,) or (n, C), sample_weight (n,), row by row."""
-        return self._partial_fit(X, y, sample_weight)
-
-    def predict_then_learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
-        """Learn a block as `partial_fit` does, and return what was predicted for each row just before it was learned."""
-        return self._predict_then_learn(X, y, sample_weight)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from parsimon import algorithms
-from parsimon.estimators.base import StreamRegressor
+from parsimon.estimators.regressor import StreamRegressor
 
 __all__ = ["KLMSRegressor", "NORMARegressor"]
 

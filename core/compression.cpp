@@ -1,0 +1,119 @@
+#include "compression.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace parsimon {
+namespace {
+
+std::size_t smallest(const Dictionary& dictionary) {
+    std::size_t best = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < dictionary.size(); ++j) {
+        const double square = dictionary.squared_weight(j) * dictionary.diagonal()[j];
+        if (square < least) {
+            least = square;
+            best = j;
+        }
+    }
+    return best;
+}
+
+// Where between two centres the one that stands for both belongs: h in [0, 1] such that z = h x + (1 - h) y keeps most of
+// u k(x, .) + v k(y, .), from ||u||^2, u'v, ||v||^2 and log k(x, y). Then k(x, z) = k^((1-h)^2) and k(y, z) = k^(h^2).
+struct Merge {
+    double h, kept;  // kept: ||u k(x, z) + v k(y, z)||^2
+};
+Merge best_merge(double uu, double uv, double vv, double log_k) {
+    const auto kept = [&](double h) {
+        const double x = std::exp((1.0 - h) * (1.0 - h) * log_k), y = std::exp(h * h * log_k);
+        return uu * x * x + 2.0 * uv * x * y + vv * y * y;
+    };
+    // Golden section. With two peaks, one by each end, it finds one; the ends are compared too.
+    constexpr double ratio = 0.6180339887498949;
+    double low = 0.0, high = 1.0, a = high - ratio, b = low + ratio, at_a = kept(a), at_b = kept(b);
+    for (int i = 0; i < 22; ++i) {
+        if (at_a < at_b) {
+            low = a;
+            a = b;
+            at_a = at_b;
+            b = low + ratio * (high - low);
+            at_b = kept(b);
+        } else {
+            high = b;
+            b = a;
+            at_b = at_a;
+            a = high - ratio * (high - low);
+            at_a = kept(a);
+        }
+    }
+    Merge best{0.5 * (low + high), kept(0.5 * (low + high))};
+    for (const double end : {0.0, 1.0})
+        if (kept(end) > best.kept) best = {end, kept(end)};
+    return best;
+}
+
+}  // namespace
+
+void SmallestCompression::compress(Dictionary& dictionary, Update&, Step& step) {
+    while (dictionary.size() > budget_) {
+        const std::size_t j = smallest(dictionary);
+        step.spent += dictionary.squared_weight(j) * dictionary.diagonal()[j];
+        dictionary.drop(j);
+    }
+}
+
+void MergeCompression::compress(Dictionary& dictionary, Update&, Step& step) {
+    while (dictionary.size() > budget_) step.spent += merge(dictionary);
+}
+
+double MergeCompression::merge(Dictionary& dictionary) {
+    const std::size_t m = dictionary.size(), C = dictionary.n_outputs(), first = smallest(dictionary);
+    const double own = dictionary.squared_weight(first);
+    if (m == 1) {
+        dictionary.drop(0);
+        return own;
+    }
+    row_.resize(simd::padded(m));
+    dictionary.gram_row(first, row_.data());
+    std::size_t other = m;
+    Merge best{};
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < m; ++j) {
+        if (j == first) continue;
+        double cross = 0.0;
+        for (std::size_t c = 0; c < C; ++c) cross += dictionary.weights(c)[first] * dictionary.weights(c)[j];
+        const double theirs = dictionary.squared_weight(j), k = row_[j];
+        // Too far apart to meet: the smaller is as good as dropped.
+        const Merge found = k > 1e-30 ? best_merge(own, cross, theirs, std::log(k)) : Merge{0.0, theirs};
+        const double lost = own + theirs + 2.0 * cross * k - found.kept;
+        if (lost < least) {
+            least = lost;
+            best = found;
+            other = j;
+        }
+    }
+    if (best.h == 0.0) {  // the other stays where it is, and takes over what it can
+        const double k = row_[other];
+        for (std::size_t c = 0; c < C; ++c) dictionary.weights(c)[other] += k * dictionary.weights(c)[first];
+        dictionary.drop(first);
+        return std::max(0.0, least);
+    }
+    const double log_k = std::log(row_[other]), from_first = std::exp((1.0 - best.h) * (1.0 - best.h) * log_k),
+                 from_other = std::exp(best.h * best.h * log_k);
+    x_.resize(dictionary.n_features());
+    z_.resize(dictionary.n_features());
+    w_.resize(C);
+    dictionary.centre(first, x_.data());
+    dictionary.centre(other, z_.data());
+    for (std::size_t i = 0; i < z_.size(); ++i) z_[i] = best.h * x_[i] + (1.0 - best.h) * z_[i];
+    for (std::size_t c = 0; c < C; ++c) w_[c] = from_first * dictionary.weights(c)[first] + from_other * dictionary.weights(c)[other];
+    if (!looks_) looks_.emplace(1, dictionary);
+    looks_->fit(dictionary);
+    dictionary.drop(first);
+    dictionary.replace(other - (other > first), z_.data(), w_.data(), *looks_);  // never refused: there is no factor
+    return std::max(0.0, least);
+}
+
+}  // namespace parsimon

@@ -1,0 +1,165 @@
+"""What every classifier that learns from a stream shares."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from parsimon.estimators.base import Array, StreamEstimator, one_row
+from parsimon.losses import ClassificationLoss
+
+Labels = NDArray[Any]
+
+
+class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
+    """A classifier over one learner: one output a class, one dictionary for all.
+
+    `classes_` holds the labels in the order of the outputs: sorted as `fit` or the argument `classes` of the first `partial_fit` gives them, else in the order in which they
+    were met. A class met later adds an output, and has no say on samples that came before it.
+    """
+
+    classes_: Labels
+    _index: dict[Any, int]  # label: its output
+    _closed: bool  # the classes were given: there are no others
+    _rows: dict[int, Array]  # output: its target for a sample of that class, while no class is added
+    _loss: ClassificationLoss
+
+    # Learning
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn afresh from X (n, d) and labels y (n,), with weights (n,) or 1 for each, in order, `n_passes` times."""
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Go on learning with a block X (n, d) of labels y (n,).
+
+        `classes` need not be given. If it is, in the first call, those are all classes there are, and any other label is refused; else classes are met as they
+        come. The block is cut into batches of `batch_size` from its beginning; what is left over is a smaller batch. A block that is refused changes nothing.
+        """
+        with self._unchanged_on_error():
+            if classes is not None:
+                self._give(classes)
+            return self._partial_fit(X, y, sample_weight)
+
+    def predict_then_learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Labels:
+        """Learn a block, and return the labels (n,) predicted for each row before its batch was learned (test-then-learn).
+
+        Only classes known before a row are predicted for it. (Where none was, for the very first sample of a stream whose classes were not given, there is nothing to predict
+        but its own.)
+        """
+        known = self._known_before(y)
+        F = self._before_and_learn(X, y, sample_weight)
+        F[np.arange(F.shape[1]) >= np.maximum(known, 1)[:, np.newaxis]] = -np.inf
+        result: Labels = self.classes_[F.argmax(axis=1)]
+        return result
+
+    def learn_one(self, x: ArrayLike, y: Any) -> Self:
+        """Learn one sample: x (d,), y its label. The same as `partial_fit` with one row, without its overhead."""
+        index = self._index.get(y) if hasattr(self, "_learner") else None
+        if index is None:
+            return self.partial_fit(one_row(x, "x", "(d,)")[np.newaxis], np.asarray(y)[np.newaxis])
+        target = self._rows.get(index)
+        if target is None:
+            known = np.array([len(self.classes_)])
+            target = self._rows[index] = self._loss.targets(np.array([index]), known, len(self.classes_))[0]
+        if not self._learner.learn_one(x, target):
+            self._learner.learn_one(one_row(x, "x", "(d,)"), target)
+        return self
+
+    # Predicting
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Return f (n, C), column by column as `classes_`; with two classes the difference f_1 - f_0, (n,)."""
+        F = self._evaluate(X)
+        if F.shape[1] == 2:
+            return F[:, 1] - F[:, 0]
+        return F[:, 0] if F.shape[1] == 1 else F
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Predict labels for X (n, d): the class with the largest f, (n,)."""
+        F = self._evaluate(X)
+        result: Labels = self.classes_[F.argmax(axis=1)]
+        return result
+
+    def predict_one(self, x: ArrayLike) -> Any:
+        """Predict the label of one point x (d,)."""
+        check_is_fitted(self)
+        F = self._learner.predict(one_row(x, "x", "(d,)")[np.newaxis])
+        return self.classes_[F[0].argmax()]
+
+    # How it is done
+
+    def _class_loss(self) -> ClassificationLoss:
+        """Return the loss that says what the targets are."""
+        loss: ClassificationLoss = self._options()["loss"]
+        return loss
+
+    def _give(self, classes: ArrayLike) -> None:
+        labels = np.unique(np.asarray(classes))
+        if not hasattr(self, "_learner"):
+            self._set_classes(labels)
+            self._closed = True
+        elif not np.array_equal(labels, np.sort(self.classes_)):
+            raise ValueError(f"classes is {labels.tolist()}, but the classes so far are {self.classes_.tolist()}")
+
+    def _set_classes(self, labels: Labels) -> None:
+        self.classes_ = labels
+        self._index = {label: i for i, label in enumerate(labels.tolist())}
+        self._rows = {}
+
+    def _first_targets(self, y: ArrayLike, n: int, *, all_at_once: bool) -> tuple[Array, int]:
+        labels = _labels(y, n)
+        self._loss = self._class_loss()
+        if all_at_once:
+            self._set_classes(np.unique(labels))
+            self._closed = False
+        elif not getattr(self, "_closed", False):
+            self._set_classes(labels[:0])
+            self._closed = False
+        return self._more_targets(labels, n)
+
+    def _more_targets(self, y: ArrayLike, n: int) -> tuple[Array, int]:
+        labels = _labels(y, n)
+        found, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+        before = len(self.classes_)
+        names = found.tolist()
+        new = [i for i in np.argsort(first) if names[i] not in self._index]
+        if new:
+            if self._closed:
+                raise ValueError(
+                    f"y has the label {names[new[0]]!r} at row {first[new[0]]}, which is not among the classes given"
+                )
+            if before and (found.dtype.kind == "U") != (self.classes_.dtype.kind == "U"):
+                raise TypeError(f"labels so far are {self.classes_.dtype}, y holds {found.dtype}")
+            self._set_classes(np.concatenate([self.classes_, found[new]]))
+        index = np.array([self._index[name] for name in names])[inverse]
+        known = before + np.searchsorted(np.sort(first[new]), np.arange(n), side="right")
+        return self._loss.targets(index, known, len(self.classes_)), len(self.classes_)
+
+    def _known_before(self, y: ArrayLike) -> NDArray[np.int64]:
+        """Return how many classes are known before each row."""
+        labels = np.asarray(y)
+        index = self._index if hasattr(self, "_index") else {}
+        found, first = np.unique(labels, return_index=True)
+        new = [i for i, label in zip(first, found.tolist(), strict=True) if label not in index]
+        return len(index) + np.searchsorted(np.sort(new), np.arange(len(labels)), side="left")
+
+
+def _labels(y: ArrayLike, n: int) -> Labels:
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    labels: Labels = column_or_1d(y, warn=True)
+    check_classification_targets(labels)
+    check_consistent_length(np.empty(n), labels)
+    return labels

@@ -1,0 +1,124 @@
+"""What every regressor that learns from a stream shares."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
+
+from parsimon.estimators.base import Array, StreamEstimator, one_row
+
+
+class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
+    """A regressor over one learner, of one output or several."""
+
+    _flat: bool
+
+    # Learning
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn afresh from X (n, d) and y (n,) or (n, C), row by row, `n_passes` times."""
+        return self._fit(X, y, None)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Go on learning with a block X (n, d), y (n,) or (n, C), row by row. A block equals its rows, bit for bit.
+
+        (A `gamma` of "scale" or "median" is measured on the first block, so it depends on what that was.) A block that is refused changes nothing. An interrupt (Ctrl-C),
+        or an exception in a kernel that is a Python function, leaves the rows before it learned. Parameters changed since learning began are refused:
+        `fit` starts afresh with them.
+        """
+        return self._partial_fit(X, y, None)
+
+    def predict_then_learn(self, X: ArrayLike, y: ArrayLike) -> Array:
+        """Learn a block as `partial_fit` does, and return what was predicted for each row just before it was learned.
+
+        That is test-then-learn (prequential) evaluation: every row is a test row once. Shape (n,) or (n, C), as `predict`.
+        """
+        return self._predict_then_learn(X, y, None)
+
+    def learn_one(self, x: ArrayLike, y: ArrayLike) -> Self:
+        """Learn one sample: x (d,), y a number or (C,). The same as `partial_fit` with one row, without its overhead.
+
+        Features are taken by position: names, if x has them, are not looked at.
+        """
+        if not hasattr(self, "_learner"):
+            return self.partial_fit(one_row(x, "x", "(d,)")[np.newaxis], np.asarray(y)[np.newaxis])
+        if not self._learner.learn_one(x, y):  # not an array of doubles, or not a plain number
+            self._learner.learn_one(one_row(x, "x", "(d,)"), one_row(y, "y", "() or (C,)"))
+        return self
+
+    # Predicting
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Predict for X (n, d): (n,), or (n, C) if several outputs were learned."""
+        return self._outputs(self._evaluate(X))
+
+    def predict_one(self, x: ArrayLike) -> float | Array:
+        """Predict for one point x (d,): a number, or (C,) if several outputs were learned."""
+        if not hasattr(self, "_learner"):
+            check_is_fitted(self)
+        value = self._learner.predict_one(x) if self._flat else None
+        if value is not None:
+            return value
+        row: Array = self._learner.predict(one_row(x, "x", "(d,)")[np.newaxis])[0]
+        return float(row[0]) if self._flat else row
+
+    @property
+    def weights_(self) -> Array:
+        """The weights of the centres, (m,) or (m, C)."""
+        return self._outputs(self._fitted().weights())
+
+    # How it is done
+
+    def _predict_then_learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Array:
+        return self._outputs(self._before_and_learn(X, y, sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what to expect."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _first_targets(self, y: ArrayLike, n: int, *, all_at_once: bool) -> tuple[Array, int]:
+        Y = _targets(y, n)
+        self._flat = Y.ndim == 1
+        return self._more_targets(Y, n)
+
+    def _more_targets(self, y: ArrayLike, n: int) -> tuple[Array, int]:
+        Y = _targets(y, n).reshape(n, -1)
+        # How many outputs there are is settled by the first block; the core refuses what differs.
+        return Y, self._learner.n_outputs if hasattr(self, "_learner") else Y.shape[1]
+
+    def _outputs(self, values: Array) -> Array:
+        return values[:, 0] if self._flat else values
+
+
+class WeightedRegressor(StreamRegressor):
+    """A regressor that takes sample weights."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn afresh from X (n, d) and y (n,) or (n, C), with weights (n,) or 1 for each, row by row, `n_passes` times."""
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Go on learning with a block, as `StreamRegressor.partial_fit` says."""
+        return self._partial_fit(X, y, sample_weight)
+
+    def predict_then_learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
+        """Learn a block, and return what was predicted for each row just before it was learned (test-then-learn)."""
+        return self._predict_then_learn(X, y, sample_weight)
+
+
+def _targets(y: ArrayLike, n: int) -> Array:
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    result: Array = check_array(
+        y, dtype=np.float64, order="C", ensure_2d=False, ensure_all_finite=False, input_name="y"
+    )
+    if result.ndim not in (1, 2) or result.size == 0:
+        raise ValueError(f"y must have shape (n,) or (n, C) with at least one value, got {result.shape}")
+    check_consistent_length(np.empty(n), result)
+    return result

@@ -1,0 +1,355 @@
+"""POLK and BSGD against their specifications."""
+
+import numpy as np
+import oracle
+import pytest
+from sklearn.metrics import log_loss
+from sklearn.svm import SVC
+
+from parsimon import BSGDClassifier, POLKClassifier, POLKRegressor, _core, kernels, losses
+from parsimon.datasets import make_multidist
+
+GAUSSIAN = kernels.Gaussian(1 / (2 * 0.36))
+
+
+def filled(kernel, m, C, seed, d=2):
+    """A dictionary of m centres with random weights, and what it holds."""
+    rng = np.random.default_rng(seed)
+    dictionary = _core.Dictionary(kernel.core(), d, C, neighbours=False)
+    while len(dictionary) < m:
+        dictionary.append(rng.uniform(-2, 2, size=d), rng.normal(size=C))
+    return dictionary, dictionary.centers(), dictionary.weights()
+
+
+@pytest.mark.parametrize("kernel", [kernels.Gaussian(1.0), kernels.Laplacian(0.5)], ids=["gaussian", "laplacian"])
+@pytest.mark.parametrize(("m", "C"), [(5, 1), (20, 3), (40, 2), (60, 5)])
+@pytest.mark.parametrize("share", [1e-4, 0.02, 0.3])
+def test_pruning_is_that_of_the_pseudo_inverse(kernel, m, C, share):
+    dictionary, centres, W = filled(kernel, m, C, seed=m)
+    K = kernel(centres)
+    norm = np.trace(W.T @ K @ W)
+    removed, kept, weights, error = oracle.komp(K, W, share * norm)
+    paid = dictionary.prune(share * norm, 10**9)
+    np.testing.assert_array_equal(dictionary.centers(), centres[kept])
+    assert paid == pytest.approx(error, abs=1e-8 * norm)
+    gap = W.copy()
+    gap[kept] -= dictionary.weights()
+    assert paid == pytest.approx(np.trace(gap.T @ K @ gap), abs=1e-8 * norm)  # booked is the dense distance
+    np.testing.assert_allclose(K @ gap, K @ gap_of(W, kept, weights), atol=1e-6 * np.sqrt(norm))
+    assert dictionary.drift() < 1e-6
+    assert share < 0.3 or len(removed) > 1
+
+
+def gap_of(W, kept, weights):
+    gap = W.copy()
+    gap[kept] -= weights
+    return gap
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pruning_removes_in_the_same_order(seed):
+    """One more removal for each allowance that the oracle's running error sets."""
+    kernel = kernels.Gaussian(1.0)
+    _, centres, W = filled(kernel, 24, 3, seed)
+    removed, *_ = oracle.komp(kernel(centres), W, np.inf)
+    for count in range(1, 24):
+        dictionary, *_ = filled(kernel, 24, 3, seed)
+        dictionary.prune(0.0, 24 - count)
+        np.testing.assert_array_equal(dictionary.centers(), np.delete(centres, removed[:count], axis=0))
+
+
+def test_several_removals_at_once_equal_one_by_one():
+    for seed in range(10):
+        together, _, W = filled(kernels.Gaussian(2.0), 50, 2, seed)
+        singly, *_ = filled(kernels.Gaussian(2.0), 50, 2, seed)
+        paid = together.prune(0.0, 30)
+        alone = 0.0
+        while len(singly) > 30:
+            alone += singly.project_out(int(np.argmin(singly.removal_costs())))
+        np.testing.assert_array_equal(together.centers(), singly.centers())
+        np.testing.assert_allclose(together.weights(), singly.weights(), atol=1e-8 * np.abs(W).max() * 50)
+        assert paid == pytest.approx(alone, rel=1e-8)
+        np.testing.assert_allclose(together.removal_costs(), singly.removal_costs(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@pytest.mark.parametrize("batch", [1, 32])
+def test_trajectory_is_the_oracles(loss, batch):
+    X, y = make_multidist(2000, random_state=1)
+    step, K = (6.0, 0.04) if batch == 32 else (1.0, 0.08)
+    slope = oracle.multiclass_hinge if loss == "hinge" else oracle.multinomial_logistic
+    expected, centres, W = oracle.polk(GAUSSIAN, X, lambda f, i: slope(f, y[i]), 5, step, 1e-6, K * step**1.5, batch)
+    model = POLKClassifier(GAUSSIAN, loss=loss, step_size=step, parsimony=K, batch_size=batch)
+    model.partial_fit(X, y, classes=range(5))
+    ours = POLKClassifier(GAUSSIAN, loss=loss, step_size=step, parsimony=K, batch_size=batch)
+    ours._give(range(5))
+    before = ours._before_and_learn(X, y, None)
+    np.testing.assert_allclose(before, expected, atol=1e-6)
+    np.testing.assert_array_equal(model.centers_, centres)
+    np.testing.assert_allclose(model.weights_, W, atol=1e-5)
+    assert 0 < model.compression_error_ <= (K * step**1.5) ** 2 * (2000 / batch)
+
+
+@pytest.mark.parametrize("batch", [1, 8])
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge"])
+def test_a_block_equals_its_batches(batch, loss):
+    X, y = make_multidist(640, random_state=0)
+    step = 0.5 if loss == "squared_hinge" else 2.0
+    block = POLKClassifier(gamma=1.0, loss=loss, step_size=step, batch_size=batch).partial_fit(X, y)
+    parts = POLKClassifier(gamma=1.0, loss=loss, step_size=step, batch_size=batch)
+    for first in range(0, 640, 80):
+        parts.partial_fit(X[first : first + 80], y[first : first + 80])
+    np.testing.assert_array_equal(block.centers_, parts.centers_)
+    np.testing.assert_array_equal(block.weights_, parts.weights_)
+    assert block.classes_.tolist() == parts.classes_.tolist()
+    if batch == 1:
+        rows = POLKClassifier(gamma=1.0, loss=loss, step_size=step)
+        for x, label in zip(X, y, strict=True):
+            rows.learn_one(x, label)
+        np.testing.assert_array_equal(block.weights_, rows.weights_)
+        assert [rows.predict_one(x) for x in X[:20]] == rows.predict(X[:20]).tolist()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "ovr_hinge", "ovr_logistic", "squared_hinge"])
+@pytest.mark.parametrize("batch", [1, 16])
+def test_a_class_met_late_does_not_act_on_rows_before_it(loss, batch):
+    """The class that comes in the middle of a batch: the same as if the rows before it had been learned without it."""
+    X, y = make_multidist(400, n_classes=3, random_state=3)
+    late = np.flatnonzero(y == 2)
+    y[late[late < 203]] = 0
+    first = int(np.flatnonzero(y == 2)[0])
+    options = dict(gamma=1.0, loss=loss, step_size=0.5, batch_size=batch, parsimony=0.02)
+    known = POLKClassifier(**options)
+    known.partial_fit(X, y)
+    assert known.classes_.tolist()[-1] == 2
+    before = POLKClassifier(**options)
+    F = before._before_and_learn(X[: first // batch * batch], y[: first // batch * batch], None)
+    assert F.shape[1] == 2
+    # By hand: with the gradient restricted to the classes met so far.
+    names = list(dict.fromkeys(y.tolist()))
+    part = losses.resolve(loss, losses.CLASSIFICATION)
+
+    def gradient(f, i):
+        met = len(set(y[: i + 1].tolist()))
+        target = part.targets(np.array([names.index(y[i])]), np.array([met]), 3)[0]
+        return part.core().gradient(np.ascontiguousarray(f), target)
+
+    expected, _, W = oracle.polk(kernels.Gaussian(1.0), X, gradient, 3, 0.5, 1e-6, 0.02 * 0.5**1.5, batch)
+    np.testing.assert_allclose(known.weights_, W, atol=1e-6)
+    assert (expected[:first, 2] == 0).all()
+
+
+def test_classes_are_given_or_met():
+    X, y = make_multidist(300, random_state=0)
+    names = np.array(["a", "b", "c", "d", "e"])[y]
+    met = POLKClassifier(gamma=1.0).partial_fit(X[:1], names[:1])
+    assert met.classes_.tolist() == [names[0]]
+    assert met.predict(X[:3]).tolist() == [names[0]] * 3
+    met.learn_one(X[1], "z").partial_fit(X, names)
+    assert met.classes_[:2].tolist() == [names[0], "z"]
+    assert sorted(met.classes_) == ["a", "b", "c", "d", "e", "z"]
+    assert met.decision_function(X).shape == (300, 6)
+    given = POLKClassifier(gamma=1.0).partial_fit(X[:10], names[:10], classes=["e", "d", "c", "b", "a"])
+    assert given.classes_.tolist() == ["a", "b", "c", "d", "e"]
+    weights = given.weights_
+    with pytest.raises(ValueError, match="'z' at row 1, which is not among the classes given"):
+        given.partial_fit(X[:2], ["a", "z"])
+    with pytest.raises(ValueError, match="classes so far"):
+        given.partial_fit(X[:2], ["a", "b"], classes=["a", "b"])
+    with pytest.raises(ValueError, match="NaN at row 1, column 0"):
+        met.partial_fit([[0.0, 0.0], [np.nan, 0.0]], ["new", "a"])
+    assert "new" not in met.classes_
+    assert met.decision_function(X).shape == (300, 6)
+    np.testing.assert_array_equal(given.weights_, weights)
+    with pytest.raises(TypeError, match="labels so far"):
+        given_numbers = POLKClassifier(gamma=1.0).partial_fit(X, y)
+        given_numbers.partial_fit(X[:1], ["text"])
+
+
+def test_predictions_before_learning_know_only_what_was_met():
+    X, y = make_multidist(500, random_state=2)
+    model = POLKClassifier(gamma=1.0, loss="logistic")
+    predicted = model.predict_then_learn(X, y)
+    for i in range(1, 60):
+        assert predicted[i] in y[:i]
+    rows = POLKClassifier(gamma=1.0, loss="logistic")
+    rows.learn_one(X[0], y[0])
+    for i in range(1, 60):
+        assert rows.predict_one(X[i]) == predicted[i]
+        rows.learn_one(X[i], y[i])
+    assert np.mean(predicted[250:] == y[250:]) > 0.5
+
+
+@pytest.mark.parametrize("loss", ["logistic", "ovr_logistic"])
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_probabilities_sum_to_one_and_agree_with_predict(loss, n_classes):
+    X, y = make_multidist(2000, n_classes=n_classes, random_state=0)
+    model = POLKClassifier(gamma=1.0, loss=loss).fit(X, y)
+    P = model.predict_proba(100 * X)
+    np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
+    P = model.predict_proba(X)
+    assert ((P >= 0) & (P <= 1)).all()
+    np.testing.assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(X))
+    if n_classes == 2:
+        np.testing.assert_array_equal(model.decision_function(X) > 0, model.predict(X) == model.classes_[1])
+    assert log_loss(y, P) < np.log(n_classes)
+    assert not hasattr(POLKClassifier(), "predict_proba")
+
+
+def test_multidist_finds_its_modes():
+    X, y = make_multidist(7500, random_state=1)
+    svc = np.mean(SVC(gamma=GAUSSIAN.gamma).fit(X[:5000], y[:5000]).predict(X[5000:]) != y[5000:])
+    model = POLKClassifier(GAUSSIAN, step_size=6, parsimony=0.06, batch_size=32)
+    model.partial_fit(X[:1500], y[:1500])
+    assert np.mean(model.predict(X[5000:]) != y[5000:]) < 2 * svc
+    model.partial_fit(X[1500:5000], y[1500:5000])
+    assert 12 <= model.n_centers_ <= 18  # there are 15 modes
+    assert np.mean(model.predict(X[5000:]) != y[5000:]) < svc + 0.02
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", "huber", "epsilon_insensitive", losses.Quantile(0.5)])
+def test_regression_with_every_loss(loss):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, size=(6000, 1))
+    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=6000)
+    step = 0.2 if loss in ("squared", "huber") else 0.05
+    model = POLKRegressor(gamma=1.0, loss=loss, step_size=step, parsimony=0.01 / step).fit(X, y)
+    assert model.n_centers_ < 40
+    Z = np.linspace(-3, 3, 100)[:, None]
+    assert np.sqrt(np.mean((model.predict(Z) - np.sin(Z[:, 0])) ** 2)) < 0.12
+
+
+def test_quantiles_are_quantiles():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(20000, 1))
+    y = rng.normal(size=20000)
+    low, high = (
+        POLKRegressor(gamma=0.5, loss=losses.Quantile(q), step_size=0.05, parsimony=0.1, batch_size=8).fit(X, y)
+        for q in (0.1, 0.9)
+    )
+    assert 0.05 < np.mean(y < low.predict(X)) < 0.15
+    assert 0.85 < np.mean(y < high.predict(X)) < 0.95
+
+
+def test_several_outputs_share_the_dictionary():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, size=(3000, 1))
+    Y = np.column_stack([np.sin(X[:, 0]), np.cos(X[:, 0]), X[:, 0] / 3])
+    model = POLKRegressor(gamma=1.0, step_size=0.5, batch_size=4).fit(X, Y)
+    assert model.weights_.shape == (model.n_centers_, 3)
+    assert model.score(X, Y) > 0.99
+
+
+def test_weights_are_factors_on_the_loss():
+    X, y = make_multidist(400, random_state=0)
+    weights = np.random.default_rng(0).choice([0.0, 1.0], size=400)
+    options = dict(gamma=1.0, parsimony=0.0)
+    weighted = POLKClassifier(**options).partial_fit(X, y, classes=range(5), sample_weight=weights)
+    only = POLKClassifier(**options, alpha=0.0).partial_fit(X[weights > 0], y[weights > 0], classes=range(5))
+    unweighted = POLKClassifier(**options, alpha=0.0).partial_fit(X, y, classes=range(5), sample_weight=weights)
+    np.testing.assert_allclose(unweighted.weights_, only.weights_, atol=1e-12)
+    assert weighted.n_centers_ == only.n_centers_
+    double = POLKRegressor(gamma=1.0, step_size=0.2).fit(X, X[:, 0], sample_weight=np.full(400, 2.0))
+    np.testing.assert_allclose(
+        double.predict(X),
+        POLKRegressor(gamma=1.0, step_size=0.4, alpha=0.5e-6, parsimony=0.01 * 0.5**1.5).fit(X, X[:, 0]).predict(X),
+        atol=1e-9,
+    )
+    with pytest.raises(ValueError, match="sample_weight is 20 at row 1"):
+        POLKRegressor(gamma=1.0, step_size=0.2).fit(X[:2], X[:2, 0], sample_weight=[1.0, 20.0])
+
+
+def test_diminishing_steps_follow_their_rule():
+    X, y = make_multidist(300, random_state=0)
+    k = kernels.Gaussian(100.0)  # so narrow that no sample lies in the span of the others
+    model = POLKClassifier(k, loss="logistic", schedule="diminishing", parsimony=0.0, step_size=1.0, alpha=0.1)
+    model.partial_fit(X, y, classes=range(5))
+    W = np.zeros((0, 5))
+    for t in range(1, 301):
+        f = k(X[t - 1 : t], X[: t - 1])[0] @ W if t > 1 else np.zeros(5)
+        eta = t**-0.75
+        W = np.vstack([(1 - eta * 0.1) * W, -eta * oracle.multinomial_logistic(f, y[t - 1])])
+    np.testing.assert_allclose(model.weights_, W, atol=1e-10)
+
+
+@pytest.mark.parametrize("maintenance", ["merge", "projection", "removal"])
+def test_bsgd_keeps_its_budget_and_learns(maintenance):
+    X, y = make_multidist(5000, random_state=1)
+    model = BSGDClassifier(GAUSSIAN, budget=40, step_size=0.5, maintenance=maintenance)
+    model.fit(X[:4000], y[:4000])
+    assert model.n_centers_ == 40
+    assert model.score(X[4000:], y[4000:]) > (0.4 if maintenance == "removal" else 0.7)
+
+
+def test_a_merge_is_the_best_there_is():
+    """The oldest of three (the smallest, for weights shrink) against a search over both partners and the segments to them."""
+    rng, k = np.random.default_rng(0), kernels.Gaussian(0.5)
+    h = np.linspace(0, 1, 20001)
+    for _ in range(20):
+        X, y = rng.normal(size=(3, 2)), rng.integers(3, size=3)
+        options = dict(alpha=0.1, step_size=0.5)
+        free = BSGDClassifier(k, budget=9, **options).partial_fit(X, y, classes=range(3))
+        W = free.weights_
+        assert free.n_centers_ == 3
+        found = []
+        for n in (1, 2):
+            K = k(X[:1], X[n : n + 1])[0, 0]
+            merged = np.outer(K ** ((1 - h) ** 2), W[0]) + np.outer(K ** (h**2), W[n])
+            kept = (merged**2).sum(axis=1)
+            best = kept.argmax()
+            lost = W[0] @ W[0] + W[n] @ W[n] + 2 * K * W[0] @ W[n] - kept[best]
+            found.append((lost, n, h[best] * X[0] + (1 - h[best]) * X[n], merged[best]))
+        lost, n, centre, weights = min(found)
+        model = BSGDClassifier(k, budget=2, **options).partial_fit(X, y, classes=range(3))
+        at = int(np.abs(model.centers_ - centre).sum(axis=1).argmin())
+        np.testing.assert_allclose(model.centers_[at], centre, atol=1e-3)
+        np.testing.assert_allclose(model.weights_[at], weights, atol=1e-3)
+        np.testing.assert_allclose(model.centers_[1 - at], X[3 - n])
+        assert model._learner.spent == pytest.approx(lost, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (POLKClassifier(loss="squared"), "unknown loss 'squared'; known are 'hinge'"),
+        (POLKRegressor(loss="hinge"), "unknown loss 'hinge'"),
+        (POLKRegressor(step_size=2.0), "stable only for step_size < 2"),
+        (POLKClassifier(loss="squared_hinge", step_size=1.0), "stable only for step_size < 1 "),
+        (POLKClassifier(step_size=10.0, alpha=0.1), "step_size . alpha must be < 1"),
+        (POLKClassifier(schedule="sometimes"), "unknown schedule 'sometimes'; known are 'constant', 'diminishing'"),
+        (POLKClassifier(parsimony=-1), "parsimony"),
+        (POLKClassifier(batch_size=0), "batch_size"),
+        (BSGDClassifier(schedule="pegasos", alpha=0.0), "needs an alpha > 0"),
+        (BSGDClassifier(kernel="laplacian"), "for the Gaussian kernel"),
+        (BSGDClassifier(maintenance="pray"), "unknown maintenance 'pray'; known are 'merge', 'projection', 'removal'"),
+        (BSGDClassifier(budget=0), "budget"),
+    ],
+)
+def test_bad_parameters_are_named(model, message):
+    X, y = make_multidist(50, random_state=0)
+    target = X[:, 0] if isinstance(model, POLKRegressor) else y
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, target)
+    assert not hasattr(model, "_learner")
+
+
+def test_pegasos_steps_are_one_over_lambda_t():
+    X, y = make_multidist(60, random_state=0)
+    model = BSGDClassifier(gamma=1.0, schedule="pegasos", alpha=0.5, budget=100, maintenance="removal")
+    model.partial_fit(X, y, classes=range(5))
+    # After t steps of Pegasos every term has the weight 1 / (lambda t), whenever it came.
+    sizes = np.abs(model.weights_).max(axis=1)
+    np.testing.assert_allclose(sizes, 1 / (0.5 * 60), rtol=1e-9)
+
+
+def test_a_budget_on_top_of_the_tolerance():
+    X, y = make_multidist(3000, random_state=0)
+    for batch in (1, 32):
+        model = POLKClassifier(gamma=2.0, parsimony=1e-4, batch_size=batch, budget=25)
+        for first in range(0, 3000, 320):
+            model.partial_fit(X[first : first + 320], y[first : first + 320])
+            assert model.n_centers_ <= 25
+        nbytes = model.nbytes_
+        model.partial_fit(X, y)
+        assert model.nbytes_ == nbytes
+        assert model._learner.drift() < 1e-6
