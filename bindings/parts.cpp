@@ -72,11 +72,11 @@ void bind_parts(nb::module_& m) {
 
     nb::class_<Update>(m, "Update");
     nb::class_<PlainGradientUpdate, Update>(m, "PlainGradientUpdate")
-        .def(nb::init<double, double, double>(), nb::arg("step_size"), nb::arg("shrinkage"), nb::arg("power"));
+        .def(nb::init<double, double, double, double>(), nb::arg("step_size"), nb::arg("shrinkage"), nb::arg("power"), nb::arg("delay"));
     nb::class_<ProjectedGradientUpdate, Update>(m, "ProjectedGradientUpdate")
-        .def(nb::init<double, double, double>(), nb::arg("step_size"), nb::arg("shrinkage"), nb::arg("power"));
+        .def(nb::init<double, double, double, double>(), nb::arg("step_size"), nb::arg("shrinkage"), nb::arg("power"), nb::arg("delay"));
     nb::class_<QuantizedGradientUpdate, Update>(m, "QuantizedGradientUpdate")
-        .def(nb::init<double, double, double>(), nb::arg("step_size"), nb::arg("shrinkage"), nb::arg("power"));
+        .def(nb::init<double, double, double, double>(), nb::arg("step_size"), nb::arg("shrinkage"), nb::arg("power"), nb::arg("delay"));
     nb::class_<SpanRLSUpdate, Update>(m, "SpanRLSUpdate")
         .def(nb::init<double, double>(), nb::arg("ridge"), nb::arg("forgetting"))
         .def("covariance_factor", [](const SpanRLSUpdate& u) { return triangle(u.covariance().factor()); });

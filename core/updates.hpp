@@ -46,10 +46,11 @@ private:
 
 // Stochastic gradient descent in function space:
 //     f <- (1 - rate shrinkage) f - (rate / b) sum_i gradient_i k(x_i, .)
-// for a batch of b, with rate = step_size / t^power at step t. Sub-classes say what becomes of a sample that is not admitted.
+// for a batch of b, with rate = step_size / (1 + (t - 1) / delay)^power at step t. Sub-classes say what becomes of a sample that is not admitted.
 class GradientUpdate : public Update {
 public:
-    GradientUpdate(double step_size, double shrinkage, double power) : step_size_(step_size), shrinkage_(shrinkage), power_(power) {}
+    GradientUpdate(double step_size, double shrinkage, double power, double delay)
+        : step_size_(step_size), shrinkage_(shrinkage), power_(power), delay_(delay) {}
     double kernel_bound(const Loss& loss) const override {
         return loss.curvature() > 0.0 ? 2.0 / (loss.curvature() * step_size_) : std::numeric_limits<double>::infinity();
     }
@@ -60,7 +61,7 @@ protected:
     virtual void learn_unadmitted(Dictionary& dictionary, Sample& sample, Step& step) = 0;
 
 private:
-    double step_size_, shrinkage_, power_;
+    double step_size_, shrinkage_, power_, delay_;
 };
 
 // It is left out.

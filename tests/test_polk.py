@@ -267,7 +267,7 @@ def test_diminishing_steps_follow_their_rule():
     W = np.zeros((0, 5))
     for t in range(1, 301):
         f = k(X[t - 1 : t], X[: t - 1])[0] @ W if t > 1 else np.zeros(5)
-        eta = t**-0.75
+        eta = (1 + (t - 1) / 100) ** -0.75
         W = np.vstack([(1 - eta * 0.1) * W, -eta * oracle.multinomial_logistic(f, y[t - 1])])
     np.testing.assert_allclose(model.weights_, W, atol=1e-10)
 

@@ -39,7 +39,17 @@ from parsimon.compression import (
 )
 from parsimon.kernels import Gaussian, Kernel
 from parsimon.losses import Loss, MulticlassHinge, Squared
-from parsimon.updates import NLMS, Gradient, ProjectedGradient, QuantizedGradient, RowRLS, SpanRLS, Update
+from parsimon.updates import (
+    NLMS,
+    SCHEDULES,
+    Gradient,
+    ProjectedGradient,
+    QuantizedGradient,
+    RowRLS,
+    Schedule,
+    SpanRLS,
+    Update,
+)
 
 __all__ = ["Recipe", "bsgd", "klms", "knlms", "krls", "norma", "polk", "spl"]
 
@@ -196,11 +206,6 @@ def spl(
     )
 
 
-#: schedule: the power p in eta_t = step_size / t^p, and the power q in eps_t = parsimony eta_t^q. Any p in (1/2, 1] meets the conditions of Theorem 1 of Koppel et al. 2019
-#: (sum of eta_t infinite, sum of eta_t^2 finite, eps_t of the order of eta_t^2).
-SCHEDULES = {"constant": (0.0, 1.5), "diminishing": (0.75, 2.0)}
-
-
 def polk(
     kernel: Kernel,
     *,
@@ -208,18 +213,18 @@ def polk(
     step_size: float,
     alpha: float,
     parsimony: float,
-    schedule: str = "constant",
+    schedule: str | Schedule = "constant",
     batch_size: int = 1,
     budget: int | None = None,
 ) -> Recipe:
     """POLK: functional stochastic gradient with sparse projections, for any convex loss (Koppel, Warnell, Stump & Ribeiro 2019)."""
-    power, error_power = lookup(SCHEDULES, schedule, "schedule")
+    rule = schedule if isinstance(schedule, Schedule) else lookup(SCHEDULES, schedule, "schedule")
     return Recipe(
         kernel=kernel,
         loss=loss,
         admission=Proposed(),
-        update=ProjectedGradient(step_size, alpha, power),
-        compression=MatchingPursuit(parsimony, error_power, budget),
+        update=ProjectedGradient(step_size, alpha, rule),
+        compression=MatchingPursuit(parsimony, 2.0 if rule.power > 0 else 1.5, budget),
         batch_size=batch_size,
     )
 
@@ -239,10 +244,10 @@ def bsgd(
     if schedule == "pegasos":
         if alpha == 0:
             raise ValueError("schedule='pegasos' has the steps 1 / (alpha t): it needs an alpha > 0")
-        rate = (1 / alpha, alpha, 1.0)
+        rate = (1 / alpha, alpha, Schedule(power=1.0))
     else:
         lookup({"constant": None, "pegasos": None}, schedule, "schedule")
-        rate = (step_size, alpha, 0.0)
+        rate = (step_size, alpha, Schedule())
     rule = lookup(MAINTENANCE, maintenance, "maintenance")
     if maintenance == "merge" and not isinstance(kernel, Gaussian):
         raise ValueError(

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from parsimon import _core
 from parsimon._parts import real
 
-__all__ = ["NLMS", "UPDATES", "Gradient", "ProjectedGradient", "QuantizedGradient", "RowRLS", "SpanRLS", "Update"]
+__all__ = [
+    "NLMS",
+    "SCHEDULES",
+    "UPDATES",
+    "Gradient",
+    "ProjectedGradient",
+    "QuantizedGradient",
+    "RowRLS",
+    "Schedule",
+    "SpanRLS",
+    "Update",
+]
 
 
 class Update(ABC):
@@ -49,36 +60,57 @@ class NLMS(Update):
 
 
 @dataclass(frozen=True)
+class Schedule:
+    """How the rate falls: eta_t = step_size / (1 + (t - 1) / delay)^power at the t-th step. A power of 0 is a constant rate.
+
+    With a power in (1/2, 1] the sum of eta_t is infinite and that of eta_t^2 finite: the conditions of Theorem 1 of Koppel et al. 2019.
+
+    >>> Schedule(power=0.75, delay=100)
+    Schedule(power=0.75, delay=100)
+    """
+
+    power: float = 0.0
+    delay: float = 1.0
+
+    def __post_init__(self) -> None:
+        real("power", self.power, at_least=0, at_most=1)
+        real("delay", self.delay, above=0)
+
+
+#: Schedules that an estimator's ``schedule`` parameter can name.
+SCHEDULES: dict[str, Schedule] = {"constant": Schedule(), "diminishing": Schedule(0.75, delay=100)}
+
+
+@dataclass(frozen=True)
 class Gradient(Update):
     """Gradient step in function space; a sample that is not admitted is left out.
 
         f <- (1 - eta_t alpha) f - (eta_t / b) sum_i weight_i l'(f(x_i), y_i) k(x_i, .)
 
-    for a batch of b samples, with eta_t = step_size / t^power at the t-th step. Where the gradient of the loss is unbounded (squared loss, squared hinge) that is
+    for a batch of b samples, with eta_t as the `schedule` has it. Where the gradient of the loss is unbounded (squared loss, squared hinge) that is
     stable while step_size < 2 / (L k(x, x)), L the largest second derivative, which is checked.
 
     Reference: Kivinen, Smola & Williamson, *Online learning with kernels*, IEEE Transactions on Signal Processing 2004.
 
     >>> Gradient(step_size=0.2)
-    Gradient(step_size=0.2, alpha=0.0, power=0.0)
+    Gradient(step_size=0.2, alpha=0.0, schedule=Schedule(power=0.0, delay=1.0))
     """
 
     step_size: float
     alpha: float = 0.0
-    power: float = 0.0
+    schedule: Schedule = Schedule()
 
     def __post_init__(self) -> None:
         real("step_size", self.step_size, above=0)
         real("alpha", self.alpha, at_least=0)
-        real("power", self.power, at_least=0, at_most=1)
         # eta < 1 / lambda; a first step that forgets everything (Pegasos) forgets nothing, for there is nothing yet.
         product = self.step_size * self.alpha
-        if product >= 1 and not (self.power == 1 and product <= 1 + 1e-12):
+        if product >= 1 and not (self.schedule.power == 1 and product <= 1 + 1e-12):
             raise ValueError(f"step_size * alpha must be < 1, got {self.step_size!r} * {self.alpha!r}")
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
-        return _core.PlainGradientUpdate(self.step_size, self.alpha, self.power)
+        return _core.PlainGradientUpdate(self.step_size, self.alpha, self.schedule.power, self.schedule.delay)
 
 
 @dataclass(frozen=True)
@@ -88,12 +120,12 @@ class ProjectedGradient(Gradient):
     With c the coefficient of k(x, .): w <- w + K^-1 h c, equation (12) of Pothin & Richard 2006.
 
     >>> ProjectedGradient(step_size=0.5)
-    ProjectedGradient(step_size=0.5, alpha=0.0, power=0.0)
+    ProjectedGradient(step_size=0.5, alpha=0.0, schedule=Schedule(power=0.0, delay=1.0))
     """
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
-        return _core.ProjectedGradientUpdate(self.step_size, self.alpha, self.power)
+        return _core.ProjectedGradientUpdate(self.step_size, self.alpha, self.schedule.power, self.schedule.delay)
 
 
 @dataclass(frozen=True)
@@ -103,12 +135,12 @@ class QuantizedGradient(Gradient):
     Reference: Chen, Zhao, Zhu & Principe, *Quantized kernel least mean square algorithm*, IEEE Transactions on Neural Networks and Learning Systems 2012.
 
     >>> QuantizedGradient(step_size=0.5)
-    QuantizedGradient(step_size=0.5, alpha=0.0, power=0.0)
+    QuantizedGradient(step_size=0.5, alpha=0.0, schedule=Schedule(power=0.0, delay=1.0))
     """
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
-        return _core.QuantizedGradientUpdate(self.step_size, self.alpha, self.power)
+        return _core.QuantizedGradientUpdate(self.step_size, self.alpha, self.schedule.power, self.schedule.delay)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ All errors are squared norms in the RKHS, and all kernel functions are scaled to
 Remark: equation (4) of the paper gives the norm of a projection, but Propositions 3 to 5 use it as the squared norm. Here is what holds; the printed
 forms are there for comparison.
 
+`convergence` reports on a POLK model: its regularised risk, the radius of Theorem 2 and the growth condition (76) of Koppel et al. 2019.
+
 Reference: P. Honeine, C. Richard, J. C. M. Bermudez, *On-line nonlinear sparse approximation of functions*, ISIT 2007.
 """
 
@@ -35,6 +37,14 @@ from parsimon.diagnostics.bounds import (
     principal_axis_bound,
     rejection_bound,
     residual_bound,
+)
+from parsimon.diagnostics.convergence import (
+    Convergence,
+    convergence,
+    convergence_radius,
+    growth_distance,
+    regularised_risk,
+    squared_norm,
 )
 from parsimon.diagnostics.measures import (
     axis_errors,
@@ -51,6 +61,7 @@ from parsimon.diagnostics.running import RunningCoherence
 __all__ = [
     "AssumptionError",
     "Axis",
+    "Convergence",
     "Report",
     "RunningCoherence",
     "ald_threshold",
@@ -59,13 +70,18 @@ __all__ = [
     "coherence",
     "condition_bound",
     "condition_number",
+    "convergence",
+    "convergence_radius",
     "eigenvalue_bound",
+    "growth_distance",
     "independence_guaranteed",
     "principal_axis_bound",
     "projection_errors",
+    "regularised_risk",
     "rejection_bound",
     "report",
     "residual_bound",
     "residuals",
     "smallest_eigenvalue",
+    "squared_norm",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
-from parsimon import algorithms, losses
+from parsimon import algorithms, losses, updates
 from parsimon.estimators.base import Array, StreamEstimator
 from parsimon.estimators.classifier import StreamClassifier
 from parsimon.estimators.regressor import WeightedRegressor
@@ -52,8 +52,8 @@ class POLKRegressor(WeightedRegressor, _POLK):
         lambda, the ridge penalty (lambda / 2) ||f||^2.
     parsimony : float >= 0, default=0.01
         K in eps = K eta^(3/2), in units of y: larger is sparser. 0 keeps every sample that is not in the span.
-    schedule : "constant" or "diminishing", default="constant"
-        The steps: eta, or eta / t^(3/4) at the t-th with eps_t = K eta_t^2 (Theorem 1 of the paper).
+    schedule : "constant", "diminishing" or a `parsimon.updates.Schedule`, default="constant"
+        How the steps fall: not at all, or as eta_t = eta / (1 + (t - 1) / 100)^(3/4), t counting batches, with eps_t = K eta_t^2 (Theorem 1 of the paper).
     batch_size : int >= 1, default=1
         b. A block is cut into batches from its beginning; what is left over is a smaller batch, averaged over its own size.
     budget : int or None, default=None
@@ -92,7 +92,7 @@ class POLKRegressor(WeightedRegressor, _POLK):
         step_size: float = 0.5,
         alpha: float = 1e-6,
         parsimony: float = 0.01,
-        schedule: str = "constant",
+        schedule: str | updates.Schedule = "constant",
         batch_size: int = 1,
         budget: int | None = None,
         n_passes: int = 1,
@@ -153,7 +153,7 @@ class POLKClassifier(StreamClassifier, _POLK):
     >>> model = POLKClassifier(gamma=1.0, loss="logistic").fit(X, y)
     >>> bool(model.score(X, y) > 0.9)
     True
-    >>> model.predict_proba([[1.0, 1.0], [0.1, 0.0]]).argmax(axis=1)
+    >>> model.predict_proba([[1.0, 1.0], [1.0, -1.0]]).argmax(axis=1)
     array([1, 0])
     """
 
@@ -168,7 +168,7 @@ class POLKClassifier(StreamClassifier, _POLK):
         step_size: float = 1.0,
         alpha: float = 1e-6,
         parsimony: float = 0.05,
-        schedule: str = "constant",
+        schedule: str | updates.Schedule = "constant",
         batch_size: int = 1,
         budget: int | None = None,
         n_passes: int = 1,

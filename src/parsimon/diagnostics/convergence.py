@@ -1,0 +1,170 @@
+"""What theory promises of a POLK model: Koppel, Warnell, Stump & Ribeiro 2019, section 4."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from parsimon import losses
+from parsimon._parts import real
+from parsimon.diagnostics._assumptions import AssumptionError
+from parsimon.diagnostics._dense import _model
+from parsimon.diagnostics.measures import projection_errors
+from parsimon.estimators import POLKClassifier, POLKRegressor
+from parsimon.updates import Schedule
+
+Array = NDArray[np.float64]
+
+
+def regularised_risk(model: Any, X: ArrayLike, y: ArrayLike) -> float:
+    """Return the objective R(f) = mean_i l(f(x_i), y_i) + (lambda / 2) sum_c ||f_c||^2 of a fitted `POLKRegressor` or `POLKClassifier` on data.
+
+    >>> from parsimon import POLKRegressor
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(300, 1))
+    >>> model = POLKRegressor(gamma=1.0).fit(X, X[:, 0])
+    >>> 0 < regularised_risk(model, X, X[:, 0]) < 0.1
+    True
+    """
+    loss, alpha = _polk(model)
+    return float(loss.values(*_outputs(model, loss, X, y)).mean()) + 0.5 * alpha * squared_norm(model)
+
+
+def squared_norm(model: Any) -> float:
+    """Return sum_c ||f_c||^2 in the RKHS.
+
+    >>> from parsimon import KNLMSRegressor
+    >>> model = KNLMSRegressor(gamma=1.0).fit([[0.0]], [1.0])
+    >>> round(squared_norm(model), 3) == round(float(model.weights_[0]) ** 2, 3)
+    True
+    """
+    kernel, centers = _model(model)
+    W = np.asarray(model.weights_).reshape(len(centers), -1)
+    return float(np.einsum("ic,ij,jc->", W, kernel(centers), W))
+
+
+def convergence_radius(step_size: float, parsimony: float, alpha: float, sigma: float) -> float:
+    """Return the radius of Theorem 2: with constant steps, liminf_t ||f_t - f*|| <= (sqrt(eta) / lambda) (K + sqrt(K^2 + lambda sigma^2)).
+
+    Here eta is the step size, K the parsimony (eps = K eta^(3/2)), lambda the ridge penalty and sigma^2 a bound on the mean squared norm of the stochastic functional gradient. It assumes a loss
+    convex and Lipschitz in f, a bounded kernel, and eta < 1 / lambda.
+
+    >>> convergence_radius(0.01, 0.0, 1.0, 1.0)
+    0.1
+    """
+    eta, K = real("step_size", step_size, above=0), real("parsimony", parsimony, at_least=0)
+    ridge, sigma = real("alpha", alpha, at_least=0), real("sigma", sigma, at_least=0)
+    if ridge == 0:
+        raise AssumptionError("alpha=0: without a ridge penalty Theorem 2 promises nothing")
+    if eta * ridge >= 1:
+        raise AssumptionError(f"step_size * alpha = {eta * ridge:g}: Theorem 2 assumes step_size < 1 / alpha")
+    return float(np.sqrt(eta) / ridge * (K + np.sqrt(K**2 + ridge * sigma**2)))
+
+
+def growth_distance(step_size: float, parsimony: float, lipschitz: float) -> float:
+    """Return the distance that (76) speaks of: with batches of one, a sample can only make the dictionary grow if k(x, .) is at least K sqrt(eta) / C from the span of the centres.
+
+    C is the Lipschitz constant of the loss in f. As the inputs of a compact set cannot all be that far from one another, the dictionary stays finite (Theorem 3).
+
+    >>> growth_distance(0.25, 0.1, 1.0)
+    0.05
+    """
+    K, eta = real("parsimony", parsimony, at_least=0), real("step_size", step_size, above=0)
+    return float(K * np.sqrt(eta) / real("lipschitz", lipschitz, above=0))
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """What `convergence` found. `print` shows it as a table, with what was assumed."""
+
+    risk: float
+    loss: float
+    squared_norm: float
+    gradient: float
+    radius: float | None
+    growth_distance: float | None
+    novel: float | None
+    assumptions: tuple[str, ...]
+
+    def __str__(self) -> str:
+        rows = [
+            ("regularised risk", f"{self.risk:.4g}"),
+            ("mean loss", f"{self.loss:.4g}"),
+            ("squared norm of f", f"{self.squared_norm:.4g}"),
+            ("largest gradient, C", f"{self.gradient:.4g}"),
+            ("radius of Theorem 2", "not promised" if self.radius is None else f"{self.radius:.4g}"),
+            ("distance (76)", "not promised" if self.growth_distance is None else f"{self.growth_distance:.4g}"),
+            ("rows that far from the span", "" if self.novel is None else f"{self.novel:.2%}"),
+        ]
+        width = max(len(name) for name, _ in rows)
+        return "\n".join([*(f"{name:{width}}  {value}" for name, value in rows), *(f"- {a}" for a in self.assumptions)])
+
+
+def convergence(model: Any, X: ArrayLike, y: ArrayLike) -> Convergence:
+    """Report on a fitted `POLKRegressor` or `POLKClassifier`: its regularised risk on data, the radius of Theorem 2 and the growth condition (76).
+
+    C and sigma are the largest gradient and its root mean square on these data, so what is promised is promised of streams like them. What does not apply to the model is left out, and
+    `assumptions` says why.
+
+    >>> from parsimon import POLKRegressor
+    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(500, 1))
+    >>> model = POLKRegressor(gamma=1.0, loss="absolute", alpha=0.1).fit(X, np.sin(X[:, 0]))
+    >>> report = convergence(model, X, np.sin(X[:, 0]))
+    >>> report.radius > 0, report.growth_distance > 0, len(report.assumptions)
+    (True, True, 3)
+    """
+    loss, alpha = _polk(model)
+    used = model._learns_with
+    F, Y = _outputs(model, loss, X, y)
+    core, kernel = loss.core(), _model(model)[0]
+    scale = np.sqrt(kernel.diagonal(np.ascontiguousarray(X, dtype=np.float64)))
+    slopes = np.array([np.linalg.norm(core.gradient(f, t)) for f, t in zip(F, Y, strict=True)])
+    norm = squared_norm(model)
+    # The functional gradient is l'(f(x), y) k(x, .) + lambda f.
+    sigma = float(np.sqrt(np.mean((slopes * scale + alpha * np.sqrt(norm)) ** 2)))
+    C, value = float((slopes * scale).max()), float(loss.values(F, Y).mean())
+    said = [f"the loss is convex, with gradients of at most C = {C:.4g} as on these data", "the kernel is bounded"]
+    step, K = float(used["step_size"]), float(used["parsimony"])
+    schedule = used["schedule"]
+    constant = schedule.power == 0 if isinstance(schedule, Schedule) else schedule == "constant"
+    full = used["budget"] is not None and model.n_centers_ >= used["budget"]
+    radius = distance = novel = None
+    if not constant:
+        said.append(
+            "the steps diminish: Theorem 1 promises convergence to f* itself, and Theorem 2 and (76) do not apply"
+        )
+    elif full:
+        said.append(f"budget={used['budget']} may have removed more than eps allows: Theorem 2 and (76) do not apply")
+    else:
+        try:
+            radius = convergence_radius(step, K, alpha, sigma)
+            said.append(f"the steps are constant, and eta lambda = {step * alpha:g} < 1")
+        except AssumptionError as error:
+            said.append(str(error))
+        if used["batch_size"] > 1:
+            said.append(f"batch_size={used['batch_size']}: (76) speaks of one sample at a time, and does not apply")
+        elif C > 0:
+            distance = growth_distance(step, K, C)
+            novel = float(np.mean(np.sqrt(projection_errors(model, X=X)) * scale >= distance))
+    return Convergence(value + 0.5 * alpha * norm, value, norm, C, radius, distance, novel, tuple(said))
+
+
+def _polk(model: Any) -> tuple[losses.Loss, float]:
+    if not isinstance(model, POLKRegressor | POLKClassifier):
+        raise TypeError(f"a POLKRegressor or POLKClassifier is needed, got {type(model).__name__}")
+    _model(model)
+    loss: losses.Loss = losses.resolve(model._learns_with["loss"], model._losses)
+    return loss, float(model._learns_with["alpha"])
+
+
+def _outputs(model: Any, loss: losses.Loss, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+    F = model._evaluate(X)
+    if not isinstance(loss, losses.ClassificationLoss):
+        return F, np.asarray(y, dtype=np.float64).reshape(len(F), -1)
+    unknown = set(np.asarray(y).tolist()) - set(model._index)
+    if unknown:
+        raise ValueError(f"y has labels that the model does not know: {sorted(unknown)}")
+    index = np.array([model._index[label] for label in np.asarray(y).tolist()])
+    return F, loss.targets(index, np.full(len(F), F.shape[1]), F.shape[1])

@@ -1,0 +1,1 @@
+"""Koppel, Warnell, Stump & Ribeiro 2019."""
