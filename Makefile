@@ -72,10 +72,12 @@ bench: .venv/installed
 # Long runs that must hold: a million samples and more.
 soak: .venv/installed
 	$(BIN)/python tests/soak/krls.py
+	$(BIN)/python tests/soak/polk.py
 
 # The papers' tables and figures, into results/.
+# `make experiments DATA=folder` reads real data sets from there; without it they are fetched by name.
 experiments: .venv/installed
-	$(BIN)/python -m parsimon.experiments
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m parsimon.experiments $(if $(DATA),--data-dir $(DATA))
 
 clean:
 	rm -rf .venv build dist demo-output results .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,19 +1,25 @@
 """The experiments run, and the figures they are there for hold."""
 
 import importlib
+import os
 
 import numpy as np
 import pytest
 
 from parsimon.datasets import make_pothin_system
-from parsimon.experiments import EXPERIMENTS
+from parsimon.experiments import EXPERIMENTS, WITH_DATA
 from parsimon.experiments.honeine_2007 import convergence
 from parsimon.experiments.pothin_richard_2006 import adaptive, time_series
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_gives_a_table_and_pictures(name, tmp_path):
-    report = importlib.import_module(EXPERIMENTS[name]).run(tmp_path, quick=True)
+    data = {}
+    if name in WITH_DATA:
+        if "PARSIMON_DATA" not in os.environ:
+            pytest.skip("PARSIMON_DATA does not say where the data sets are")
+        data["data_dir"] = os.environ["PARSIMON_DATA"]
+    report = importlib.import_module(EXPERIMENTS[name]).run(tmp_path, quick=True, **data)
     report.write(tmp_path)
     text = (tmp_path / "table.md").read_text()
     assert report.title in text

@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import log_loss
 from sklearn.svm import SVC
 
-from parsimon import BSGDClassifier, POLKClassifier, POLKRegressor, _core, kernels, losses
+from parsimon import BSGDClassifier, POLKClassifier, POLKRegressor, _core, diagnostics, kernels, losses
 from parsimon.datasets import make_multidist
 
 GAUSSIAN = kernels.Gaussian(1 / (2 * 0.36))
@@ -353,3 +353,79 @@ def test_a_budget_on_top_of_the_tolerance():
         model.partial_fit(X, y)
         assert model.nbytes_ == nbytes
         assert model._learner.drift() < 1e-6
+
+
+def test_the_convergence_report_is_what_its_formulas_say():
+    X, y = make_multidist(1500, random_state=0)
+    model = POLKClassifier(GAUSSIAN, step_size=0.5, alpha=0.01, parsimony=0.05).fit(X, y)
+    report = diagnostics.convergence(model, X, y)
+    W, K = model.weights_, GAUSSIAN(model.centers_)
+    F = GAUSSIAN(X, model.centers_) @ W
+    hinge = np.mean([losses.MulticlassHinge().value(f, label) for f, label in zip(F, y, strict=True)])
+    assert report.risk == pytest.approx(hinge + 0.005 * np.trace(W.T @ K @ W), rel=1e-9)
+    assert report.risk == pytest.approx(diagnostics.regularised_risk(model, X, y))
+    assert report.gradient == pytest.approx(np.sqrt(2))
+    assert report.growth_distance == pytest.approx(0.05 * np.sqrt(0.5) / np.sqrt(2))
+    assert report.radius == pytest.approx(
+        diagnostics.convergence_radius(0.5, 0.05, 0.01, radius_sigma(F, y, W, K)), rel=1e-9
+    )
+    assert "radius of Theorem 2" in str(report)
+
+
+def radius_sigma(F, y, W, K):
+    norms = np.array([np.linalg.norm(oracle.multiclass_hinge(f, label)) for f, label in zip(F, y, strict=True)])
+    return np.sqrt(np.mean((norms + 0.01 * np.sqrt(np.trace(W.T @ K @ W))) ** 2))
+
+
+def test_growth_needs_the_distance_that_76_says():
+    """Samples nearer to the span than K sqrt(eta) / C never make the dictionary grow."""
+    X, y = make_multidist(1500, random_state=0)
+    step, K = 0.5, 0.1
+    bound = diagnostics.growth_distance(step, K, np.sqrt(2))
+    model = POLKClassifier(GAUSSIAN, step_size=step, alpha=1e-6, parsimony=K)
+    model.partial_fit(X[:5], y[:5], classes=range(5))
+    grown = 0
+    for x, label in zip(X[5:], y[5:], strict=True):
+        before = model.n_centers_
+        distance = np.sqrt(max(0.0, diagnostics.projection_errors(model, X=x[None])[0]))
+        model.learn_one(x, label)
+        if model.n_centers_ > before:
+            grown += 1
+            assert distance >= bound * (1 - 1e-9)
+    assert grown > 5
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"schedule": "diminishing"}, "the steps diminish"),
+        ({"budget": 5}, "budget=5 may have removed more"),
+        ({"alpha": 0.0}, "alpha=0"),
+        ({"batch_size": 8}, "batch_size=8"),
+    ],
+)
+def test_what_is_not_promised_is_left_out_with_the_reason(options, reason):
+    X, y = make_multidist(400, random_state=0)
+    report = diagnostics.convergence(POLKClassifier(GAUSSIAN, **options).fit(X, y), X, y)
+    assert any(reason in said for said in report.assumptions)
+    assert report.radius is None or "batch_size" in options
+    assert report.growth_distance is None or "alpha" in options
+
+
+def test_the_report_is_for_polk_only():
+    X, y = make_multidist(50, random_state=0)
+    with pytest.raises(TypeError, match="POLKRegressor or POLKClassifier is needed"):
+        diagnostics.convergence(BSGDClassifier(gamma=1.0).fit(X, y), X, y)
+    with pytest.raises(ValueError, match="labels that the model does not know"):
+        diagnostics.regularised_risk(POLKClassifier(gamma=1.0).fit(X, y), X, y + 7)
+
+
+def test_log_loss_is_near_that_of_the_batch_solution():
+    from parsimon.experiments.koppel_2019.baselines import KernelLBFGS
+
+    X, y = make_multidist(5500, random_state=1)
+    batch = KernelLBFGS(GAUSSIAN.gamma, 1e-4, tolerance=1e-6).fit(X[:3000], y[:3000])
+    model = POLKClassifier(GAUSSIAN, loss="logistic", step_size=6, parsimony=0.01, batch_size=32, n_passes=2)
+    model.fit(X[:3000], y[:3000])
+    best = log_loss(y[3000:], batch.predict_proba(X[3000:]))
+    assert log_loss(y[3000:], model.predict_proba(X[3000:])) < 1.1 * best

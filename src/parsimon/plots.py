@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from parsimon import diagnostics
 
-__all__ = ["approximation_regions", "coherence_bounds", "curves", "learning_curve", "moving_average"]
+__all__ = [
+    "approximation_regions",
+    "coherence_bounds",
+    "curves",
+    "decision_surface",
+    "learning_curve",
+    "learning_curves",
+    "moving_average",
+]
 
 
 def learning_curve(
@@ -197,3 +205,58 @@ def approximation_regions(path: str | Path, *, sizes: Sequence[int] = (2, 5, 20)
 def _admitted_bound(m: int, mu0: float, form: str) -> float:
     """Return the least squared error of a function admitted beside m others; 0 where Proposition 3 is silent."""
     return diagnostics.residual_bound(m + 1, mu0, form=form) if diagnostics.independence_guaranteed(m + 1, mu0) else 0.0
+
+
+def learning_curves(path: str | Path, histories: Mapping[str, Mapping[str, Sequence[float]]]) -> Path:
+    """Draw objective, test error and order against samples seen, a line for each label: Fig. 2 of Koppel et al. 2019.
+
+    A history has "samples", "objective", "error" and "order".
+
+    >>> import tempfile, os
+    >>> line = {"samples": [10, 20], "objective": [1.0, 0.5], "error": [0.5, 0.2], "order": [3, 5]}
+    >>> learning_curves(os.path.join(tempfile.mkdtemp(), "curves.png"), {"a model": line}).exists()
+    True
+    """
+    figure, axes = _figure(3)
+    for label, line in histories.items():
+        for axis, key in zip(axes, ("objective", "error", "order"), strict=True):
+            axis.plot(line["samples"], line[key], linewidth=1.2, label=label)
+    for axis, name in zip(axes, ("objective", "test error", "centres"), strict=True):
+        axis.set_ylabel(name)
+        axis.set_yscale("log")
+    axes[-1].set_xlabel("samples seen")
+    axes[-1].set_xscale("log")
+    axes[0].legend(frameon=False, fontsize="small")
+    return _save(figure, path)
+
+
+def decision_surface(path: str | Path, model: Any, X: ArrayLike, y: ArrayLike, *, title: str = "") -> Path:
+    """Draw the regions of a classifier of points in the plane, the data, and the dictionary on top: Fig. 3 of Koppel et al. 2019.
+
+    >>> import tempfile, os
+    >>> from parsimon import POLKClassifier
+    >>> from parsimon.datasets import make_multidist
+    >>> X, y = make_multidist(200, random_state=0)
+    >>> model = POLKClassifier(gamma=1.0).fit(X, y)
+    >>> decision_surface(os.path.join(tempfile.mkdtemp(), "surface.png"), model, X, y).exists()
+    True
+    """
+    points, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise ValueError(f"X must have two columns to be drawn, got shape {points.shape}")
+    low, high = points.min(axis=0) - 0.3, points.max(axis=0) + 0.3
+    grid = np.meshgrid(*(np.linspace(a, b, 300) for a, b in zip(low, high, strict=True)))
+    index = {label: i for i, label in enumerate(model.classes_.tolist())}
+    found = np.array([index[v] for v in model.predict(np.column_stack([g.ravel() for g in grid])).tolist()])
+    figure, axis = _figure(1)
+    levels = np.arange(len(index) + 1) - 0.5
+    colours = [f"C{i % 10}" for i in range(len(index))]
+    axis.contourf(*grid, found.reshape(grid[0].shape), levels=levels, colors=colours, alpha=0.25)
+    for label, i in index.items():
+        axis.scatter(*points[labels == label].T, s=3, color=colours[i], linewidths=0, alpha=0.6)
+    axis.scatter(*model.centers_.T, s=60, facecolors="none", edgecolors="black", linewidths=1.5, label="dictionary")
+    axis.set_aspect("equal")
+    axis.legend(frameon=False, fontsize="small")
+    figure.set_size_inches(6.0, 5.6)
+    figure.suptitle(title)
+    return _save(figure, path)

@@ -13,4 +13,10 @@ EXPERIMENTS = {
     "pothin-richard-2006/adaptive": "parsimon.experiments.pothin_richard_2006.adaptive",
     "honeine-2007/bounds": "parsimon.experiments.honeine_2007.bounds",
     "honeine-2007/convergence": "parsimon.experiments.honeine_2007.convergence",
+    "koppel-2019/multidist": "parsimon.experiments.koppel_2019.multidist",
+    "koppel-2019/mnist": "parsimon.experiments.koppel_2019.mnist",
+    "koppel-2019/brodatz": "parsimon.experiments.koppel_2019.brodatz",
 }
+
+#: Those that need real data: their ``run`` takes a ``data_dir``.
+WITH_DATA = ("koppel-2019/mnist", "koppel-2019/brodatz")

@@ -1,0 +1,108 @@
+"""What the three experiments share: objectives, learning curves, choosing BSGD's step, and a row of the table for each method."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsimon import BSGDClassifier, diagnostics, losses
+from parsimon.datasets import Split
+
+Array = NDArray[np.float64]
+
+HEADER = ["task", "method", "objective", "test error", "centres", "fit (s)", "predict (s)"]
+TASKS = {"hinge": "Multi-KSVM", "logistic": "Multi-KLR"}
+STEPS = (0.03, 0.1, 0.3, 1.0, 3.0)
+
+
+@dataclass
+class Curve:
+    """Objective, test error and order against samples seen."""
+
+    samples: list[int] = field(default_factory=list)
+    objective: list[float] = field(default_factory=list)
+    error: list[float] = field(default_factory=list)
+    order: list[int] = field(default_factory=list)
+
+
+def mean_loss(loss: str, F: Array, y: NDArray[np.int64]) -> float:
+    """Return the mean multi-class hinge or multinomial logistic loss of f (n, C) at classes y."""
+    part = losses.resolve(loss, losses.CLASSIFICATION)
+    return float(part.values(F, part.targets(y, np.full(len(y), F.shape[1]), F.shape[1])).mean())
+
+
+def trace(model: Any, data: Split, *, loss: str, alpha: float, points: int = 20, batch: int = 32) -> Curve:
+    """Learn the training data in order, and look at the test data `points` times on the way."""
+    curve, n = Curve(), len(data.X_train)
+    classes = np.unique(data.y_train)
+    stops = [int(s) // batch * batch for s in np.geomspace(max(batch, n / 200), n, points)]
+    first = 0
+    for last in sorted({*stops, n}):
+        model.partial_fit(data.X_train[first:last], data.y_train[first:last], classes=classes)
+        F = model._evaluate(data.X_test)
+        curve.samples.append(last)
+        curve.objective.append(mean_loss(loss, F, data.y_test) + 0.5 * alpha * diagnostics.squared_norm(model))
+        curve.error.append(float(np.mean(F.argmax(axis=1) != data.y_test)))
+        curve.order.append(model.n_centers_)
+        first = last
+    return curve
+
+
+def best_step(make: Callable[[float], Any], data: Split, steps: Sequence[float] = STEPS) -> float:
+    """Return the step with the least error on the last fifth of the training data, learned from the rest."""
+    cut = len(data.X_train) * 4 // 5
+
+    def error(step: float) -> float:
+        model = make(step).fit(data.X_train[:cut], data.y_train[:cut])
+        return float(np.mean(model.predict(data.X_train[cut:]) != data.y_train[cut:]))
+
+    return min(steps, key=error)
+
+
+def row(
+    task: str,
+    name: str,
+    model: Any,
+    data: Split,
+    *,
+    objective: Callable[[Any], float] | None,
+    order: Callable[[Any], int],
+) -> tuple[list[str], float, Any]:
+    """Fit, time and test a model: its row of the table, its error, and the model."""
+    start = time.perf_counter()
+    model.fit(data.X_train, data.y_train)
+    fitted = time.perf_counter()
+    error = float(np.mean(model.predict(data.X_test) != data.y_test))
+    done = time.perf_counter()
+    shown = "" if objective is None else f"{objective(model):.4f}"
+    cells = [task, name, shown, f"{error:.2%}", str(order(model)), f"{fitted - start:.1f}", f"{done - fitted:.2f}"]
+    return cells, error, model
+
+
+def stream_objective(loss: str, alpha: float, data: Split) -> Callable[[Any], float]:
+    """Return what computes the regularised risk of one of our classifiers on the test data."""
+    return lambda model: (
+        mean_loss(loss, model._evaluate(data.X_test), data.y_test) + 0.5 * alpha * diagnostics.squared_norm(model)
+    )
+
+
+def bsgd_row(data: Split, *, gamma: float, alpha: float, budget: int) -> tuple[list[str], float, Any]:
+    """Return the row of BSGD with merging at an order, at the step that is best on a validation part."""
+
+    def make(step: float) -> BSGDClassifier:
+        return BSGDClassifier(gamma=gamma, alpha=alpha, step_size=step, budget=budget)
+
+    step = best_step(make, data)
+    return row(
+        TASKS["hinge"],
+        f"BSGD, merging, step {step:g}",
+        make(step),
+        data,
+        objective=stream_objective("hinge", alpha, data),
+        order=lambda m: m.n_centers_,
+    )
