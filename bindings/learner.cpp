@@ -31,14 +31,13 @@ public:
           batch_size_(batch_size) {}
 
     void learn(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs) {
-        learn_block(X, Y, weights, std::max(n_outputs, outputs()), nullptr);
+        learn_block(X, Y, weights, n_outputs, nullptr);
     }
 
     Array predict_then_learn(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs) {
-        n_outputs = std::max(n_outputs, outputs());
-        Result result({X.shape(0), n_outputs});
-        learn_block(X, Y, weights, n_outputs, result.data());
-        return result.release();
+        std::optional<Result> result;
+        learn_block(X, Y, weights, n_outputs, &result);
+        return result->release();
     }
 
     // False if x is not an array of doubles or y neither a number nor such an array: the caller converts, then.
@@ -49,21 +48,21 @@ public:
         const bool number = nb::try_cast(y, target, true);
         if (!number && !nb::try_cast(y, targets, false)) return false;
         require_features(point.shape(0));
-        require_targets(number ? 1 : targets.shape(0), outputs());
-        learn_row(point.data(), number ? &target : targets.data());
+        learn_row(point.data(), number ? &target : targets.data(), number ? 1 : targets.shape(0));
         return true;
     }
 
     Array predict(const Matrix& X) const {
         require_features(X.shape(1));
-        Result result({X.shape(0), outputs()});
+        std::optional<Result> result;
         require_outside();
         {
             nb::gil_scoped_release release;
             std::shared_lock lock(mutex_);
-            predict_rows(X.data(), X.shape(0), result.data());
+            result.emplace(std::initializer_list<std::size_t>{X.shape(0), outputs()});  // under the lock: learning may add outputs
+            predict_rows(X.data(), X.shape(0), result->data());
         }
-        return result.release();
+        return result->release();
     }
 
     // For models of one output; None if x is not an array of doubles: the caller converts, then.
@@ -148,23 +147,28 @@ private:
         learner_.predict(x, n, out);
     }
 
-    void learn_row(const double* x, const double* y) {
+    void learn_row(const double* x, const double* y, std::size_t n_targets) {
         LearningLock guard(*this, lock_briefly<std::unique_lock<std::shared_mutex>>());
+        require_targets(n_targets, outputs());
         learner_.check_samples(x, y, nullptr, 1, outputs());
         learner_.learn(x, y, nullptr, 1, nullptr);
     }
 
     // `n_outputs`: as many as there are, or more: then they are added once the block is found good.
-    void learn_block(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs, double* predictions) {
+    void learn_block(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs,
+                     std::optional<Result>* result) {
         const std::size_t n = X.shape(0), d = X.shape(1), T = Y.shape(1);
         require_features(d);
-        require_targets(T, n_outputs);
         if (Y.shape(0) != n) throw nb::value_error(("X has " + std::to_string(n) + " rows, y has " + std::to_string(Y.shape(0))).c_str());
         if (weights && weights->shape(0) != n)
             throw nb::value_error(("X has " + std::to_string(n) + " rows, sample_weight has " + std::to_string(weights->shape(0))).c_str());
         require_outside();
         nb::gil_scoped_release release;
         LearningLock guard(*this);
+        n_outputs = std::max(n_outputs, outputs());
+        require_targets(T, n_outputs);
+        if (result) result->emplace(std::initializer_list<std::size_t>{n, n_outputs});
+        double* predictions = result ? (*result)->data() : nullptr;
         const double* w = weights ? weights->data() : nullptr;
         learner_.check_samples(X.data(), Y.data(), w, n, n_outputs);
         learner_.set_outputs(n_outputs);
@@ -182,6 +186,7 @@ private:
                     if (PyErr_CheckSignals() != 0) throw nb::python_error();
                 }
                 guard.lock();
+                if (outputs() != n_outputs) throw std::runtime_error("another thread added outputs to this model while it learned");
                 heard = std::chrono::steady_clock::now();
             }
         }

@@ -77,7 +77,7 @@ double MergeCompression::merge(Dictionary& dictionary) {
     }
     row_.resize(simd::padded(m));
     dictionary.gram_row(first, row_.data());
-    std::size_t other = m;
+    std::size_t other = first == 0 ? 1 : 0;  // whatever the numbers
     Merge best{};
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < m; ++j) {
@@ -111,8 +111,10 @@ double MergeCompression::merge(Dictionary& dictionary) {
     for (std::size_t c = 0; c < C; ++c) w_[c] = from_first * dictionary.weights(c)[first] + from_other * dictionary.weights(c)[other];
     if (!looks_) looks_.emplace(1, dictionary);
     looks_->fit(dictionary);
+    for (std::size_t c = 0; c < C; ++c) dictionary.weights(c)[other] += row_[other] * dictionary.weights(c)[first];
     dictionary.drop(first);
-    dictionary.replace(other - (other > first), z_.data(), w_.data(), *looks_);  // never refused: there is no factor
+    // Where a factor refuses z, the other has taken over what it can.
+    dictionary.replace(other - (other > first), z_.data(), w_.data(), *looks_);
     return std::max(0.0, least);
 }
 

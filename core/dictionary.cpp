@@ -63,7 +63,8 @@ Dictionary::Dictionary(KernelPtr kernel, std::size_t n_features, std::size_t n_o
 void Dictionary::centre(std::size_t j, double* out) const { points_.copy(j, out, n_features_); }
 
 std::size_t Dictionary::nbytes() const {
-    const std::size_t doubles = diagonal_.capacity() + weights_.capacity() + column_.capacity();
+    const std::size_t doubles =
+        diagonal_.capacity() + weights_.capacity() + column_.capacity() + neighbour_coherence_.capacity() + neighbour_.capacity();
     std::size_t total = sizeof *this + points_.nbytes() + factor_.nbytes() + doubles * sizeof(double) + scratch_.nbytes();
     for (const Aligned* state : aligned_) total += state->nbytes();
     return total;
@@ -376,7 +377,11 @@ bool Dictionary::prune_together(double& allowance, std::size_t budget, double* s
         if (!sound) break;
         for (std::size_t r = 0; r < n_removed; ++r) diagonal[removed[r]] = 0.0;
     }
-    if (n_removed == 0) return false;
+    if (n_removed == 0) {  // costs that are no numbers: the budget holds all the same
+        if (m <= budget) return false;
+        spent += project_out(candidates[0]);
+        return true;
+    }
     std::sort(removed, removed + n_removed);
     factor_.condition_out(removed, n_removed);
     close_gaps(removed, n_removed);

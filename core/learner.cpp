@@ -67,6 +67,8 @@ void Learner::place_outputs() {
 
 void Learner::set_outputs(std::size_t n_outputs) {
     if (n_outputs <= dictionary_.n_outputs()) return;
+    outputs_.reserve(3 * recipe_.batch_size * n_outputs);  // first what may fail, so that nothing is left half done
+    place_outputs();
     dictionary_.add_outputs(n_outputs - dictionary_.n_outputs());
     place_outputs();
 }
@@ -136,7 +138,8 @@ void Learner::learn(const double* x, const double* y, const double* weights, std
 void Learner::learn_step(const double* x, const double* y, const double* weights, std::size_t n) {
     const std::size_t C = dictionary_.n_outputs(), T = n_targets(C);
     step_.size = n;
-    step_.number = ++steps_;
+    step_.whole = recipe_.batch_size;
+    step_.number = 1 + (seen_ + recipe_.batch_size - 1) / recipe_.batch_size;
     step_.spent = 0.0;
     if (dictionary_.make_room(n)) {
         looks_.fit(dictionary_);

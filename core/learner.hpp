@@ -51,8 +51,7 @@ public:
     std::size_t n_targets(std::size_t n_outputs) const { return recipe_.loss->n_targets(n_outputs); }
 
     // Learns n samples in order, each with its weight (1 if null). Where `predictions` (n, n_outputs) is not null, it takes what was
-    // predicted before each was learned. Requires checked input. A block equals its rows one by one, bit for bit, if it holds whole
-    // batches.
+    // predicted before each was learned. Requires checked input. A block equals its batches one by one, bit for bit.
     void learn(const double* x, const double* y, const double* weights, std::size_t n, double* predictions);
     void predict(const double* x, std::size_t n, double* out) const { dictionary_.predict(x, n, out); }
 
@@ -73,7 +72,7 @@ private:
     Step step_;
     std::vector<double> outputs_;  // f, gradient and coefficient of each sample of a step
     Scratch scratch_;
-    std::uint64_t seen_ = 0, steps_ = 0;
+    std::uint64_t seen_ = 0;
     double spent_ = 0.0;
 };
 

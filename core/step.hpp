@@ -27,8 +27,9 @@ inline bool proposes(const Sample& sample, std::size_t n_outputs) {
 
 struct Step {
     std::vector<Sample> samples;
-    std::size_t size = 0;      // samples of this step; a last batch may be short
-    std::uint64_t number = 0;  // steps up to this one
+    std::size_t size = 0;      // samples of this step
+    std::size_t whole = 1;     // samples of a whole batch; a last one may be short
+    std::uint64_t number = 0;  // of batches begun before, plus one
     double rate = 0.0;         // learning rate of this step
     double spent = 0.0;        // squared RKHS error made by projections in this step
 

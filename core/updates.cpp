@@ -22,7 +22,9 @@ void NLMSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
 }
 
 void GradientUpdate::open(Dictionary& dictionary, Step& step) {
-    step.rate = power_ == 0.0 ? step_size_ : step_size_ * std::pow(1.0 + static_cast<double>(step.number - 1) / delay_, -power_);
+    // A short batch is a smaller step: each of its samples counts for what it would in a whole one.
+    const double part = static_cast<double>(step.size) / static_cast<double>(step.whole);
+    step.rate = part * (power_ == 0.0 ? step_size_ : step_size_ * std::pow(1.0 + static_cast<double>(step.number - 1) / delay_, -power_));
     const double share = -step.rate / static_cast<double>(step.size), kept = 1.0 - step.rate * shrinkage_;
     for (Sample& sample : step)
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) sample.coefficient[c] = share * sample.weight * sample.gradient[c];

@@ -46,7 +46,8 @@ private:
 
 // Stochastic gradient descent in function space:
 //     f <- (1 - rate shrinkage) f - (rate / b) sum_i gradient_i k(x_i, .)
-// for a batch of b, with rate = step_size / (1 + (t - 1) / delay)^power at step t. Sub-classes say what becomes of a sample that is not admitted.
+// for a whole batch of b, with rate = step_size / (1 + (t - 1) / delay)^power at step t. Sub-classes say what becomes of a sample that is
+// not admitted.
 class GradientUpdate : public Update {
 public:
     GradientUpdate(double step_size, double shrinkage, double power, double delay)

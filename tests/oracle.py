@@ -187,18 +187,19 @@ def komp(K, W, allowance, budget=None):
     return removed, kept, weights, error
 
 
-def polk(k, X, gradient, n_outputs, step_size, alpha, eps, batch):
+def polk(k, X, gradient, n_outputs, step_size, alpha, parsimony, batch):
     """Functional stochastic gradient with sparse projections (Koppel et al. 2019, Algorithm 1 with mini-batches); gradient(f, i) is that of sample i at f.
 
-    As the core does, a point in the span up to rounding is projected onto it, and that is booked against eps^2. Returns predictions before each batch, centres, weights.
+    As the core does, a point in the span up to rounding is projected onto it, and that is booked against eps^2, eps = parsimony eta^(3/2). Returns predictions before each batch, centres, weights.
     """
     centres, W, predictions = [], np.zeros((0, n_outputs)), []
     for first in range(0, len(X), batch):
         rows = range(first, min(first + batch, len(X)))
+        eta = step_size * len(rows) / batch  # a short batch is a smaller step
         F = [k(X[i][None], np.array(centres))[0] @ W if centres else np.zeros(n_outputs) for i in rows]
         predictions += F
-        steps = [-step_size / len(rows) * gradient(f, i) for f, i in zip(F, rows, strict=True)]
-        W, spent = (1 - step_size * alpha) * W, 0.0
+        steps = [-eta / len(rows) * gradient(f, i) for f, i in zip(F, rows, strict=True)]
+        W, spent = (1 - eta * alpha) * W, 0.0
         for i, step in zip(rows, steps, strict=True):
             if not step.any():
                 continue
@@ -211,7 +212,7 @@ def polk(k, X, gradient, n_outputs, step_size, alpha, eps, batch):
             K = k(np.array(centres))
             costs = (W**2).sum(axis=1) / np.diag(np.linalg.pinv(K, hermitian=True))
             j = costs.argmin()
-            if spent + costs[j] > eps**2:
+            if spent + costs[j] > (parsimony * eta**1.5) ** 2:
                 break
             spent += costs[j]
             others = [i for i in range(len(centres)) if i != j]

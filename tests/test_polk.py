@@ -1,5 +1,7 @@
 """POLK and BSGD against their specifications."""
 
+import threading
+
 import numpy as np
 import oracle
 import pytest
@@ -78,7 +80,7 @@ def test_trajectory_is_the_oracles(loss, batch):
     X, y = make_multidist(2000, random_state=1)
     step, K = (6.0, 0.04) if batch == 32 else (1.0, 0.08)
     slope = oracle.multiclass_hinge if loss == "hinge" else oracle.multinomial_logistic
-    expected, centres, W = oracle.polk(GAUSSIAN, X, lambda f, i: slope(f, y[i]), 5, step, 1e-6, K * step**1.5, batch)
+    expected, centres, W = oracle.polk(GAUSSIAN, X, lambda f, i: slope(f, y[i]), 5, step, 1e-6, K, batch)
     model = POLKClassifier(GAUSSIAN, loss=loss, step_size=step, parsimony=K, batch_size=batch)
     model.partial_fit(X, y, classes=range(5))
     ours = POLKClassifier(GAUSSIAN, loss=loss, step_size=step, parsimony=K, batch_size=batch)
@@ -134,7 +136,7 @@ def test_a_class_met_late_does_not_act_on_rows_before_it(loss, batch):
         target = part.targets(np.array([names.index(y[i])]), np.array([met]), 3)[0]
         return part.core().gradient(np.ascontiguousarray(f), target)
 
-    expected, _, W = oracle.polk(kernels.Gaussian(1.0), X, gradient, 3, 0.5, 1e-6, 0.02 * 0.5**1.5, batch)
+    expected, _, W = oracle.polk(kernels.Gaussian(1.0), X, gradient, 3, 0.5, 1e-6, 0.02, batch)
     np.testing.assert_allclose(known.weights_, W, atol=1e-6)
     assert (expected[:first, 2] == 0).all()
 
@@ -429,3 +431,95 @@ def test_log_loss_is_near_that_of_the_batch_solution():
     model.fit(X[:3000], y[:3000])
     best = log_loss(y[3000:], batch.predict_proba(X[3000:]))
     assert log_loss(y[3000:], model.predict_proba(X[3000:])) < 1.1 * best
+
+
+def test_a_short_batch_is_a_smaller_step():
+    X, y = make_multidist(320, random_state=0)
+    options = dict(
+        gamma=50.0, loss="logistic", parsimony=0.0, alpha=0.0, batch_size=8
+    )  # so narrow that samples hardly meet
+    whole = POLKClassifier(**options).partial_fit(X, y, classes=range(5))
+    short = POLKClassifier(**options).partial_fit(X[:5], y[:5], classes=range(5)).partial_fit(X[5:8], y[5:8])
+    for x, label in zip(X[8:16], y[8:16], strict=True):
+        short.learn_one(x, label)
+    np.testing.assert_allclose(short.weights_, whole.weights_[:16], atol=0.02)
+    assert np.abs(whole.weights_).max() <= 1 / 8
+
+
+def test_threads_predict_while_classes_are_added():
+    X, y = make_multidist(4000, random_state=0)
+    model = POLKClassifier(gamma=1.0, batch_size=1).partial_fit(X[:100], y[:100])
+    stop, failures = threading.Event(), []
+
+    def predict():
+        try:
+            while not stop.is_set():
+                assert model.decision_function(X).shape[0] == 4000
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=predict) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for c in range(40):
+        model.partial_fit(X[c : c + 1], [100 + c])
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert len(model.classes_) == 45
+
+
+def test_an_interrupted_block_keeps_its_classes():
+    X, y = make_multidist(60, n_classes=2, random_state=0)
+    calls = [10**9]
+
+    def kernel(a, b):
+        calls[0] -= 1
+        if calls[0] < 0:
+            raise RuntimeError("enough")
+        return float(np.exp(-((a - b) ** 2).sum()))
+
+    model = POLKClassifier(kernel).partial_fit(X, y)
+    calls[0] = 3 * model.n_centers_
+    with pytest.raises(RuntimeError, match="enough"):
+        model.partial_fit(X, np.full(60, 7))
+    calls[0] = 10**9
+    assert len(model.classes_) == model._learner.n_outputs
+    assert set(model.predict(X)) <= set(model.classes_)
+    model.partial_fit(X, y)
+
+
+@pytest.mark.parametrize("maintenance", ["merge", "removal", "projection"])
+def test_the_budget_holds_whatever_the_numbers(maintenance):
+    X, y = make_multidist(200, random_state=0)
+    with np.errstate(all="ignore"):
+        huge = dict(gamma=1.0, step_size=1e155, alpha=0.0, budget=5, batch_size=8)
+        assert BSGDClassifier(**huge, maintenance=maintenance).fit(X, y).n_centers_ <= 5
+        assert POLKClassifier(**huge, parsimony=0.0).fit(X, y).n_centers_ <= 5
+
+
+def test_a_refit_may_have_other_outputs():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(50, 2)), rng.normal(size=(50, 2))
+    model = POLKRegressor(gamma=1.0).fit(X, Y[:, 0]).fit(X, Y)
+    assert model.predict(X).shape == (50, 2)
+    assert model.fit(X, Y[:, 0]).predict(X).shape == (50,)
+
+
+def test_labels_of_all_kinds():
+    X, y = make_multidist(50, random_state=0)
+    names = np.array(["a", "b", "c", "d", "e"])[y]
+    model = POLKClassifier(gamma=1.0).partial_fit(X, names.astype(object)).learn_one(X[0], "new")
+    assert "new" in model.classes_
+    numbers = POLKClassifier(gamma=1.0).partial_fit(X, y).learn_one(X[0], np.array(1))
+    assert len(numbers.classes_) == 5
+    with pytest.raises(ValueError, match="requires y"):
+        numbers.predict_then_learn(X, None)
+
+
+def test_pegasos_survives_a_short_first_batch():
+    X, y = make_multidist(40, random_state=0)
+    options = dict(gamma=1.0, schedule="pegasos", alpha=0.5, budget=100, maintenance="removal", batch_size=8)
+    model = BSGDClassifier(**options).partial_fit(X[:3], y[:3], classes=range(5)).partial_fit(X[3:11], y[3:11])
+    assert np.abs(model.weights_[:3]).max() > 0

@@ -32,6 +32,7 @@ from parsimon.compression import (
     LeastCost,
     LeastNeeded,
     MatchingPursuit,
+    Merge,
     MostCoherent,
     Negligible,
     Nothing,
@@ -75,6 +76,10 @@ class Recipe:
         whole("batch_size", self.batch_size, at_least=1, at_most=10**6)
         if not isinstance(self.kernel, Kernel):
             raise TypeError(f"kernel must be an object of parsimon.kernels, got {self.kernel!r}")
+        if isinstance(self.compression, Merge) and not isinstance(self.kernel, Gaussian):
+            raise ValueError(
+                f"merging (maintenance='merge') is for the Gaussian kernel, got {self.kernel!r}; 'projection' and 'removal' are for all"
+            )
 
     def build(self, n_features: int, n_outputs: int = 1) -> _core.Learner:
         """Return a learner of these parts that has seen nothing. With a budget, its memory is taken at once."""
@@ -249,10 +254,6 @@ def bsgd(
         lookup({"constant": None, "pegasos": None}, schedule, "schedule")
         rate = (step_size, alpha, Schedule())
     rule = lookup(MAINTENANCE, maintenance, "maintenance")
-    if maintenance == "merge" and not isinstance(kernel, Gaussian):
-        raise ValueError(
-            f"maintenance='merge' is for the Gaussian kernel, got {kernel!r}; 'projection' and 'removal' are for all"
-        )
     return Recipe(
         kernel=kernel,
         loss=MulticlassHinge(),

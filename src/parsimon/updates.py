@@ -87,7 +87,7 @@ class Gradient(Update):
 
         f <- (1 - eta_t alpha) f - (eta_t / b) sum_i weight_i l'(f(x_i), y_i) k(x_i, .)
 
-    for a batch of b samples, with eta_t as the `schedule` has it. Where the gradient of the loss is unbounded (squared loss, squared hinge) that is
+    for a batch of b samples (a short one of s takes a step of eta_t s / b), with eta_t as the `schedule` has it. Where the gradient of the loss is unbounded (squared loss, squared hinge) that is
     stable while step_size < 2 / (L k(x, x)), L the largest second derivative, which is checked.
 
     Reference: Kivinen, Smola & Williamson, *Online learning with kernels*, IEEE Transactions on Signal Processing 2004.

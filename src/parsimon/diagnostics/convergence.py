@@ -124,8 +124,11 @@ def convergence(model: Any, X: ArrayLike, y: ArrayLike) -> Convergence:
     norm = squared_norm(model)
     # The functional gradient is l'(f(x), y) k(x, .) + lambda f.
     sigma = float(np.sqrt(np.mean((slopes * scale + alpha * np.sqrt(norm)) ** 2)))
-    C, value = float((slopes * scale).max()), float(loss.values(F, Y).mean())
-    said = [f"the loss is convex, with gradients of at most C = {C:.4g} as on these data", "the kernel is bounded"]
+    C, value = float(slopes.max()), float(loss.values(F, Y).mean())
+    said = [
+        f"the loss is convex, with gradients of at most C = {C:.4g} as on these data",
+        "the kernel is bounded, as on these data",
+    ]
     step, K = float(used["step_size"]), float(used["parsimony"])
     schedule = used["schedule"]
     constant = schedule.power == 0 if isinstance(schedule, Schedule) else schedule == "constant"

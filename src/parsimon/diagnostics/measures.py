@@ -93,7 +93,7 @@ def residuals(kernel: Any, centers: ArrayLike | None = None) -> Array:
 
 
 def projection_errors(kernel: Any, centers: ArrayLike | None = None, *, X: ArrayLike) -> Array:
-    """Return the squared error of approximating k(x, .) by the centres, min_a ||k(x, .) - sum_j a_j k(d_j, .)||^2, for rows of X (n, d): (n,).
+    """Return the squared error of approximating k(x, .) by the centres, min_a ||k(x, .) - sum_j a_j k(d_j, .)||^2 / k(x, x), for rows of X (n, d): (n,).
 
     >>> from parsimon.kernels import Linear
     >>> projection_errors(Linear(), [[1.0, 0.0]], X=[[2.0, 0.0], [3.0, 4.0], [0.0, 1.0]]).round(6)

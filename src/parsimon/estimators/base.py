@@ -113,11 +113,18 @@ class StreamEstimator(BaseEstimator):  # type: ignore[misc]
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
-        """Put every attribute back if the block fails. (The learner itself checks a block before it learns from it.)"""
+        """Put every attribute back if the block fails. (The learner itself checks a block before it learns from it.)
+
+        What was learned before an interrupt stays, and with it the outputs that the block added.
+        """
         before = self.__dict__.copy()
+        learner = before.get("_learner")
+        n_outputs = None if learner is None else learner.n_outputs
         try:
             yield
         except BaseException:
+            if learner is not None and self._learner is learner and learner.n_outputs != n_outputs:
+                raise
             self.__dict__.update(before)
             for name in self.__dict__.keys() - before.keys():
                 del self.__dict__[name]

@@ -45,7 +45,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         """Go on learning with a block X (n, d) of labels y (n,).
 
         `classes` need not be given. If it is, in the first call, those are all classes there are, and any other label is refused; else classes are met as they
-        come. The block is cut into batches of `batch_size` from its beginning; what is left over is a smaller batch. A block that is refused changes nothing.
+        come. The block is cut into batches of `batch_size` from its beginning; what is left over is a smaller step. A block that is refused changes nothing.
         """
         with self._unchanged_on_error():
             if classes is not None:
@@ -58,7 +58,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         Only classes known before a row are predicted for it. (Where none was, for the very first sample of a stream whose classes were not given, there is nothing to predict
         but its own.)
         """
-        known = self._known_before(y)
+        known = self._known_before(_labels(y, len(np.atleast_1d(np.asarray(y)))))
         F = self._before_and_learn(X, y, sample_weight)
         F[np.arange(F.shape[1]) >= np.maximum(known, 1)[:, np.newaxis]] = -np.inf
         result: Labels = self.classes_[F.argmax(axis=1)]
@@ -66,6 +66,8 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
 
     def learn_one(self, x: ArrayLike, y: Any) -> Self:
         """Learn one sample: x (d,), y its label. The same as `partial_fit` with one row, without its overhead."""
+        if isinstance(y, np.ndarray) and y.ndim == 0:
+            y = y.item()
         index = self._index.get(y) if hasattr(self, "_learner") else None
         if index is None:
             return self.partial_fit(one_row(x, "x", "(d,)")[np.newaxis], np.asarray(y)[np.newaxis])
@@ -140,16 +142,15 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
                 raise ValueError(
                     f"y has the label {names[new[0]]!r} at row {first[new[0]]}, which is not among the classes given"
                 )
-            if before and (found.dtype.kind == "U") != (self.classes_.dtype.kind == "U"):
+            if before and isinstance(names[0], str) != isinstance(self.classes_.tolist()[0], str):
                 raise TypeError(f"labels so far are {self.classes_.dtype}, y holds {found.dtype}")
             self._set_classes(np.concatenate([self.classes_, found[new]]))
         index = np.array([self._index[name] for name in names])[inverse]
         known = before + np.searchsorted(np.sort(first[new]), np.arange(n), side="right")
         return self._loss.targets(index, known, len(self.classes_)), len(self.classes_)
 
-    def _known_before(self, y: ArrayLike) -> NDArray[np.int64]:
+    def _known_before(self, labels: Labels) -> NDArray[np.int64]:
         """Return how many classes are known before each row."""
-        labels = np.asarray(y)
         index = self._index if hasattr(self, "_index") else {}
         found, first = np.unique(labels, return_index=True)
         new = [i for i, label in zip(first, found.tolist(), strict=True) if label not in index]

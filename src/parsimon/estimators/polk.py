@@ -55,7 +55,8 @@ class POLKRegressor(WeightedRegressor, _POLK):
     schedule : "constant", "diminishing" or a `parsimon.updates.Schedule`, default="constant"
         How the steps fall: not at all, or as eta_t = eta / (1 + (t - 1) / 100)^(3/4), t counting batches, with eps_t = K eta_t^2 (Theorem 1 of the paper).
     batch_size : int >= 1, default=1
-        b. A block is cut into batches from its beginning; what is left over is a smaller batch, averaged over its own size.
+        b. A block is cut into batches from its beginning. What is left over, s samples (or the one of `learn_one`), is a step of rate eta s / b: each sample counts for what it would in a
+        whole batch.
     budget : int or None, default=None
         The most centres held, whatever eps says.
     n_passes : int, default=1

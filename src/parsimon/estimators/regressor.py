@@ -24,7 +24,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         return self._fit(X, y, None)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Go on learning with a block X (n, d), y (n,) or (n, C), row by row. A block equals its rows, bit for bit.
+        """Go on learning with a block X (n, d), y (n,) or (n, C), in order. A block equals its rows, or its batches if `batch_size` is more than 1, bit for bit.
 
         (A `gamma` of "scale" or "median" is measured on the first block, so it depends on what that was.) A block that is refused changes nothing. An interrupt (Ctrl-C),
         or an exception in a kernel that is a Python function, leaves the rows before it learned. Parameters changed since learning began are refused:
@@ -85,12 +85,12 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
     def _first_targets(self, y: ArrayLike, n: int, *, all_at_once: bool) -> tuple[Array, int]:
         Y = _targets(y, n)
         self._flat = Y.ndim == 1
-        return self._more_targets(Y, n)
+        Y = Y.reshape(n, -1)
+        return Y, Y.shape[1]
 
     def _more_targets(self, y: ArrayLike, n: int) -> tuple[Array, int]:
-        Y = _targets(y, n).reshape(n, -1)
         # How many outputs there are is settled by the first block; the core refuses what differs.
-        return Y, self._learner.n_outputs if hasattr(self, "_learner") else Y.shape[1]
+        return _targets(y, n).reshape(n, -1), self._learner.n_outputs
 
     def _outputs(self, values: Array) -> Array:
         return values[:, 0] if self._flat else values

@@ -41,16 +41,21 @@ def trace(model: Any, data: Split, *, loss: str, alpha: float, points: int = 20,
     curve, n = Curve(), len(data.X_train)
     classes = np.unique(data.y_train)
     stops = [int(s) // batch * batch for s in np.geomspace(max(batch, n / 200), n, points)]
-    first = 0
+    begin = 0
     for last in sorted({*stops, n}):
-        model.partial_fit(data.X_train[first:last], data.y_train[first:last], classes=classes)
+        model.partial_fit(data.X_train[begin:last], data.y_train[begin:last], classes=classes)
         F = model._evaluate(data.X_test)
         curve.samples.append(last)
         curve.objective.append(mean_loss(loss, F, data.y_test) + 0.5 * alpha * diagnostics.squared_norm(model))
         curve.error.append(float(np.mean(F.argmax(axis=1) != data.y_test)))
         curve.order.append(model.n_centers_)
-        first = last
+        begin = last
     return curve
+
+
+def first(data: Split, n: int) -> Split:
+    """Return the first n of the training data, and as many test data at most."""
+    return Split(data.X_train[:n], data.y_train[:n], data.X_test[:n], data.y_test[:n])
 
 
 def best_step(make: Callable[[float], Any], data: Split, steps: Sequence[float] = STEPS) -> float:
@@ -91,13 +96,21 @@ def stream_objective(loss: str, alpha: float, data: Split) -> Callable[[Any], fl
     )
 
 
-def bsgd_row(data: Split, *, gamma: float, alpha: float, budget: int) -> tuple[list[str], float, Any]:
-    """Return the row of BSGD with merging at an order, at the step that is best on a validation part."""
+def bsgd_row(
+    data: Split,
+    *,
+    gamma: float,
+    alpha: float,
+    budget: int,
+    steps: Sequence[float] = STEPS,
+    choose_on: int | None = None,
+) -> tuple[list[str], float, Any]:
+    """Return the row of BSGD with merging at an order, at the step that is best on a validation part (of the first `choose_on` training data)."""
 
     def make(step: float) -> BSGDClassifier:
         return BSGDClassifier(gamma=gamma, alpha=alpha, step_size=step, budget=budget)
 
-    step = best_step(make, data)
+    step = best_step(make, first(data, choose_on or len(data.X_train)), steps)
     return row(
         TASKS["hinge"],
         f"BSGD, merging, step {step:g}",

@@ -13,9 +13,9 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from parsimon import BSGDClassifier, POLKClassifier, plots
+from parsimon import POLKClassifier, plots
 from parsimon.datasets import Split, load_banana, load_mnist, load_usps
-from parsimon.experiments.koppel_2019.common import HEADER, TASKS, best_step, row, stream_objective, trace
+from parsimon.experiments.koppel_2019.common import HEADER, TASKS, bsgd_row, first, row, stream_objective, trace
 from parsimon.experiments.report import Report, progress
 from parsimon.updates import Schedule
 
@@ -23,7 +23,7 @@ ALPHA = 1e-6
 #: name: (data set, parameters of POLK)
 SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "2100": ("MNIST", dict(gamma=0.03, step_size=60.0, schedule=Schedule(0.75, 200), parsimony=1e-4, budget=2100)),
-    "200": ("MNIST", dict(gamma=0.025, step_size=60.0, schedule=Schedule(1.0, 300), parsimony=3e-4, budget=200)),
+    "200": ("MNIST", dict(gamma=0.02, step_size=24.0, parsimony=0.01, budget=200)),
     "logistic": (
         "MNIST",
         dict(loss="logistic", gamma=0.02, step_size=100.0, schedule=Schedule(0.75, 100), parsimony=1e-4, budget=450),
@@ -34,29 +34,6 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
         dict(gamma=1.0, step_size=3.0, schedule=Schedule(0.75, 50), parsimony=1e-3, budget=20, batch_size=8),
     ),
 }
-
-
-def first(data: Split, n: int) -> Split:
-    """Return the first n of the training data, and as many test data at most."""
-    return Split(data.X_train[:n], data.y_train[:n], data.X_test[:n], data.y_test[:n])
-
-
-def bsgd(data: Split, gamma: float, budget: int) -> tuple[list[str], float]:
-    """Return BSGD with merging at an order, at the step that is best on a validation part of the first 12,000."""
-
-    def make(step: float) -> BSGDClassifier:
-        return BSGDClassifier(gamma=gamma, alpha=ALPHA, step_size=step, budget=budget)
-
-    step = best_step(make, first(data, 12000), steps=(0.1, 0.3, 1.0, 3.0))
-    cells, error, _ = row(
-        TASKS["hinge"],
-        f"BSGD, merging, step {step:g}",
-        make(step),
-        data,
-        objective=stream_objective("hinge", ALPHA, data),
-        order=lambda m: m.n_centers_,
-    )
-    return cells, error
 
 
 def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> Report:
@@ -85,7 +62,14 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
             label = f"POLK, {loss}, at most {options['budget']}"
             curves[label] = trace(again, small, loss=loss, alpha=ALPHA, points=12)
         if loss == "hinge":
-            theirs, errors[f"BSGD {name}"] = bsgd(data, options["gamma"], options["budget"])
+            theirs, errors[f"BSGD {name}"], _ = bsgd_row(
+                data,
+                gamma=options["gamma"],
+                alpha=ALPHA,
+                budget=options["budget"],
+                steps=(0.1, 0.3, 1.0, 3.0),
+                choose_on=12000,
+            )
             rows.append([source, *theirs])
     data = sets["MNIST"]
     map_ = Nystroem(gamma=0.03, n_components=min(2000, len(data.X_train) // 4), random_state=0)
