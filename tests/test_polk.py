@@ -123,7 +123,7 @@ def test_a_class_met_late_does_not_act_on_rows_before_it(loss, batch):
     options = dict(gamma=1.0, loss=loss, step_size=0.5, batch_size=batch, parsimony=0.02)
     known = POLKClassifier(**options)
     known.partial_fit(X, y)
-    assert known.classes_.tolist()[-1] == 2
+    assert known.classes_.tolist() == [0, 1, 2]
     before = POLKClassifier(**options)
     F = before._before_and_learn(X[: first // batch * batch], y[: first // batch * batch], None)
     assert F.shape[1] == 2
@@ -137,7 +137,7 @@ def test_a_class_met_late_does_not_act_on_rows_before_it(loss, batch):
         return part.core().gradient(np.ascontiguousarray(f), target)
 
     expected, _, W = oracle.polk(kernels.Gaussian(1.0), X, gradient, 3, 0.5, 1e-6, 0.02, batch)
-    np.testing.assert_allclose(known.weights_, W, atol=1e-6)
+    np.testing.assert_allclose(known.weights_, W[:, np.argsort(names)], atol=1e-6)
     assert (expected[:first, 2] == 0).all()
 
 
@@ -148,8 +148,8 @@ def test_classes_are_given_or_met():
     assert met.classes_.tolist() == [names[0]]
     assert met.predict(X[:3]).tolist() == [names[0]] * 3
     met.learn_one(X[1], "z").partial_fit(X, names)
-    assert met.classes_[:2].tolist() == [names[0], "z"]
-    assert sorted(met.classes_) == ["a", "b", "c", "d", "e", "z"]
+    assert met.classes_.tolist() == ["a", "b", "c", "d", "e", "z"]
+    assert met.weights_.shape == (met.n_centers_, 6)
     assert met.decision_function(X).shape == (300, 6)
     given = POLKClassifier(gamma=1.0).partial_fit(X[:10], names[:10], classes=["e", "d", "c", "b", "a"])
     assert given.classes_.tolist() == ["a", "b", "c", "d", "e"]
@@ -523,3 +523,24 @@ def test_pegasos_survives_a_short_first_batch():
     options = dict(gamma=1.0, schedule="pegasos", alpha=0.5, budget=100, maintenance="removal", batch_size=8)
     model = BSGDClassifier(**options).partial_fit(X[:3], y[:3], classes=range(5)).partial_fit(X[3:11], y[3:11])
     assert np.abs(model.weights_[:3]).max() > 0
+
+
+def test_sorted_classes_are_shuffled_by_fit():
+    X, y = make_multidist(2000, random_state=1)
+    order = np.argsort(y)
+    scores = [
+        POLKClassifier(GAUSSIAN, shuffle=shuffle, random_state=0).fit(X[order], y[order]).score(X, y)
+        for shuffle in (True, False)
+    ]
+    assert scores[0] > 0.75 > scores[1]
+    again = POLKClassifier(GAUSSIAN, random_state=0).fit(X[order], y[order])
+    assert again.score(X, y) == scores[0]
+
+
+def test_columns_follow_sorted_classes_whatever_the_order_they_were_met_in():
+    X, y = make_multidist(1000, random_state=0)
+    given = POLKClassifier(GAUSSIAN, loss="logistic").partial_fit(X, y, classes=range(5))
+    met = POLKClassifier(GAUSSIAN, loss="logistic").partial_fit(X, y)
+    assert met._met.tolist() != met.classes_.tolist() == [0, 1, 2, 3, 4]
+    assert log_loss(y, met.predict_proba(X)) == pytest.approx(log_loss(y, given.predict_proba(X)), rel=0.05)
+    np.testing.assert_array_equal(met.predict(X), met.classes_[met.decision_function(X).argmax(axis=1)])

@@ -164,10 +164,13 @@ def _polk(model: Any) -> tuple[losses.Loss, float]:
 
 def _outputs(model: Any, loss: losses.Loss, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     F = model._evaluate(X)
+    if y is None or len(np.asarray(y)) != len(F):
+        raise ValueError(f"X has {len(F)} rows, y has {0 if y is None else len(np.asarray(y))}")
     if not isinstance(loss, losses.ClassificationLoss):
         return F, np.asarray(y, dtype=np.float64).reshape(len(F), -1)
-    unknown = set(np.asarray(y).tolist()) - set(model._index)
+    columns = {label: i for i, label in enumerate(model.classes_.tolist())}
+    unknown = set(np.asarray(y).tolist()) - set(columns)
     if unknown:
         raise ValueError(f"y has labels that the model does not know: {sorted(unknown)}")
-    index = np.array([model._index[label] for label in np.asarray(y).tolist()])
+    index = np.array([columns[label] for label in np.asarray(y).tolist()])
     return F, loss.targets(index, np.full(len(F), F.shape[1]), F.shape[1])

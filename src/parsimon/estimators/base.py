@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from parsimon import _core, kernels
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from parsimon.algorithms import Recipe
 
 Array = NDArray[np.float64]
+
+
+#: Parameters of an estimator that its algorithm does not know.
+NOT_THE_ALGORITHMS = ("kernel", "gamma", "n_passes", "shuffle", "random_state")
 
 
 class StreamEstimator(BaseEstimator):  # type: ignore[misc]
@@ -73,7 +78,7 @@ class StreamEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _options(self) -> dict[str, Any]:
         """Return the parameters of the algorithm."""
-        return {k: v for k, v in self.get_params(deep=False).items() if k not in ("kernel", "gamma", "n_passes")}
+        return {k: v for k, v in self.get_params(deep=False).items() if k not in NOT_THE_ALGORITHMS}
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         n_passes = whole("n_passes", self.n_passes, at_least=1)
@@ -82,9 +87,16 @@ class StreamEstimator(BaseEstimator):  # type: ignore[misc]
             weights = _weights(sample_weight, len(X))
             if weights is not None and not weights.any():
                 raise ValueError("every sample_weight is zero: there is nothing to learn")
-            for _ in range(n_passes):
-                self._learner.learn(X, Y, weights, n_outputs)
+            for order in self._orders(len(X), n_passes):
+                rows = slice(None) if order is None else order
+                self._learner.learn(X[rows], Y[rows], None if weights is None else weights[rows], n_outputs)
         return self
+
+    def _orders(self, n: int, n_passes: int) -> Iterator[NDArray[np.int64] | None]:
+        """Yield the order of the rows in each pass of `fit`; None is the order they have."""
+        rng = check_random_state(getattr(self, "random_state", None))
+        for _ in range(n_passes):
+            yield rng.permutation(n) if getattr(self, "shuffle", False) else None
 
     def _partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         with self._unchanged_on_error():

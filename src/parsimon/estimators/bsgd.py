@@ -33,6 +33,7 @@ class BSGDClassifier(StreamClassifier):
         Samples a step, as in `POLKRegressor`.
     n_passes : int, default=1
         Passes over the data in `fit`.
+    shuffle, random_state : as in `POLKClassifier`.
 
     Attributes
     ----------
@@ -48,7 +49,7 @@ class BSGDClassifier(StreamClassifier):
     >>> from parsimon import BSGDClassifier
     >>> X = np.random.default_rng(0).normal(size=(2000, 2))
     >>> y = X[:, 0] * X[:, 1] > 0
-    >>> model = BSGDClassifier(gamma=1.0, budget=50).fit(X, y)
+    >>> model = BSGDClassifier(gamma=1.0, budget=50, random_state=0).fit(X, y)
     >>> model.n_centers_, bool(model.score(X, y) > 0.9)
     (50, True)
     """
@@ -67,6 +68,8 @@ class BSGDClassifier(StreamClassifier):
         maintenance: str = "merge",
         batch_size: int = 1,
         n_passes: int = 1,
+        shuffle: bool = True,
+        random_state: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -77,6 +80,8 @@ class BSGDClassifier(StreamClassifier):
         self.maintenance = maintenance
         self.batch_size = batch_size
         self.n_passes = n_passes
+        self.shuffle = shuffle
+        self.random_state = random_state
 
     def _class_loss(self) -> losses.ClassificationLoss:
         return losses.MulticlassHinge()

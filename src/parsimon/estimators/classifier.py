@@ -19,11 +19,12 @@ Labels = NDArray[Any]
 class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     """A classifier over one learner: one output a class, one dictionary for all.
 
-    `classes_` holds the labels in the order of the outputs: sorted as `fit` or the argument `classes` of the first `partial_fit` gives them, else in the order in which they
-    were met. A class met later adds an output, and has no say on samples that came before it.
+    `classes_` holds the labels, sorted, and every array with a column for each class follows it. Classes are those that `fit` finds or the argument `classes` of the first
+    `partial_fit` gives, else they are met as they come: a class met later adds an output (and may come to stand between others in `classes_`), and has no say on samples before it.
     """
 
     classes_: Labels
+    _met: Labels  # in the order of the outputs
     _index: dict[Any, int]  # label: its output
     _closed: bool  # the classes were given: there are no others
     _rows: dict[int, Array]  # output: its target for a sample of that class, while no class is added
@@ -32,7 +33,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     # Learning
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn afresh from X (n, d) and labels y (n,), with weights (n,) or 1 for each, in order, `n_passes` times."""
+        """Learn afresh from X (n, d) and labels y (n,), with weights (n,) or 1 for each, `n_passes` times, shuffled before each pass unless told not to."""
         return self._fit(X, y, sample_weight)
 
     def partial_fit(
@@ -61,7 +62,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         known = self._known_before(_labels(y, len(np.atleast_1d(np.asarray(y)))))
         F = self._before_and_learn(X, y, sample_weight)
         F[np.arange(F.shape[1]) >= np.maximum(known, 1)[:, np.newaxis]] = -np.inf
-        result: Labels = self.classes_[F.argmax(axis=1)]
+        result: Labels = self._met[F.argmax(axis=1)]
         return result
 
     def learn_one(self, x: ArrayLike, y: Any) -> Self:
@@ -90,17 +91,33 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> Labels:
         """Predict labels for X (n, d): the class with the largest f, (n,)."""
-        F = self._evaluate(X)
-        result: Labels = self.classes_[F.argmax(axis=1)]
+        F, labels = self._scores(X)
+        result: Labels = labels[F.argmax(axis=1)]
         return result
 
     def predict_one(self, x: ArrayLike) -> Any:
         """Predict the label of one point x (d,)."""
         check_is_fitted(self)
         F = self._learner.predict(one_row(x, "x", "(d,)")[np.newaxis])
-        return self.classes_[F[0].argmax()]
+        return self._met[F[0].argmax()]
+
+    @property
+    def weights_(self) -> Array:
+        """The weights of the centres, (m, C)."""
+        weights = self._fitted().weights()
+        return weights[:, np.argsort(self._met[: weights.shape[1]])]
 
     # How it is done
+
+    def _evaluate(self, X: ArrayLike) -> Array:
+        return self._scores(X)[0]
+
+    def _scores(self, X: ArrayLike) -> tuple[Array, Labels]:
+        """Return f (n, C) and the labels of its columns, sorted. While another thread adds a class, both are without it."""
+        F = super()._evaluate(X)
+        met = self._met[: F.shape[1]]
+        columns = np.argsort(met)
+        return F[:, columns], met[columns]
 
     def _class_loss(self) -> ClassificationLoss:
         """Return the loss that says what the targets are."""
@@ -112,11 +129,12 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         if not hasattr(self, "_learner"):
             self._set_classes(labels)
             self._closed = True
-        elif not np.array_equal(labels, np.sort(self.classes_)):
+        elif not np.array_equal(labels, self.classes_):
             raise ValueError(f"classes is {labels.tolist()}, but the classes so far are {self.classes_.tolist()}")
 
     def _set_classes(self, labels: Labels) -> None:
-        self.classes_ = labels
+        self._met = labels
+        self.classes_ = np.sort(labels)
         self._index = {label: i for i, label in enumerate(labels.tolist())}
         self._rows = {}
 
@@ -144,7 +162,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
                 )
             if before and isinstance(names[0], str) != isinstance(self.classes_.tolist()[0], str):
                 raise TypeError(f"labels so far are {self.classes_.dtype}, y holds {found.dtype}")
-            self._set_classes(np.concatenate([self.classes_, found[new]]))
+            self._set_classes(np.concatenate([self._met, found[new]]))
         index = np.array([self._index[name] for name in names])[inverse]
         known = before + np.searchsorted(np.sort(first[new]), np.arange(n), side="right")
         return self._loss.targets(index, known, len(self.classes_)), len(self.classes_)

@@ -123,15 +123,19 @@ class POLKClassifier(StreamClassifier, _POLK):
     ----------
     kernel, gamma : as in `KNLMSRegressor`.
     loss : default="hinge"
-        "hinge": the multi-class SVM, max(0, 1 + f_r - f_y) with r the strongest other class. "logistic": multinomial logistic regression. "squared_hinge",
+        "hinge": the multi-class SVM, max(0, 1 + f_r - f_y) with r the strongest other class. "logistic": multinomial logistic regression, with `predict_proba`. "squared_hinge",
         "ovr_hinge", "ovr_logistic": sums over the classes, each against the rest. Or an object of `parsimon.losses`.
     step_size : float > 0, default=1.0
-        eta, < 1 / alpha. With larger batches larger steps pay: 6 for batches of 32 in the plane, 24 on images.
+        eta, < 1 / alpha (and < 1 / k(x, x) with "squared_hinge"). With larger batches larger steps pay: 6 for batches of 32 in the plane, 24 on images.
     alpha : float >= 0, default=1e-6
         lambda, the ridge penalty (lambda / 2) sum_c ||f_c||^2.
     parsimony : float >= 0, default=0.05
         K in eps = K eta^(3/2): larger is sparser.
     schedule, batch_size, budget, n_passes : as in `POLKRegressor`.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the rows before each pass: sorted classes make a poor stream. `partial_fit` never does.
+    random_state : int or None, default=None
+        Of the shuffling.
 
     Attributes
     ----------
@@ -151,7 +155,7 @@ class POLKClassifier(StreamClassifier, _POLK):
     >>> from parsimon import POLKClassifier
     >>> X = np.random.default_rng(0).normal(size=(2000, 2))
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "different")
-    >>> model = POLKClassifier(gamma=1.0, loss="logistic").fit(X, y)
+    >>> model = POLKClassifier(gamma=1.0, loss="logistic", random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.9)
     True
     >>> model.predict_proba([[1.0, 1.0], [1.0, -1.0]]).argmax(axis=1)
@@ -173,6 +177,8 @@ class POLKClassifier(StreamClassifier, _POLK):
         batch_size: int = 1,
         budget: int | None = None,
         n_passes: int = 1,
+        shuffle: bool = True,
+        random_state: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -184,6 +190,8 @@ class POLKClassifier(StreamClassifier, _POLK):
         self.batch_size = batch_size
         self.budget = budget
         self.n_passes = n_passes
+        self.shuffle = shuffle
+        self.random_state = random_state
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike) -> Array:

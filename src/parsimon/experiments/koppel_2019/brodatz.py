@@ -34,7 +34,7 @@ def histograms(data_dir: Path | None, *, quick: bool, disjoint: bool) -> Split:
 
 def polk(loss: str) -> POLKClassifier:
     """Return POLK as set for this data."""
-    return POLKClassifier(gamma=GAMMA, loss=loss, alpha=ALPHA, batch_size=32, **SETTINGS[loss])
+    return POLKClassifier(shuffle=False, gamma=GAMMA, loss=loss, alpha=ALPHA, batch_size=32, **SETTINGS[loss])
 
 
 def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> Report:

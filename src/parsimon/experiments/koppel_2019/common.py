@@ -108,7 +108,7 @@ def bsgd_row(
     """Return the row of BSGD with merging at an order, at the step that is best on a validation part (of the first `choose_on` training data)."""
 
     def make(step: float) -> BSGDClassifier:
-        return BSGDClassifier(gamma=gamma, alpha=alpha, step_size=step, budget=budget)
+        return BSGDClassifier(shuffle=False, gamma=gamma, alpha=alpha, step_size=step, budget=budget)
 
     step = best_step(make, first(data, choose_on or len(data.X_train)), steps)
     return row(

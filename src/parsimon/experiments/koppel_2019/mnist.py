@@ -46,7 +46,7 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
         data, loss = sets[source], options.get("loss", "hinge")
         if quick:
             options = {**options, "budget": 60}
-        model = POLKClassifier(**{"batch_size": 32, "alpha": ALPHA, **options})
+        model = POLKClassifier(**{"shuffle": False, "batch_size": 32, "alpha": ALPHA, **options})
         cells, errors[name], _ = row(
             TASKS[loss],
             "POLK",
@@ -56,7 +56,7 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
             order=lambda m: m.n_centers_,
         )
         rows.append([source, *cells])
-        again = POLKClassifier(**{"batch_size": 32, "alpha": ALPHA, **options})
+        again = POLKClassifier(**{"shuffle": False, "batch_size": 32, "alpha": ALPHA, **options})
         if source == "MNIST":
             small = Split(data.X_train, data.y_train, data.X_test[:2000], data.y_test[:2000])
             label = f"POLK, {loss}, at most {options['budget']}"
