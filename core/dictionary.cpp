@@ -382,7 +382,8 @@ bool Dictionary::prune_together(double& allowance, std::size_t budget, double* s
         spent += project_out(candidates[0]);
         return true;
     }
-    std::sort(removed, removed + n_removed);
+    for (std::size_t r = 1; r < n_removed; ++r)  // rising
+        for (std::size_t k = r; k > 0 && removed[k] < removed[k - 1]; --k) std::swap(removed[k], removed[k - 1]);
     factor_.condition_out(removed, n_removed);
     close_gaps(removed, n_removed);
     return true;

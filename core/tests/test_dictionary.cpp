@@ -286,4 +286,27 @@ TEST(a_reserved_dictionary_does_not_grow) {
     CHECK(dictionary.factor().row(0) == place);
 }
 
+TEST(pruning_together_equals_one_by_one) {
+    for (const std::size_t budget : {0, 3, 17, 29, 30}) {
+        Dictionary together(parsimon::gaussian(1.0), 2, 3, {.factor = true, .neighbours = false});
+        Dictionary singly(parsimon::gaussian(1.0), 2, 3, {.factor = true, .neighbours = true});
+        for (Dictionary* dictionary : {&together, &singly}) {
+            std::mt19937 rng(4);
+            std::normal_distribution<double> normal;
+            Looks looks(1, *dictionary);
+            while (dictionary->size() < 30) {
+                const double x[2] = {2 * normal(rng), 2 * normal(rng)}, w[3] = {normal(rng), normal(rng), normal(rng)};
+                if (dictionary->make_room(1)) looks.fit(*dictionary);
+                dictionary->look(looks, x, 1);
+                if (dictionary->accepts(looks[0])) dictionary->append(looks[0], w);
+            }
+        }
+        const double paid = together.prune(0.0, budget), alone = singly.prune(0.0, budget);
+        CHECK(together.size() == budget && singly.size() == budget);
+        CHECK_NEAR(paid, alone, 1e-9 * (1 + alone));
+        for (std::size_t j = 0; j < budget; ++j)
+            for (std::size_t c = 0; c < 3; ++c) CHECK_NEAR(together.weights(c)[j], singly.weights(c)[j], 1e-8);
+    }
+}
+
 }  // namespace
