@@ -7,9 +7,8 @@
 // - weights: output c of centre j at c * capacity + j; diagonal_j = k(d_j, d_j).
 // - With a factor: S is lower triangular with positive diagonal, packed by rows, and S'S = K^-1 up to `drift`.
 // - Aligned states see every append after it happened, and every removal before anything but the factor forgets the centre.
-// - Capacity changes only in `make_room`. Nothing else allocates once `reserve_scratch` has been called, but for a rebuild (a second
-// factor, for the moment) and a
-//   replacement with a factor (a copy of it, to go back to).
+// - Capacity changes only in `make_room`. Nothing else allocates once `reserve_scratch` has been called, but for a rebuild, which holds a
+//   second factor for the moment, and a replacement with a factor, which holds a copy of it to go back to.
 // - The cost of a removal is a squared RKHS norm, summed over outputs.
 #pragma once
 

@@ -40,7 +40,7 @@ class POLKRegressor(WeightedRegressor, _POLK):
         f~ = (1 - eta lambda) f - (eta / b) sum_i weight_i l'(f(x_i), y_i) k(x_i, .),
 
     and then destructive kernel orthogonal matching pursuit: the centres without which the function moves least are projected onto the others, one after the other, as long as f stays within
-    eps = K eta^(3/2) of f~ in the RKHS.
+    eps = K eta^(3/2) of f~ in the RKHS. There is no intercept: centre y.
 
     Parameters
     ----------
