@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import urllib.error
 import urllib.request
+import zipfile
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,7 +31,7 @@ def load_mnist(data_dir: str | Path | None = None) -> Split:
     From ``mnist.npz`` (arrays X_train, y_train, X_test, y_test) in `data_dir` if that is given; else from OpenML, where scikit-learn keeps a copy for the next time.
     """
     if data_dir is not None:
-        return _split(_read(data_dir, "mnist.npz"), 255.0)
+        return _split(_read(data_dir, "mnist.npz", *Split._fields), 255.0)
     X, y = _openml("mnist_784")
     return Split(X[:60000] / 255.0, y[:60000], X[60000:] / 255.0, y[60000:])
 
@@ -41,7 +42,7 @@ def load_usps(data_dir: str | Path | None = None) -> Split:
     From ``usps.npz`` in `data_dir` if that is given; else from OpenML.
     """
     if data_dir is not None:
-        return _split(_read(data_dir, "usps.npz"), 1.0)
+        return _split(_read(data_dir, "usps.npz", *Split._fields), 1.0)
     X, y = _openml("USPS")
     X = (X - X.min()) / (X.max() - X.min())
     return Split(X[:7291], y[:7291] - y.min(), X[7291:], y[7291:] - y.min())
@@ -53,7 +54,7 @@ def load_banana(data_dir: str | Path | None = None) -> Split:
     From ``banana.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML.
     """
     if data_dir is not None:
-        stored = _read(data_dir, "banana.npz")
+        stored = _read(data_dir, "banana.npz", "X", "y")
         X, y = stored["X"].astype(np.float64), stored["y"].astype(np.int64)
     else:
         X, y = _openml("banana")
@@ -69,7 +70,7 @@ def load_brodatz(data_dir: str | Path | None = None) -> NDArray[np.uint8]:
     From ``brodatz13.npz`` (array images) in `data_dir` if that is given; else from the USC-SIPI image database, which needs Pillow to read.
     """
     if data_dir is not None:
-        images: NDArray[np.uint8] = _read(data_dir, "brodatz13.npz")["images"]
+        images: NDArray[np.uint8] = _read(data_dir, "brodatz13.npz", "images")["images"]
         return images
     try:
         from PIL import Image
@@ -86,12 +87,19 @@ def load_brodatz(data_dir: str | Path | None = None) -> NDArray[np.uint8]:
     return np.stack(found)
 
 
-def _read(data_dir: str | Path, name: str) -> dict[str, NDArray[Any]]:
+def _read(data_dir: str | Path, name: str, *arrays: str) -> dict[str, NDArray[Any]]:
     path = Path(data_dir) / name
     if not path.exists():
         raise FileNotFoundError(f"there is no {name} in {data_dir}")
-    with np.load(path, allow_pickle=False) as stored:
-        return dict(stored)
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            found = dict(stored)
+    except (ValueError, EOFError, zipfile.BadZipFile, TypeError) as error:
+        raise ValueError(f"{path} cannot be read: it is damaged, or no NumPy archive") from error
+    missing = [array for array in arrays if array not in found]
+    if missing:
+        raise ValueError(f"{path} has no array {missing[0]!r}; it holds {', '.join(sorted(found)) or 'none'}")
+    return found
 
 
 def _split(stored: dict[str, NDArray[Any]], scale: float) -> Split:
