@@ -94,27 +94,24 @@ double MergeCompression::merge(Dictionary& dictionary) {
             other = j;
         }
     }
-    if (best.h == 0.0) {  // the other stays where it is, and takes over what it can
-        const double k = row_[other];
-        for (std::size_t c = 0; c < C; ++c) dictionary.weights(c)[other] += k * dictionary.weights(c)[first];
-        dictionary.drop(first);
-        return std::max(0.0, least);
+    const bool moves = best.h > 0.0;
+    if (moves) {
+        const double log_k = std::log(row_[other]), from_first = std::exp((1.0 - best.h) * (1.0 - best.h) * log_k),
+                     from_other = std::exp(best.h * best.h * log_k);
+        x_.resize(dictionary.n_features());
+        z_.resize(dictionary.n_features());
+        w_.resize(C);
+        dictionary.centre(first, x_.data());
+        dictionary.centre(other, z_.data());
+        for (std::size_t i = 0; i < z_.size(); ++i) z_[i] = best.h * x_[i] + (1.0 - best.h) * z_[i];
+        for (std::size_t c = 0; c < C; ++c) w_[c] = from_first * dictionary.weights(c)[first] + from_other * dictionary.weights(c)[other];
+        if (!looks_) looks_.emplace(1, dictionary);
+        looks_->fit(dictionary);
     }
-    const double log_k = std::log(row_[other]), from_first = std::exp((1.0 - best.h) * (1.0 - best.h) * log_k),
-                 from_other = std::exp(best.h * best.h * log_k);
-    x_.resize(dictionary.n_features());
-    z_.resize(dictionary.n_features());
-    w_.resize(C);
-    dictionary.centre(first, x_.data());
-    dictionary.centre(other, z_.data());
-    for (std::size_t i = 0; i < z_.size(); ++i) z_[i] = best.h * x_[i] + (1.0 - best.h) * z_[i];
-    for (std::size_t c = 0; c < C; ++c) w_[c] = from_first * dictionary.weights(c)[first] + from_other * dictionary.weights(c)[other];
-    if (!looks_) looks_.emplace(1, dictionary);
-    looks_->fit(dictionary);
+    // The other takes over what it can where it is, and moves from there; it stays where a factor refuses z.
     for (std::size_t c = 0; c < C; ++c) dictionary.weights(c)[other] += row_[other] * dictionary.weights(c)[first];
     dictionary.drop(first);
-    // Where a factor refuses z, the other has taken over what it can.
-    dictionary.replace(other - (other > first), z_.data(), w_.data(), *looks_);
+    if (moves) dictionary.replace(other - (other > first), z_.data(), w_.data(), *looks_);
     return std::max(0.0, least);
 }
 

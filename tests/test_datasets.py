@@ -41,7 +41,7 @@ def test_bad_files_are_named(load, tmp_path):
         load(tmp_path)
     np.savez(tmp_path / name, other=np.zeros(3))
     whole = (tmp_path / name).read_bytes()
-    with pytest.raises(ValueError, match="has no array '.*'; it holds other"):
+    with pytest.raises(ValueError, match=r"has no array '.*'; it holds other"):
         load(tmp_path)
     (tmp_path / name).write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ValueError, match="damaged"):

@@ -32,7 +32,8 @@ class Compression(ABC):
     @property
     def budget(self) -> int | None:
         """The most centres left after a step, None if there is no bound."""
-        return None
+        most: int | None = getattr(self, "max_centers", None)
+        return most
 
     @abstractmethod
     def core(self) -> _core.Compression:
@@ -60,11 +61,6 @@ class Budgeted(Compression):
 
     def __post_init__(self) -> None:
         whole("budget", self.max_centers, at_least=1, at_most=10**9)
-
-    @property
-    def budget(self) -> int | None:
-        """The most centres left after a step."""
-        return self.max_centers
 
 
 @dataclass(frozen=True)
@@ -192,11 +188,6 @@ class MatchingPursuit(Compression):
         if self.max_centers is not None:
             whole("budget", self.max_centers, at_least=1, at_most=10**9)
 
-    @property
-    def budget(self) -> int | None:
-        """The most centres left after a step, None if there is no bound."""
-        return self.max_centers
-
     def core(self) -> _core.Compression:
         """Return the C++ twin."""
         return _core.MatchingPursuitCompression(self.parsimony, self.power, _at_most(self.max_centers))
@@ -219,11 +210,6 @@ class Negligible(Compression):
         real("tolerance", self.tolerance, at_least=0)
         if self.max_centers is not None:
             whole("budget", self.max_centers, at_least=1, at_most=10**9)
-
-    @property
-    def budget(self) -> int | None:
-        """The most centres left after a step, None if there is no bound."""
-        return self.max_centers
 
     def core(self) -> _core.Compression:
         """Return the C++ twin."""

@@ -92,7 +92,7 @@ def _read(data_dir: str | Path, name: str, *arrays: str) -> dict[str, NDArray[An
     if not path.exists():
         raise FileNotFoundError(f"there is no {name} in {data_dir}")
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             found = dict(stored)
     except (ValueError, EOFError, zipfile.BadZipFile, TypeError) as error:
         raise ValueError(f"{path} cannot be read: it is damaged, or no NumPy archive") from error

@@ -59,8 +59,10 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         Only classes known before a row are predicted for it. (Where none was, for the very first sample of a stream whose classes were not given, there is nothing to predict
         but its own.)
         """
-        known = self._known_before(_labels(y, len(np.atleast_1d(np.asarray(y)))))
-        F = self._before_and_learn(X, y, sample_weight)
+        labels = _labels(y, len(np.atleast_1d(np.asarray(y))))
+        before, rows = len(getattr(self, "_index", {})), self._first_rows(labels)
+        known = before + np.searchsorted(rows, np.arange(len(labels)), side="left")
+        F = self._before_and_learn(X, labels, sample_weight)
         F[np.arange(F.shape[1]) >= np.maximum(known, 1)[:, np.newaxis]] = -np.inf
         result: Labels = self._met[F.argmax(axis=1)]
         return result
@@ -151,28 +153,25 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
 
     def _more_targets(self, y: ArrayLike, n: int) -> tuple[Array, int]:
         labels = _labels(y, n)
-        found, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-        before = len(self.classes_)
-        names = found.tolist()
-        new = [i for i in np.argsort(first) if names[i] not in self._index]
-        if new:
+        before, rows = len(self.classes_), self._first_rows(labels)
+        if len(rows):
             if self._closed:
-                raise ValueError(
-                    f"y has the label {names[new[0]]!r} at row {first[new[0]]}, which is not among the classes given"
-                )
-            if before and isinstance(names[0], str) != isinstance(self.classes_.tolist()[0], str):
-                raise TypeError(f"labels so far are {self.classes_.dtype}, y holds {found.dtype}")
-            self._set_classes(np.concatenate([self._met, found[new]]))
-        index = np.array([self._index[name] for name in names])[inverse]
-        known = before + np.searchsorted(np.sort(first[new]), np.arange(n), side="right")
+                label = labels[rows].tolist()[0]
+                raise ValueError(f"y has the label {label!r} at row {rows[0]}, which is not among the classes given")
+            if before and isinstance(labels.tolist()[0], str) != isinstance(self.classes_.tolist()[0], str):
+                raise TypeError(f"labels so far are {self.classes_.dtype}, y holds {labels.dtype}")
+            self._set_classes(np.concatenate([self._met, labels[rows]]))
+        index = np.array([self._index[label] for label in labels.tolist()])
+        known = before + np.searchsorted(rows, np.arange(n), side="right")
         return self._loss.targets(index, known, len(self.classes_)), len(self.classes_)
 
-    def _known_before(self, labels: Labels) -> NDArray[np.int64]:
-        """Return how many classes are known before each row."""
-        index = self._index if hasattr(self, "_index") else {}
+    def _first_rows(self, labels: Labels) -> NDArray[np.int64]:
+        """Return the rows in which classes are met for the first time, rising."""
+        known = getattr(self, "_index", {})
         found, first = np.unique(labels, return_index=True)
-        new = [i for i, label in zip(first, found.tolist(), strict=True) if label not in index]
-        return len(index) + np.searchsorted(np.sort(new), np.arange(len(labels)), side="left")
+        return np.sort([i for i, label in zip(first, found.tolist(), strict=True) if label not in known]).astype(
+            np.int64
+        )
 
 
 def _labels(y: ArrayLike, n: int) -> Labels:

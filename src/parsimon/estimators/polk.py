@@ -139,7 +139,7 @@ class POLKClassifier(StreamClassifier, _POLK):
 
     Attributes
     ----------
-    classes_ : (C,) the labels, in the order of the outputs.
+    classes_ : (C,) the labels, sorted.
     weights_ : (m, C)
     centers_, n_centers_, n_samples_seen_, nbytes_, kernel_ : as in `KNLMSRegressor`.
     compression_error_ : float

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 
 from parsimon import POLKClassifier, plots
 from parsimon.datasets import Split, load_brodatz
-from parsimon.experiments.koppel_2019.common import HEADER, TASKS, Curve, bsgd_row, row, stream_objective, trace
+from parsimon.experiments.koppel_2019.common import HEADER, TASKS, Curve, bsgd_row, row, stream_row, trace
 from parsimon.experiments.koppel_2019.textons import texton_histograms
 from parsimon.experiments.report import Report, progress
 
@@ -48,14 +48,7 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
             TASKS["hinge"], "LIBSVM (SVC)", machine, data, objective=None, order=lambda m: len(m.support_)
         )
         for loss in SETTINGS:
-            cells, error, model = row(
-                TASKS[loss],
-                "POLK",
-                polk(loss),
-                data,
-                objective=stream_objective(loss, ALPHA, data),
-                order=lambda m: m.n_centers_,
-            )
+            cells, error, model = stream_row(loss, "POLK", polk(loss), data, ALPHA)
             rows.append([patches, *cells])
             notes.append(
                 f"{patches}, {loss}: POLK's error is {100 * (error - svc_error):+.2f} points from SVC's, with {model.n_centers_ / len(support.support_):.2f} times its support vectors."

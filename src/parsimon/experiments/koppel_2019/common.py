@@ -36,6 +36,11 @@ def mean_loss(loss: str, F: Array, y: NDArray[np.int64]) -> float:
     return float(part.values(F, part.targets(y, np.full(len(y), F.shape[1]), F.shape[1])).mean())
 
 
+def objective(model: Any, F: Array, y: NDArray[np.int64], loss: str, alpha: float) -> float:
+    """Return the regularised risk of one of our classifiers, whose f (n, C) at the data is given."""
+    return mean_loss(loss, F, y) + 0.5 * alpha * diagnostics.squared_norm(model)
+
+
 def trace(model: Any, data: Split, *, loss: str, alpha: float, points: int = 20, batch: int = 32) -> Curve:
     """Learn the training data in order, and look at the test data `points` times on the way."""
     curve, n = Curve(), len(data.X_train)
@@ -46,7 +51,7 @@ def trace(model: Any, data: Split, *, loss: str, alpha: float, points: int = 20,
         model.partial_fit(data.X_train[begin:last], data.y_train[begin:last], classes=classes)
         F = model._evaluate(data.X_test)
         curve.samples.append(last)
-        curve.objective.append(mean_loss(loss, F, data.y_test) + 0.5 * alpha * diagnostics.squared_norm(model))
+        curve.objective.append(objective(model, F, data.y_test, loss, alpha))
         curve.error.append(float(np.mean(F.argmax(axis=1) != data.y_test)))
         curve.order.append(model.n_centers_)
         begin = last
@@ -89,10 +94,15 @@ def row(
     return cells, error, model
 
 
-def stream_objective(loss: str, alpha: float, data: Split) -> Callable[[Any], float]:
-    """Return what computes the regularised risk of one of our classifiers on the test data."""
-    return lambda model: (
-        mean_loss(loss, model._evaluate(data.X_test), data.y_test) + 0.5 * alpha * diagnostics.squared_norm(model)
+def stream_row(loss: str, name: str, model: Any, data: Split, alpha: float) -> tuple[list[str], float, Any]:
+    """Return `row` of one of our classifiers, with its regularised risk on the test data."""
+    return row(
+        TASKS[loss],
+        name,
+        model,
+        data,
+        objective=lambda m: objective(m, m._evaluate(data.X_test), data.y_test, loss, alpha),
+        order=lambda m: m.n_centers_,
     )
 
 
@@ -111,11 +121,4 @@ def bsgd_row(
         return BSGDClassifier(shuffle=False, gamma=gamma, alpha=alpha, step_size=step, budget=budget)
 
     step = best_step(make, first(data, choose_on or len(data.X_train)), steps)
-    return row(
-        TASKS["hinge"],
-        f"BSGD, merging, step {step:g}",
-        make(step),
-        data,
-        objective=stream_objective("hinge", alpha, data),
-        order=lambda m: m.n_centers_,
-    )
+    return stream_row("hinge", f"BSGD, merging, step {step:g}", make(step), data, alpha)

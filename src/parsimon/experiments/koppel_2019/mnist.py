@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 
 from parsimon import POLKClassifier, plots
 from parsimon.datasets import Split, load_banana, load_mnist, load_usps
-from parsimon.experiments.koppel_2019.common import HEADER, TASKS, bsgd_row, first, row, stream_objective, trace
+from parsimon.experiments.koppel_2019.common import HEADER, TASKS, bsgd_row, first, row, stream_row, trace
 from parsimon.experiments.report import Report, progress
 from parsimon.updates import Schedule
 
@@ -47,14 +47,7 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
         if quick:
             options = {**options, "budget": 60}
         model = POLKClassifier(**{"shuffle": False, "batch_size": 32, "alpha": ALPHA, **options})
-        cells, errors[name], _ = row(
-            TASKS[loss],
-            "POLK",
-            model,
-            data,
-            objective=stream_objective(loss, ALPHA, data),
-            order=lambda m: m.n_centers_,
-        )
+        cells, errors[name], _ = stream_row(loss, "POLK", model, data, ALPHA)
         rows.append([source, *cells])
         again = POLKClassifier(**{"shuffle": False, "batch_size": 32, "alpha": ALPHA, **options})
         if source == "MNIST":
