@@ -52,6 +52,13 @@ public:
         return true;
     }
 
+    void compress_by(std::shared_ptr<Compression> compression) {
+        require_outside();
+        nb::gil_scoped_release release;
+        LearningLock guard(*this);
+        learner_.compress_by(std::move(compression));
+    }
+
     Array predict(const Matrix& X) const {
         require_features(X.shape(1));
         std::optional<Result> result;
@@ -219,6 +226,7 @@ void bind_learner(nb::module_& m) {
         .def("predict_then_learn", &SharedLearner::predict_then_learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none(),
              nb::arg("n_outputs") = 0)
         .def("learn_one", &SharedLearner::learn_one, nb::arg("x").none(), nb::arg("y").none())
+        .def("compress_by", &SharedLearner::compress_by, nb::arg("compression"))
         .def("predict", &SharedLearner::predict, nb::arg("X"))
         .def("predict_one", &SharedLearner::predict_one, nb::arg("x").none())
         .def("centers", reading([](const Learner& l) { return centers(l.dictionary()); }))

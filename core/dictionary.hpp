@@ -70,6 +70,7 @@ public:
 struct Needs {
     bool factor = false;
     bool neighbours = false;
+    friend bool operator==(const Needs&, const Needs&) = default;
     friend Needs operator|(Needs a, Needs b) { return {a.factor || b.factor, a.neighbours || b.neighbours}; }
 };
 
@@ -92,6 +93,7 @@ public:
     std::size_t n_outputs() const { return n_outputs_; }
     std::size_t depth() const { return points_.depth(); }
     bool has_factor() const { return needs_.factor; }
+    bool meets(Needs needs) const { return (needs_ | needs) == needs_; }
     double* weights(std::size_t output) { return weights_.data() + output * capacity_; }
     const double* weights(std::size_t output) const { return weights_.data() + output * capacity_; }
     const TriangularFactor& factor() const { return factor_; }

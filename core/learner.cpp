@@ -125,6 +125,21 @@ void Learner::check_samples(const double* x, const double* y, const double* weig
     check_kernel_values(x, weights, n, recipe_.update->kernel_bound(*recipe_.loss), scratch_);
 }
 
+void Learner::compress_by(std::shared_ptr<Compression> compression) {
+    if (!dictionary_.meets(compression->needs()))
+        refuse("this model cannot be given a budget now: it was begun without one, and keeps no record of what a removal costs");
+    recipe_.compression = std::move(compression);
+    step_.size = 0;
+    step_.rate = 0.0;
+    compress();
+}
+
+void Learner::compress() {
+    recipe_.compression->compress(dictionary_, *recipe_.update, step_);
+    spent_ += std::exchange(step_.spent, 0.0);
+    dictionary_.maintain();
+}
+
 void Learner::learn(const double* x, const double* y, const double* weights, std::size_t n, double* predictions) {
     const std::size_t d = dictionary_.n_features(), C = dictionary_.n_outputs(), T = n_targets(C);
     for (std::size_t first = 0; first < n; first += recipe_.batch_size) {
@@ -140,7 +155,6 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
     step_.size = n;
     step_.whole = recipe_.batch_size;
     step_.number = 1 + (seen_ + recipe_.batch_size - 1) / recipe_.batch_size;
-    step_.spent = 0.0;
     if (dictionary_.make_room(n)) {
         looks_.fit(dictionary_);
         dictionary_.reserve_scratch(recipe_.batch_size);
@@ -160,10 +174,8 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
         sample.admitted = recipe_.admission->admits(dictionary_, sample, step_) && dictionary_.accepts(*sample.look);
         recipe_.update->step(dictionary_, sample, step_);
     }
-    recipe_.compression->compress(dictionary_, *recipe_.update, step_);
+    compress();
     seen_ += n;
-    spent_ += step_.spent;
-    dictionary_.maintain();
 }
 
 }  // namespace parsimon

@@ -50,6 +50,10 @@ public:
     void set_outputs(std::size_t n_outputs);
     std::size_t n_targets(std::size_t n_outputs) const { return recipe_.loss->n_targets(n_outputs); }
 
+    // From now on centres leave by this rule, and those beyond its budget at once. Throws InputError, and changes nothing, if the rule
+    // needs what the dictionary was not made to keep.
+    void compress_by(std::shared_ptr<Compression> compression);
+
     // Learns n samples in order, each with its weight (1 if null). Where `predictions` (n, n_outputs) is not null, it takes what was
     // predicted before each was learned. Requires checked input. A block equals its batches one by one, bit for bit.
     void learn(const double* x, const double* y, const double* weights, std::size_t n, double* predictions);
@@ -65,6 +69,7 @@ private:
     void learn_step(const double* x, const double* y, const double* weights, std::size_t n);
     void check_kernel_values(const double* x, const double* weights, std::size_t n, double bound, Scratch& scratch) const;
     void place_outputs();
+    void compress();
 
     Recipe recipe_;
     Dictionary dictionary_;

@@ -5,10 +5,22 @@ import threading
 import numpy as np
 import oracle
 import pytest
+from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.svm import SVC
 
-from parsimon import BSGDClassifier, POLKClassifier, POLKRegressor, _core, diagnostics, kernels, losses
+import parsimon
+from parsimon import (
+    BSGDClassifier,
+    KNLMSRegressor,
+    POLKClassifier,
+    POLKRegressor,
+    SPLRegressor,
+    _core,
+    diagnostics,
+    kernels,
+    losses,
+)
 from parsimon.datasets import make_multidist
 
 GAUSSIAN = kernels.Gaussian(1 / (2 * 0.36))
@@ -544,3 +556,50 @@ def test_columns_follow_sorted_classes_whatever_the_order_they_were_met_in():
     assert met._met.tolist() != met.classes_.tolist() == [0, 1, 2, 3, 4]
     assert log_loss(y, met.predict_proba(X)) == pytest.approx(log_loss(y, given.predict_proba(X)), rel=0.05)
     np.testing.assert_array_equal(met.predict(X), met.classes_[met.decision_function(X).argmax(axis=1)])
+
+
+def test_a_smaller_budget_later_is_a_pruning_then():
+    X, y = make_multidist(600, random_state=3)
+    model = POLKClassifier(gamma=1.0, step_size=2.0, parsimony=0.001, budget=80, batch_size=8).partial_fit(X, y)
+    K = np.exp(-((model.centers_[:, np.newaxis] - model.centers_) ** 2).sum(2))
+    centers, W, spent = model.centers_, model.weights_, model.compression_error_
+    assert model.set_budget(30) is model
+    assert model.n_centers_ == model.budget == 30 == model.get_params()["budget"]
+    kept = [int(np.flatnonzero((centers == center).all(axis=1))[0]) for center in model.centers_]
+    _, wanted, coefficients, distance = oracle.komp(K, W, 0.0, 30)
+    assert kept == wanted
+    np.testing.assert_allclose(model.weights_, coefficients, rtol=0, atol=1e-6 * np.abs(W).max())
+    assert model.compression_error_ - spent == pytest.approx(distance, rel=1e-6)
+    model.partial_fit(X, y)  # goes on, and holds it
+    assert model.n_centers_ <= 30
+    clone(model).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("model", "budget", "message"),
+    [
+        (KNLMSRegressor(coherence=0.9), 5, "begun without one"),
+        (SPLRegressor(admission="coherence", coherence="adaptive", budget=9), 5, "start afresh"),
+        (POLKRegressor(), 0, "budget must be"),
+        (POLKRegressor(), None, "start afresh"),
+        (POLKRegressor(), 2.5, "budget must be"),
+    ],
+)
+def test_a_budget_that_cannot_be_is_refused_and_nothing_changes(model, budget, message):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    model = clone(model).fit(X, X[:, 0])
+    before = model.predict(X), model.get_params()
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.set_budget(budget)
+    np.testing.assert_array_equal(model.predict(X), before[0])
+    assert model.get_params() == before[1]
+
+
+@pytest.mark.parametrize("name", ["KNLMSRegressor", "KRLSRegressor", "SPLRegressor", "BSGDClassifier"])
+def test_every_rule_can_be_given_a_smaller_budget(name):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    y = X[:, 0] > 0 if name.endswith("Classifier") else np.sin(X[:, 0])
+    model = getattr(parsimon, name)(gamma=8.0, budget=40).fit(X, y)
+    assert model.n_centers_ > 11
+    assert model.set_budget(11).n_centers_ == 11
+    assert model.partial_fit(X, y).n_centers_ <= 11

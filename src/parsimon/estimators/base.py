@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
@@ -36,6 +37,8 @@ class StreamEstimator(BaseEstimator):  # type: ignore[misc]
     kernel: Any
     gamma: float | str
     n_passes: int
+    budget: int | None
+    _learns_with: dict[str, Any]
     _algorithm: Callable[..., Recipe]
     _learner: _core.Learner
 
@@ -65,6 +68,30 @@ class StreamEstimator(BaseEstimator):  # type: ignore[misc]
     def nbytes_(self) -> int:
         """Bytes that the model holds, working memory included."""
         return self._fitted().nbytes
+
+    # Making room
+
+    def set_budget(self, budget: int) -> Self:
+        """Hold at most `budget` centres from now on; those beyond it leave at once, by the estimator's own rule.
+
+        So a model can learn with room to choose from, and then be brought down to what there is to be room for, at once or by and by: what is left of a large dictionary is better
+        than what a small one came to hold. Not every model can take a budget if it began without one: not those that keep no record of what a removal costs.
+        """
+        learner = self._fitted()
+        if "budget" not in self._learns_with:
+            raise TypeError(f"{type(self).__name__} has no budget")
+        before, after = (
+            self._algorithm(self.kernel_, **{**self._options(), "budget": b})
+            for b in (self._learns_with["budget"], budget)
+        )
+        if after.compression.budget is None or replace(after, compression=before.compression) != before:
+            raise ValueError(
+                f"{self!r} cannot be given budget={budget!r} after learning began: call fit to start afresh"
+            )
+        learner.compress_by(after.compression.core())
+        self.budget = budget
+        self._learns_with = {**self._learns_with, "budget": budget}
+        return self
 
     # How it is done
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,20 +42,43 @@ def objective(model: Any, F: Array, y: NDArray[np.int64], loss: str, alpha: floa
     return mean_loss(loss, F, y) + 0.5 * alpha * diagnostics.squared_norm(model)
 
 
-def trace(model: Any, data: Split, *, loss: str, alpha: float, points: int = 20, batch: int = 32) -> Curve:
-    """Learn the training data in order, and look at the test data `points` times on the way."""
-    curve, n = Curve(), len(data.X_train)
-    classes = np.unique(data.y_train)
-    stops = [int(s) // batch * batch for s in np.geomspace(max(batch, n / 200), n, points)]
-    begin = 0
-    for last in sorted({*stops, n}):
+def _whole_batches(n: float, model: Any) -> int:
+    batch: int = model.batch_size
+    return max(1, int(n) // batch) * batch
+
+
+def pass_over(model: Any, data: Split, *, begin_with: int | None = None, stops: Iterable[int] = ()) -> Iterator[int]:
+    """Learn the training data in order, once, and say after each block how many samples were learned; blocks end at least at the stops.
+
+    With `begin_with`, the model has that budget at first, and its own at the end: it falls geometrically, sixty times on the way.
+    """
+    n, begin, stops = len(data.X_train), 0, {*stops}
+    classes, budget = np.unique(data.y_train), model.budget
+    if begin_with is not None:
+        model.set_params(budget=begin_with)
+        stops |= {_whole_batches(stop, model) for stop in np.linspace(0, n, 61)}
+    for last in sorted(stops | {n}):
         model.partial_fit(data.X_train[begin:last], data.y_train[begin:last], classes=classes)
+        if begin_with is not None:
+            model.set_budget(round(begin_with * (budget / begin_with) ** (last / n)))
+        begin = last
+        yield last
+
+
+def trace(
+    model: Any, data: Split, *, loss: str, alpha: float, points: int = 20, begin_with: int | None = None
+) -> Curve:
+    """Learn the training data in order, as `pass_over` does, and look at the test data `points` times on the way."""
+    curve, n = Curve(), len(data.X_train)
+    stops = {_whole_batches(stop, model) for stop in np.geomspace(n / 200, n, points)} | {n}
+    for last in pass_over(model, data, begin_with=begin_with, stops=stops):
+        if last not in stops:
+            continue
         F = model._evaluate(data.X_test)
         curve.samples.append(last)
         curve.objective.append(objective(model, F, data.y_test, loss, alpha))
         curve.error.append(float(np.mean(F.argmax(axis=1) != data.y_test)))
         curve.order.append(model.n_centers_)
-        begin = last
     return curve
 
 
@@ -82,10 +106,14 @@ def row(
     *,
     objective: Callable[[Any], float] | None,
     order: Callable[[Any], int],
+    begin_with: int | None = None,
 ) -> tuple[list[str], float, Any]:
     """Fit, time and test a model: its row of the table, its error, and the model."""
     start = time.perf_counter()
-    model.fit(data.X_train, data.y_train)
+    if begin_with is None:
+        model.fit(data.X_train, data.y_train)
+    else:
+        deque(pass_over(model, data, begin_with=begin_with), maxlen=0)
     fitted = time.perf_counter()
     error = float(np.mean(model.predict(data.X_test) != data.y_test))
     done = time.perf_counter()
@@ -94,7 +122,9 @@ def row(
     return cells, error, model
 
 
-def stream_row(loss: str, name: str, model: Any, data: Split, alpha: float) -> tuple[list[str], float, Any]:
+def stream_row(
+    loss: str, name: str, model: Any, data: Split, alpha: float, *, begin_with: int | None = None
+) -> tuple[list[str], float, Any]:
     """Return `row` of one of our classifiers, with its regularised risk on the test data."""
     return row(
         TASKS[loss],
@@ -103,6 +133,7 @@ def stream_row(loss: str, name: str, model: Any, data: Split, alpha: float) -> t
         data,
         objective=lambda m: objective(m, m._evaluate(data.X_test), data.y_test, loss, alpha),
         order=lambda m: m.n_centers_,
+        begin_with=begin_with,
     )
 
 

@@ -1,6 +1,7 @@
 """MNIST in one pass, batches of 32: POLK beside BSGD at equal order, LIBSVM (scikit-learn's SVC) and a Nystroem map with a linear SVM, on one thread and in one run.
 
-The paper's settings are lost but for a bandwidth near 4; these were chosen on the last sixth of the training data. On USPS and banana, with settings of their own, BSGD is met again.
+The paper's settings are lost but for a bandwidth near 4; these were chosen on the last sixth of the training data. On MNIST's two hinge rows POLK begins with room for more centres
+than it may keep, and is brought down to its budget on the way (`set_budget`). On USPS and banana, with settings of their own, BSGD is met again.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
@@ -20,20 +23,32 @@ from parsimon.experiments.report import Report, progress
 from parsimon.updates import Schedule
 
 ALPHA = 1e-6
-#: name: (data set, parameters of POLK)
-SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
-    "2100": ("MNIST", dict(gamma=0.03, step_size=60.0, schedule=Schedule(0.75, 200), parsimony=1e-4, budget=2100)),
-    "200": ("MNIST", dict(gamma=0.02, step_size=24.0, parsimony=0.01, budget=200)),
+#: name: (data set, parameters of POLK, the budget it begins with)
+SETTINGS: dict[str, tuple[str, dict[str, Any], int | None]] = {
+    "2100": (
+        "MNIST",
+        dict(gamma=0.03, step_size=60.0, schedule=Schedule(0.75, 200), parsimony=1e-4, budget=2100),
+        6000,
+    ),
+    "200": ("MNIST", dict(gamma=0.03, step_size=24.0, parsimony=1e-3, budget=200), 2000),
     "logistic": (
         "MNIST",
         dict(loss="logistic", gamma=0.02, step_size=100.0, schedule=Schedule(0.75, 100), parsimony=1e-4, budget=450),
+        None,
     ),
-    "USPS": ("USPS", dict(gamma=0.04, step_size=30.0, schedule=Schedule(0.75, 50), parsimony=1e-4, budget=800)),
+    "USPS": ("USPS", dict(gamma=0.04, step_size=30.0, schedule=Schedule(0.75, 50), parsimony=1e-4, budget=800), None),
     "banana": (
         "banana",
         dict(gamma=1.0, step_size=3.0, schedule=Schedule(0.75, 50), parsimony=1e-3, budget=20, batch_size=8),
+        None,
     ),
 }
+
+
+def shuffled(data: Split, seed: int) -> Split:
+    """Return the training data in another order."""
+    order = np.random.default_rng(seed).permutation(len(data.X_train))
+    return Split(data.X_train[order], data.y_train[order], data.X_test, data.y_test)
 
 
 def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> Report:
@@ -41,21 +56,21 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
     sets = {"MNIST": load_mnist(data_dir), "USPS": load_usps(data_dir), "banana": load_banana(data_dir)}
     if quick:
         sets = {name: first(data, 1600) for name, data in sets.items()}
-    rows, curves, errors = [], {}, {}
-    for name, (source, options) in progress(list(SETTINGS.items()), "POLK and BSGD"):
+    rows, curves, errors, orders = [], {}, {}, []
+    for name, (source, options, begin_with) in progress(list(SETTINGS.items()), "POLK and BSGD"):
         data, loss = sets[source], options.get("loss", "hinge")
         if quick:
-            options = {**options, "budget": 60}
+            options, begin_with = {**options, "budget": 60}, begin_with and 120
         model = POLKClassifier(**{"shuffle": False, "batch_size": 32, "alpha": ALPHA, **options})
-        cells, errors[name], _ = stream_row(loss, "POLK", model, data, ALPHA)
+        title = "POLK" if begin_with is None else f"POLK, from {begin_with}"
+        cells, errors[name], _ = stream_row(loss, title, clone(model), data, ALPHA, begin_with=begin_with)
         rows.append([source, *cells])
-        again = POLKClassifier(**{"shuffle": False, "batch_size": 32, "alpha": ALPHA, **options})
         if source == "MNIST":
             small = Split(data.X_train, data.y_train, data.X_test[:2000], data.y_test[:2000])
             label = f"POLK, {loss}, at most {options['budget']}"
-            curves[label] = trace(again, small, loss=loss, alpha=ALPHA, points=12)
+            curves[label] = trace(clone(model), small, loss=loss, alpha=ALPHA, points=12, begin_with=begin_with)
         if loss == "hinge":
-            theirs, errors[f"BSGD {name}"], _ = bsgd_row(
+            theirs, errors[f"BSGD {name}"], rival = bsgd_row(
                 data,
                 gamma=options["gamma"],
                 alpha=ALPHA,
@@ -64,6 +79,11 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
                 choose_on=12000,
             )
             rows.append([source, *theirs])
+            if name == "2100":
+                for seed in range(1 if quick else 3):
+                    other = shuffled(data, seed)
+                    ours = stream_row(loss, "POLK", clone(model), other, ALPHA, begin_with=begin_with)[1]
+                    orders.append((ours, stream_row(loss, "BSGD", clone(rival), other, ALPHA)[1]))
     data = sets["MNIST"]
     map_ = Nystroem(gamma=0.03, n_components=min(2000, len(data.X_train) // 4), random_state=0)
     linear = SGDClassifier(max_iter=1, tol=None, alpha=1e-6, random_state=0)
@@ -79,6 +99,7 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
     notes = [
         f"POLK's error is lower than that of BSGD with merging at the same order for: {', '.join(lower) or 'none'}; not for: "
         f"{', '.join(n for n in met if n not in lower) or 'none'}. BSGD's merged centres lie between samples, and with few of them that tells: POLK's are samples.",
+        f"Mean error over {len(orders)} shuffled orders of MNIST at most {SETTINGS['2100'][1]['budget']} centres: POLK {np.mean([o for o, _ in orders]):.2%}, BSGD {np.mean([t for _, t in orders]):.2%}.",
         "Objectives are on the test data, lambda = 1e-6. Curves are drawn on the first 2000 test images.",
     ]
     picture = plots.learning_curves(output / "curves.png", {k: vars(c) for k, c in curves.items()})
