@@ -14,8 +14,9 @@ namespace {
 
 // A dictionary with the room in which one point is looked at.
 struct Handle {
-    Handle(std::shared_ptr<Kernel> kernel, std::size_t n_features, std::size_t n_outputs, bool factor, bool neighbours, std::size_t reserve)
-        : dictionary(kernel, n_features, n_outputs, {factor, neighbours}, reserve), looks(1, dictionary) {
+    Handle(std::shared_ptr<Kernel> kernel, std::size_t n_features, std::size_t n_outputs, bool factor, bool neighbours, double ridge,
+           std::size_t reserve)
+        : dictionary(kernel, n_features, n_outputs, {factor, neighbours, ridge}, reserve), looks(1, dictionary) {
         dictionary.reserve_scratch(1);
     }
 
@@ -101,9 +102,9 @@ void set_weights(Handle& handle, const Matrix& W) {
 
 void bind_dictionary(nb::module_& m) {
     nb::class_<Handle>(m, "Dictionary")
-        .def(nb::init<std::shared_ptr<Kernel>, std::size_t, std::size_t, bool, bool, std::size_t>(), nb::arg("kernel"),
+        .def(nb::init<std::shared_ptr<Kernel>, std::size_t, std::size_t, bool, bool, double, std::size_t>(), nb::arg("kernel"),
              nb::arg("n_features"), nb::arg("n_outputs") = 1, nb::arg("factor") = true, nb::arg("neighbours") = true,
-             nb::arg("reserve") = 0)
+             nb::arg("ridge") = 0.0, nb::arg("reserve") = 0)
         .def("look", &describe_look, nb::arg("x"))
         .def("append", &append, nb::arg("x"), nb::arg("w"))
         .def("replace", &replace, nb::arg("j"), nb::arg("z"), nb::arg("w"))
@@ -132,7 +133,7 @@ void bind_dictionary(nb::module_& m) {
         .def("predict", &predict, nb::arg("X"))
         .def("removal_costs", &removal_costs)
         .def("centers", [](const Handle& h) { return centers(h.dictionary); })
-        .def("weights", [](const Handle& h) { return weights(h.dictionary); })
+        .def("weights", [](const Handle& h) { return weights(h.dictionary, 0, h.dictionary.n_outputs()); })
         .def("set_weights", &set_weights, nb::arg("W"))
         .def("factor", [](const Handle& h) { return (h.require_factor(), triangle(h.dictionary.factor())); })
         .def("most_coherent",

@@ -16,6 +16,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "dictionary_arrays.hpp"
+#include "dual_ascent.hpp"
 
 namespace parsimon::bindings {
 namespace {
@@ -25,9 +26,11 @@ class SharedLearner {
 public:
     SharedLearner(std::shared_ptr<Kernel> kernel, std::shared_ptr<Loss> loss, std::shared_ptr<Admission> admission,
                   std::shared_ptr<Update> update, std::shared_ptr<Compression> compression, std::size_t n_features, std::size_t n_outputs,
-                  std::size_t batch_size, std::size_t reserve)
+                  std::size_t batch_size, std::size_t reserve, std::optional<std::uint64_t> average_after)
         : update_(update),
-          learner_({kernel, loss, admission, update, compression, batch_size}, n_features, n_outputs, reserve),
+          learner_(
+              {kernel, loss, admission, update, compression, batch_size, average_after.value_or(std::numeric_limits<std::uint64_t>::max())},
+              n_features, n_outputs, reserve),
           batch_size_(batch_size) {}
 
     void learn(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs) {
@@ -57,6 +60,13 @@ public:
         nb::gil_scoped_release release;
         LearningLock guard(*this);
         learner_.compress_by(std::move(compression));
+    }
+
+    void climb(std::size_t steps) {
+        require_outside();
+        nb::gil_scoped_release release;
+        LearningLock guard(*this);
+        learner_.climb(steps);
     }
 
     Array predict(const Matrix& X) const {
@@ -127,7 +137,7 @@ private:
             throw std::runtime_error("a kernel function must not use the model that is learning with it");
     }
 
-    std::size_t outputs() const { return learner_.dictionary().n_outputs(); }
+    std::size_t outputs() const { return learner_.n_outputs(); }
     void require_features(std::size_t found) const { require_columns(found, learner_.dictionary().n_features(), "X"); }
     void require_targets(std::size_t found, std::size_t n_outputs) const {
         const std::size_t expected = learner_.n_targets(n_outputs);
@@ -206,6 +216,31 @@ private:
     std::size_t batch_size_;
 };
 
+// What a learner that ascends a dual keeps of it: a dict of arrays (m, n_outputs), and the dual's value for each output.
+nb::dict describe_dual(const Learner& learner) {
+    const auto* update = dynamic_cast<const DualAscentUpdate*>(&learner.update());
+    if (!update) throw nb::type_error("this learner ascends no dual");
+    const Dictionary& dictionary = learner.dictionary();
+    const std::size_t m = dictionary.size(), C = dictionary.n_outputs();
+    std::vector<double> column(dictionary.capacity());
+    nb::dict result;
+    const auto add = [&](const char* name, auto&& fill) {
+        Result array({m, C});
+        for (std::size_t c = 0; m > 0 && c < C; ++c) {
+            fill(c, column.data());
+            for (std::size_t j = 0; j < m; ++j) array.data()[j * C + c] = column[j];
+        }
+        result[name] = array.release();
+    };
+    add("alpha", [&](std::size_t c, double* out) { update->alpha(dictionary, c, out); });
+    add("alpha_star", [&](std::size_t c, double* out) { update->alpha_star(dictionary, c, out); });
+    add("residual", [&](std::size_t c, double* out) { update->residual(c, out); });
+    Result values({C});
+    for (std::size_t c = 0; c < C; ++c) values.data()[c] = m > 0 ? update->dual(dictionary, c) : 0.0;
+    result["value"] = values.release();
+    return result;
+}
+
 template <class Read>
 auto reading(Read what) {
     return [what](const SharedLearner& learner) { return learner.read(what); };
@@ -219,24 +254,26 @@ void bind_learner(nb::module_& m) {
         nb::arg("what"));
     nb::class_<SharedLearner>(m, "Learner")
         .def(nb::init<std::shared_ptr<Kernel>, std::shared_ptr<Loss>, std::shared_ptr<Admission>, std::shared_ptr<Update>,
-                      std::shared_ptr<Compression>, std::size_t, std::size_t, std::size_t, std::size_t>(),
+                      std::shared_ptr<Compression>, std::size_t, std::size_t, std::size_t, std::size_t, std::optional<std::uint64_t>>(),
              nb::arg("kernel"), nb::arg("loss"), nb::arg("admission"), nb::arg("update"), nb::arg("compression"), nb::arg("n_features"),
-             nb::arg("n_outputs"), nb::arg("batch_size"), nb::arg("reserve"))
+             nb::arg("n_outputs"), nb::arg("batch_size"), nb::arg("reserve"), nb::arg("average_after") = nb::none())
         .def("learn", &SharedLearner::learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none(), nb::arg("n_outputs") = 0)
         .def("predict_then_learn", &SharedLearner::predict_then_learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none(),
              nb::arg("n_outputs") = 0)
         .def("learn_one", &SharedLearner::learn_one, nb::arg("x").none(), nb::arg("y").none())
         .def("compress_by", &SharedLearner::compress_by, nb::arg("compression"))
+        .def("climb", &SharedLearner::climb, nb::arg("steps"))
+        .def("dual", reading(&describe_dual))
         .def("predict", &SharedLearner::predict, nb::arg("X"))
         .def("predict_one", &SharedLearner::predict_one, nb::arg("x").none())
         .def("centers", reading([](const Learner& l) { return centers(l.dictionary()); }))
-        .def("weights", reading([](const Learner& l) { return weights(l.dictionary()); }))
+        .def("weights", reading([](const Learner& l) { return weights(l.dictionary(), l.shown(), l.n_outputs()); }))
         .def("drift", &SharedLearner::drift)
         .def_prop_ro("update", &SharedLearner::update)
         .def_prop_ro("n_centers", reading([](const Learner& l) { return l.dictionary().size(); }))
         .def_prop_ro("n_samples_seen", reading([](const Learner& l) { return l.seen(); }))
         .def_prop_ro("n_features", reading([](const Learner& l) { return l.dictionary().n_features(); }))
-        .def_prop_ro("n_outputs", reading([](const Learner& l) { return l.dictionary().n_outputs(); }))
+        .def_prop_ro("n_outputs", reading([](const Learner& l) { return l.n_outputs(); }))
         .def_prop_ro("nbytes", reading([](const Learner& l) { return l.nbytes(); }))
         .def_prop_ro("spent", reading([](const Learner& l) { return l.spent(); }))
         .def_prop_ro("rebuilds", reading([](const Learner& l) { return l.dictionary().rebuilds(); }));

@@ -5,6 +5,7 @@
 #include "bindings.hpp"
 #include "compression.hpp"
 #include "dictionary_arrays.hpp"
+#include "dual_ascent.hpp"
 #include "losses.hpp"
 #include "rls.hpp"
 #include "updates.hpp"
@@ -66,7 +67,8 @@ void bind_parts(nb::module_& m) {
 
     nb::class_<AdaptiveCoherenceAdmission, Admission>(m, "AdaptiveCoherenceAdmission")
         .def(nb::init<std::size_t, double>(), nb::arg("fill"), nb::arg("threshold"));
-    nb::class_<DependenceAdmission, Admission>(m, "DependenceAdmission").def(nb::init<double>(), nb::arg("tolerance"));
+    nb::class_<DependenceAdmission, Admission>(m, "DependenceAdmission")
+        .def(nb::init<double, double, std::size_t>(), nb::arg("tolerance"), nb::arg("ridge"), nb::arg("most"));
     nb::class_<ResidualAdmission, Admission>(m, "ResidualAdmission").def(nb::init<double>(), nb::arg("tolerance"));
     nb::class_<DistanceAdmission, Admission>(m, "DistanceAdmission").def(nb::init<double>(), nb::arg("radius"));
 
@@ -83,6 +85,13 @@ void bind_parts(nb::module_& m) {
     nb::class_<RowRLSUpdate, Update>(m, "RowRLSUpdate")
         .def(nb::init<double, double>(), nb::arg("ridge"), nb::arg("forgetting"))
         .def("covariance_factor", [](const RowRLSUpdate& u) { return triangle(u.covariance().factor()); });
+    nb::class_<DualAscentUpdate, Update>(m, "DualAscentUpdate")
+        .def(
+            "__init__",
+            [](DualAscentUpdate* self, double epsilon, double box, int best, double curvature) {
+                new (self) DualAscentUpdate(epsilon, box, static_cast<DualAscentUpdate::Best>(best), curvature);
+            },
+            nb::arg("epsilon"), nb::arg("box"), nb::arg("best"), nb::arg("curvature"));
     nb::class_<NLMSUpdate, Update>(m, "NLMSUpdate").def(nb::init<double, double>(), nb::arg("step_size"), nb::arg("ridge"));
 
     nb::class_<Compression>(m, "Compression");

@@ -54,18 +54,21 @@ private:
     double threshold_;
 };
 
-// Approximate linear dependence (Engel, Mannor & Meir 2004): squared distance of k(x, .) to the span > tolerance.
+// Approximate linear dependence (Engel, Mannor & Meir 2002 and 2004): squared distance of k(x, .) to what the centres can make of it, with
+// a ridge on the coefficients, > tolerance. Nothing is admitted beyond `most` centres.
 class DependenceAdmission final : public Admission {
 public:
-    explicit DependenceAdmission(double tolerance) : tolerance_(tolerance) {}
-    Needs needs() const override { return {.factor = true, .neighbours = false}; }
+    DependenceAdmission(double tolerance, double ridge, std::size_t most) : tolerance_(tolerance), ridge_(ridge), most_(most) {}
+    Needs needs() const override { return {.factor = true, .neighbours = false, .ridge = ridge_}; }
     bool admits(Dictionary& dictionary, Sample& sample, const Step&) override {
+        if (dictionary.size() >= most_) return false;
         dictionary.project(*sample.look);
         return sample.look->residual > tolerance_;
     }
 
 private:
-    double tolerance_;
+    double tolerance_, ridge_;
+    std::size_t most_;
 };
 
 // Dodd's novelty condition, (7) of Pothin & Richard 2006: the part of the proposed function outside the span has a norm > tolerance.

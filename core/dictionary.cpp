@@ -110,7 +110,7 @@ void Dictionary::look(Looks& looks, const double* x, std::size_t n) {
         Look& look = looks[i];
         look.x = looks.points_.data() + i * depth();
         look.kxx = looks.kxx_[i];
-        look.residual = look.kxx;
+        look.objective = look.residual = look.kxx;
         look.known = size_;
         look.projected = 0;
         look.compared = 0;
@@ -128,8 +128,14 @@ void Dictionary::extend(Look& look) {
 void Dictionary::project(Look& look) const {
     if (look.projected == look.known) return;
     std::fill(look.a + look.projected, look.a + simd::padded(look.known), 0.0);
-    look.residual -= factor_.multiply(look.projected, look.known, look.h, look.t, look.a);
+    look.objective -= factor_.multiply(look.projected, look.known, look.h, look.t, look.a);
+    settle(look);
+}
+
+void Dictionary::settle(Look& look) const {
     look.projected = look.known;
+    look.residual = look.objective;
+    if (needs_.ridge > 0.0) look.residual -= needs_.ridge * simd::loops().dot(look.a, look.a, look.known);
 }
 
 void Dictionary::project(Look* const* looks, std::size_t n) const {
@@ -137,15 +143,15 @@ void Dictionary::project(Look* const* looks, std::size_t n) const {
     const std::size_t known = looks[0]->known;
     for (std::size_t i = 0; i < n; ++i) {
         std::fill_n(looks[i]->a, simd::padded(known), 0.0);
-        looks[i]->residual = 0.0;
+        looks[i]->objective = 0.0;
     }
     for (std::size_t first = 0; first < known; first += simd::panel_width)
         for (std::size_t i = 0; i < n; ++i)
-            looks[i]->residual +=
+            looks[i]->objective +=
                 factor_.multiply(first, std::min(first + simd::panel_width, known), looks[i]->h, looks[i]->t, looks[i]->a);
     for (std::size_t i = 0; i < n; ++i) {
-        looks[i]->residual = looks[i]->kxx - looks[i]->residual;
-        looks[i]->projected = known;
+        looks[i]->objective = looks[i]->kxx - looks[i]->objective;
+        settle(*looks[i]);
     }
 }
 
@@ -180,7 +186,7 @@ bool Dictionary::sound(Look& look, std::size_t without) const {
     const auto stored = [without](std::size_t i) { return i + (i >= without); };
     double scale = look.kxx;
     for (std::size_t i = 0; i < look.known; ++i) scale += look.a[i] * look.a[i] * diagonal_[stored(i)];
-    if (!(look.residual > floor * scale)) return false;
+    if (!(schur(look) > floor * scale)) return false;
     for (std::size_t i = 0; i < look.known; ++i) {
         const std::size_t j = stored(i);
         if (look.h[i] == look.kxx && diagonal_[j] == look.kxx && points_.equals(j, look.x, n_features_)) return false;
@@ -191,7 +197,7 @@ bool Dictionary::sound(Look& look, std::size_t without) const {
 void Dictionary::append(Look& look, const double* w) {
     if (needs_.factor) {
         project(look);
-        const double inverse = 1.0 / std::sqrt(look.residual);
+        const double inverse = 1.0 / std::sqrt(schur(look));
         factor_.append(-inverse, look.a, inverse);
     }
     if (needs_.neighbours) append_neighbour(look);
@@ -226,8 +232,8 @@ void Dictionary::close_gaps(const std::size_t* js, std::size_t count) {
     }
 }
 
-void Dictionary::add_outputs(std::size_t n) {
-    weights_.resize((n_outputs_ + n) * capacity_, 0.0);
+void Dictionary::add_outputs(std::size_t at, std::size_t n) {
+    weights_.insert(weights_.begin() + static_cast<std::ptrdiff_t>(at * capacity_), n * capacity_, 0.0);
     n_outputs_ += n;
 }
 
@@ -449,7 +455,7 @@ void Dictionary::evaluate(const Look& look, double* f) const {
     for (std::size_t c = 0; c < n_outputs_; ++c) f[c] = simd::loops().dot(look.h, weights(c), look.known);
 }
 
-void Dictionary::predict(const double* x, std::size_t n, double* out) const {
+void Dictionary::predict(const double* x, std::size_t n, std::size_t first_output, std::size_t outputs, double* out) const {
     constexpr std::size_t tile_bytes = 1 << 18;  // a tile of kernel rows stays in the second-level cache
     const std::size_t stride = std::max(simd::padded(size_), simd::panel_width);
     const std::size_t tile = std::clamp<std::size_t>(tile_bytes / (stride * sizeof(double)) / 4 * 4, 4, 256);
@@ -461,8 +467,8 @@ void Dictionary::predict(const double* x, std::size_t n, double* out) const {
         annotate(*kernel_, x + first * n_features_, count, n_features_, depth(), points.data(), scratch);
         kernel_->rows({points.data(), count, depth()}, points_.panels(), n_features_, 0, {rows.data(), stride}, scratch);
         for (std::size_t r = 0; r < count; ++r)
-            for (std::size_t c = 0; c < n_outputs_; ++c)
-                out[(first + r) * n_outputs_ + c] = simd::loops().dot(rows.data() + r * stride, weights(c), size_);
+            for (std::size_t c = 0; c < outputs; ++c)
+                out[(first + r) * outputs + c] = simd::loops().dot(rows.data() + r * stride, weights(first_output + c), size_);
     }
 }
 
@@ -475,7 +481,7 @@ double Dictionary::drift() {
     for (std::size_t i = 0; i < m; ++i) z[i] = random_sign(changes_, i) / std::sqrt(diagonal_[i]);
     for (std::size_t i = 0; i < m; ++i) {
         gram_row(i, row);
-        product[i] = loops.dot(row, z, m);
+        product[i] = loops.dot(row, z, m) + needs_.ridge * z[i];
     }
     std::fill_n(a, stride, 0.0);
     std::fill(product + m, product + stride, 0.0);
@@ -508,7 +514,7 @@ void Dictionary::rebuild() {
         gram_row(i, row);
         std::fill_n(a, stride, 0.0);
         // Every centre was accepted once; what rounding has left of that must stay positive.
-        const double residual = std::max(diagonal_[i] - fresh.multiply(0, i, row, t, a), 1e-2 * floor * diagonal_[i]),
+        const double residual = std::max(diagonal_[i] + needs_.ridge - fresh.multiply(0, i, row, t, a), 1e-2 * floor * diagonal_[i]),
                      inverse = 1.0 / std::sqrt(residual);
         fresh.append(-inverse, a, inverse);
     }

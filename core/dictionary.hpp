@@ -6,6 +6,9 @@
 // - Centres 0..size-1 are in insertion order; a removal closes the gap and permutes nothing.
 // - weights: output c of centre j at c * capacity + j; diagonal_j = k(d_j, d_j).
 // - With a factor: S is lower triangular with positive diagonal, packed by rows, and S'S = K^-1 up to `drift`.
+// - With a ridge g, S'S = (K + g I)^-1. Three residuals differ then: the ridge objective k(x,x) - h'a, the squared distance of k(x, .) to
+//   the combination a, k(x,x) - h'a - g a'a, and the Schur complement k(x,x) + g - h'a. Removals, whose costs know nothing of a ridge, are
+//   not for dictionaries with one.
 // - Aligned states see every append after it happened, and every removal before anything but the factor forgets the centre.
 // - Capacity changes only in `make_room`. Nothing else allocates once `reserve_scratch` has been called, but for a rebuild, which holds a
 //   second factor for the moment, and a replacement with a factor, which holds a copy of it to go back to.
@@ -30,7 +33,8 @@ struct Look {
     double* h = nullptr;        // (capacity,) k(x, d_j)
     double* t = nullptr;        // (capacity,) S h
     double* a = nullptr;        // (capacity,) S'S h: coefficients of the projection of k(x, .) onto the span
-    double residual = 0.0;      // k(x, x) - t't: squared distance of k(x, .) to the span
+    double objective = 0.0;     // k(x, x) - t't
+    double residual = 0.0;      // squared distance of k(x, .) to the combination a of the centres
     std::size_t known = 0;      // centres in h
     std::size_t projected = 0;  // centres in t, a and residual
     std::size_t compared = 0;   // centres among which `nearest` was found
@@ -70,8 +74,11 @@ public:
 struct Needs {
     bool factor = false;
     bool neighbours = false;
+    double ridge = 0.0;  // of the factor
     friend bool operator==(const Needs&, const Needs&) = default;
-    friend Needs operator|(Needs a, Needs b) { return {a.factor || b.factor, a.neighbours || b.neighbours}; }
+    friend Needs operator|(Needs a, Needs b) {
+        return {a.factor || b.factor, a.neighbours || b.neighbours, a.ridge > b.ridge ? a.ridge : b.ridge};
+    }
 };
 
 class Dictionary {
@@ -93,6 +100,7 @@ public:
     std::size_t n_outputs() const { return n_outputs_; }
     std::size_t depth() const { return points_.depth(); }
     bool has_factor() const { return needs_.factor; }
+    double ridge() const { return needs_.ridge; }
     bool meets(Needs needs) const { return (needs_ | needs) == needs_; }
     double* weights(std::size_t output) { return weights_.data() + output * capacity_; }
     const double* weights(std::size_t output) const { return weights_.data() + output * capacity_; }
@@ -102,8 +110,9 @@ public:
     std::size_t nbytes() const;
 
     void attach(Aligned& state);
-    // f_c = 0 for each output beyond those there are.
-    void add_outputs(std::size_t n);
+    void reserve_outputs(std::size_t n) { weights_.reserve(n * capacity_); }
+    // n outputs more, from `at` on, with f = 0.
+    void add_outputs(std::size_t at, std::size_t n);
 
     // Room for `more` further centres; at least doubles when it grows. Returns whether it did: looks must be fit again then.
     bool make_room(std::size_t more);
@@ -157,8 +166,9 @@ public:
     // The centre of least ||w_j||^2 / scale_j.
     std::size_t cheapest(const double* scale) const;
 
-    // f(x) for n points, (n, n_outputs). Const and free of shared scratch: threads may predict together.
-    void predict(const double* x, std::size_t n, double* out) const;
+    // f(x) for n points, (n, count), of `count` outputs from `first` on. Const and free of shared scratch: threads may predict together.
+    void predict(const double* x, std::size_t n, std::size_t first, std::size_t count, double* out) const;
+    void predict(const double* x, std::size_t n, double* out) const { predict(x, n, 0, n_outputs_, out); }
     void evaluate(const Look& look, double* f) const;
 
     // ||S'S K z - z||_inf for a vector z of random signs, in units of sqrt(k(d_i, d_i)); infinity where it is not a number. Requires a
@@ -170,6 +180,8 @@ public:
     std::uint64_t rebuilds() const { return rebuilds_; }
 
 private:
+    double schur(const Look& look) const { return look.objective + needs_.ridge; }
+    void settle(Look& look) const;                      // its residual, once a and objective are known
     bool sound(Look& look, std::size_t without) const;  // accepts, asked of the dictionary without a centre that the look has left out
     void forget(std::size_t j, const double* n);        // tells the aligned, closes the gap everywhere but in the factor
     void close_gaps(const std::size_t* js, std::size_t count);

@@ -34,10 +34,10 @@ void require_finite(const double* x, std::size_t n, std::size_t d, const char* w
 
 Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, std::size_t reserve)
     : recipe_(std::move(recipe)),
-      dictionary_(recipe_.kernel, n_features, n_outputs,
+      n_outputs_(n_outputs),
+      dictionary_(recipe_.kernel, n_features, recipe_.averages() ? 2 * n_outputs : n_outputs,
                   recipe_.admission->needs() | recipe_.update->needs() | recipe_.compression->needs(), reserve),
-      looks_(recipe_.batch_size, dictionary_),
-      outputs_(3 * recipe_.batch_size * n_outputs) {
+      looks_(recipe_.batch_size, dictionary_) {
     if (recipe_.batch_size == 0) refuse("batch_size must be at least 1");
     const double bound = recipe_.update->kernel_bound(*recipe_.loss);
     if (recipe_.kernel->unit_diagonal() && !(1.0 < bound)) {
@@ -54,7 +54,7 @@ Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, s
 
 void Learner::place_outputs() {
     const std::size_t C = dictionary_.n_outputs();
-    outputs_.resize(3 * recipe_.batch_size * C);
+    outputs_.assign(3 * recipe_.batch_size * C, 0.0);  // nothing is ever proposed for outputs that only follow
     double* place = outputs_.data();
     for (std::size_t i = 0; i < recipe_.batch_size; ++i) {
         step_.samples[i].look = &looks_[i];
@@ -66,10 +66,14 @@ void Learner::place_outputs() {
 }
 
 void Learner::set_outputs(std::size_t n_outputs) {
-    if (n_outputs <= dictionary_.n_outputs()) return;
-    outputs_.reserve(3 * recipe_.batch_size * n_outputs);  // first what may fail, so that nothing is left half done
+    if (n_outputs <= n_outputs_) return;
+    const std::size_t more = n_outputs - n_outputs_, times = recipe_.averages() ? 2 : 1;
+    outputs_.reserve(3 * recipe_.batch_size * times * n_outputs);  // first what may fail, so that nothing is left half done
     place_outputs();
-    dictionary_.add_outputs(n_outputs - dictionary_.n_outputs());
+    dictionary_.reserve_outputs(times * n_outputs);
+    if (recipe_.averages()) dictionary_.add_outputs(2 * n_outputs_, more);
+    dictionary_.add_outputs(n_outputs_, more);
+    n_outputs_ = n_outputs;
     place_outputs();
 }
 
@@ -140,19 +144,29 @@ void Learner::compress() {
     dictionary_.maintain();
 }
 
+void Learner::average() {
+    const double share = 1.0 / static_cast<double>(++averaged_);
+    for (std::size_t c = 0; c < n_outputs_; ++c) {
+        const double* w = dictionary_.weights(c);
+        double* mean = dictionary_.weights(n_outputs_ + c);
+        for (std::size_t j = 0; j < dictionary_.size(); ++j) mean[j] += share * (w[j] - mean[j]);
+    }
+}
+
 void Learner::learn(const double* x, const double* y, const double* weights, std::size_t n, double* predictions) {
-    const std::size_t d = dictionary_.n_features(), C = dictionary_.n_outputs(), T = n_targets(C);
+    const std::size_t d = dictionary_.n_features(), C = n_outputs_, T = n_targets(C);
     for (std::size_t first = 0; first < n; first += recipe_.batch_size) {
-        const std::size_t count = std::min(recipe_.batch_size, n - first);
+        const std::size_t count = std::min(recipe_.batch_size, n - first), from = shown();
         learn_step(x + first * d, y + first * T, weights ? weights + first : nullptr, count);
         if (predictions)
-            for (std::size_t i = 0; i < count; ++i) std::copy_n(step_.samples[i].f, C, predictions + (first + i) * C);
+            for (std::size_t i = 0; i < count; ++i) std::copy_n(step_.samples[i].f + from, C, predictions + (first + i) * C);
     }
 }
 
 void Learner::learn_step(const double* x, const double* y, const double* weights, std::size_t n) {
-    const std::size_t C = dictionary_.n_outputs(), T = n_targets(C);
+    const std::size_t C = n_outputs_, T = n_targets(C);
     step_.size = n;
+    step_.learned = C;
     step_.whole = recipe_.batch_size;
     step_.number = 1 + (seen_ + recipe_.batch_size - 1) / recipe_.batch_size;
     if (dictionary_.make_room(n)) {
@@ -176,6 +190,7 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
     }
     compress();
     seen_ += n;
+    if (seen_ > recipe_.average_after) average();
 }
 
 }  // namespace parsimon

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -28,6 +29,9 @@ struct Recipe {
     std::shared_ptr<Update> update;
     std::shared_ptr<Compression> compression;
     std::size_t batch_size = 1;
+    // Once so many samples were seen, what is predicted is the mean of f over the steps since.
+    std::uint64_t average_after = std::numeric_limits<std::uint64_t>::max();
+    bool averages() const { return average_after != std::numeric_limits<std::uint64_t>::max(); }
 };
 
 class Learner {
@@ -54,11 +58,20 @@ public:
     // needs what the dictionary was not made to keep.
     void compress_by(std::shared_ptr<Compression> compression);
 
+    // `steps` more steps on what was seen, where the update keeps enough of it.
+    void climb(std::size_t steps) {
+        for (; steps > 0; --steps) recipe_.update->climb(dictionary_);
+    }
+
     // Learns n samples in order, each with its weight (1 if null). Where `predictions` (n, n_outputs) is not null, it takes what was
     // predicted before each was learned. Requires checked input. A block equals its batches one by one, bit for bit.
     void learn(const double* x, const double* y, const double* weights, std::size_t n, double* predictions);
-    void predict(const double* x, std::size_t n, double* out) const { dictionary_.predict(x, n, out); }
+    void predict(const double* x, std::size_t n, double* out) const { dictionary_.predict(x, n, shown(), n_outputs_, out); }
+    std::size_t n_outputs() const { return n_outputs_; }
+    // The first of the dictionary's outputs that are predicted: those that learn, or their means.
+    std::size_t shown() const { return averaged_ > 0 ? n_outputs_ : 0; }
 
+    const Update& update() const { return *recipe_.update; }
     Dictionary& dictionary() { return dictionary_; }
     const Dictionary& dictionary() const { return dictionary_; }
     std::uint64_t seen() const { return seen_; }
@@ -70,14 +83,16 @@ private:
     void check_kernel_values(const double* x, const double* weights, std::size_t n, double bound, Scratch& scratch) const;
     void place_outputs();
     void compress();
+    void average();
 
     Recipe recipe_;
-    Dictionary dictionary_;
+    std::size_t n_outputs_;
+    Dictionary dictionary_;  // outputs that learn, and where there is averaging as many more for the means
     Looks looks_;
     Step step_;
     std::vector<double> outputs_;  // f, gradient and coefficient of each sample of a step
     Scratch scratch_;
-    std::uint64_t seen_ = 0;
+    std::uint64_t seen_ = 0, averaged_ = 0;  // samples; steps that the means are over
     double spent_ = 0.0;
 };
 

@@ -31,6 +31,7 @@ struct Step {
     std::size_t whole = 1;     // samples of a whole batch; a last one may be short
     std::uint64_t number = 0;  // of batches begun before, plus one
     double rate = 0.0;         // learning rate of this step
+    std::size_t learned = 0;   // outputs that learn; those after them follow, and nothing is proposed for them
     double spent = 0.0;        // squared RKHS error made by projections in this step
 
     Sample* begin() { return samples.data(); }

@@ -29,7 +29,7 @@ void GradientUpdate::open(Dictionary& dictionary, Step& step) {
     for (Sample& sample : step)
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) sample.coefficient[c] = share * sample.weight * sample.gradient[c];
     if (shrinkage_ == 0.0) return;
-    for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) {
+    for (std::size_t c = 0; c < step.learned; ++c) {
         double* w = dictionary.weights(c);
         for (std::size_t j = 0; j < dictionary.size(); ++j) w[j] *= kept;
     }

@@ -24,6 +24,8 @@ public:
     virtual std::size_t least_needed(Dictionary& dictionary) { return dictionary.cheapest(); }
     // That centre leaves; returns the squared RKHS error made, where it is known.
     virtual double remove(Dictionary& dictionary, std::size_t j) { return dictionary.project_out(j); }
+    // One more step on what was seen, where the update keeps enough of it.
+    virtual void climb(Dictionary&) {}
     // A centre leaves because of its age.
     virtual void retire(Dictionary& dictionary, std::size_t j) { dictionary.drop(j); }
 };

@@ -234,3 +234,48 @@ def multinomial_logistic(f, y):
     """The gradient of (28)."""
     p = np.exp(f - f.max())
     return p / p.sum() - np.eye(len(f))[y]
+
+
+def svrseq(K, y, eta, epsilon, C, passes):
+    """SVRseq (Vijayakumar & Wu 1999), Table 1 of Engel, Mannor & Meir 2002, on the Gram matrix K of a homogenised kernel. Returns alpha* - alpha."""
+    star, plain = np.zeros(len(y)), np.zeros(len(y))
+    for _ in range(passes):
+        for i in range(len(y)):
+            d = y[i] - (star - plain) @ K[i]
+            star[i] = max(0.0, min(C, star[i] + eta * (d - epsilon)))
+            plain[i] = max(0.0, min(C, plain[i] - eta * (d + epsilon)))
+    return star - plain
+
+
+def sog_svr(k, X, y, epsilon, nu, gamma=0.0, targets=None, best="dual"):
+    """SOG-SVR, Table 2 of Engel, Mannor & Meir 2002 with alpha_1 = max(0, -y/k) and one shared step, which the paper leaves open.
+
+    It is best for the dual, or for the squared error.
+    targets(f, y), if given, says what is aimed at (SOG-SVC). Returns predictions before each sample, centres, alpha, alpha*, and A, A'y.
+    """
+    aim = targets or (lambda f, y: y)
+    kxx = k(X[:1], X[:1])[0, 0]
+    t = aim(0.0, y[0])
+    centres, K, A, Ay, Ae = [X[0]], np.array([[kxx]]), np.ones((1, 1)), np.array([t]), np.ones(1)
+    star, plain, predictions = np.array([max(0.0, t / kxx)]), np.array([max(0.0, -t / kxx)]), [0.0]
+    ts = [t]
+    for x, label in zip(X[1:], y[1:], strict=True):
+        h, kxx = k(x[None], np.array(centres))[0], k(x[None], x[None])[0, 0]
+        predictions.append(h @ (star - plain))
+        t = aim(predictions[-1], label)
+        a = np.linalg.solve(K + gamma * np.eye(len(K)), h)
+        if kxx - (h + gamma * a) @ a > nu:
+            centres.append(x)
+            K = np.block([[K, h[:, None]], [h, kxx]])
+            A = np.pad(A, ((0, 0), (0, 1)))
+            Ay, Ae, star, plain = (np.append(v, 0.0) for v in (Ay, Ae, star, plain))
+            a = np.append(np.zeros(len(a)), 1.0)
+        A, Ay, Ae = np.vstack([A, a]), Ay + a * t, Ae + a
+        ts.append(t)
+        r = A.T @ (np.array(ts) - A @ (K @ (star - plain)))
+        if best == "dual":
+            eta = r @ np.linalg.solve(A.T @ A, r) / (r @ K @ r)
+        else:
+            eta = r @ K @ r / np.sum((A @ (K @ r)) ** 2)
+        star, plain = star + eta / 2 * (r - epsilon * Ae), plain - eta / 2 * (r + epsilon * Ae)
+    return np.array(predictions), np.array(centres), plain, star, A, Ay

@@ -290,6 +290,46 @@ void turn(const Turn* turns, std::size_t count, double* v, std::size_t n) {
         for (std::size_t r = 0; r < count; ++r) turn_rows<1>(turns + r, v, n);
 }
 
+void symmetric(const double* T, std::size_t m, const double* x, std::size_t count, std::size_t stride, double* y) {
+    in_groups(0, m, [&]<std::size_t N>(std::size_t i) {
+        const double* rows = T + row_start(i);
+        const std::size_t length = padded(i + 1);
+        for (std::size_t c = 0; c < count; ++c) {  // while the rows are near
+            const double* in = x + c * stride;
+            double *out = y + c * stride, f[N];
+            dots<N>(rows, length, in, f);
+            combine_rows<N>(rows, length, in + i, out);
+            for (std::size_t r = 0; r < N; ++r) out[i + r] += f[r];
+        }
+    });
+}
+
+template <std::size_t N>
+PARSIMON_INLINE void add_outer_rows(double* T, std::size_t i, double scale, const double* a) {
+    const std::size_t length = padded(i + 1);
+    double* rows = T + row_start(i);
+    Part factor[N];
+    double diagonal[N];
+    for (std::size_t r = 0; r < N; ++r) {
+        const double own = scale * a[i + r];
+        factor[r] = one::broadcast(own);
+        diagonal[r] = rows[r * length + i + r] + 0.5 * own * a[i + r];
+    }
+    for (std::size_t j = 0; j < length; j += lanes) {
+        const Pack v = load(a + j);
+        for (std::size_t r = 0; r < N; ++r) store(rows + r * length + j, fma(factor[r], v, load(rows + r * length + j)));
+    }
+    for (std::size_t r = 0; r < N; ++r) {
+        double* row = rows + r * length;
+        row[i + r] = diagonal[r];
+        for (std::size_t j = i + r + 1; j < length; ++j) row[j] = 0.0;
+    }
+}
+
+void add_outer(double* T, std::size_t m, double scale, const double* a) {
+    in_groups(0, m, [&]<std::size_t N>(std::size_t i) { add_outer_rows<N>(T, i, scale, a); });
+}
+
 void column_squares(const double* S, std::size_t m, double* sums) {
     for (std::size_t i = 0; i < m; ++i) {
         const double* row = S + row_start(i);
@@ -323,6 +363,8 @@ const Loops table = {
     combine,
     absorb,
     turn,
+    symmetric,
+    add_outer,
     column_squares,
 };
 

@@ -79,6 +79,12 @@ struct Loops {
     // Turns up to four rows with v, one after the other, in one pass over the n columns.
     void (*turn)(const Turn* turns, std::size_t count, double* v, std::size_t n);
 
+    // y += (T + T') x for `count` vectors, one after every `stride` numbers, T a lower triangle.
+    void (*symmetric)(const double* T, std::size_t m, const double* x, std::size_t count, std::size_t stride, double* y);
+
+    // T + T' += scale a a'
+    void (*add_outer)(double* T, std::size_t m, double scale, const double* a);
+
     // sums_k += S_ik^2 over rows i of the lower triangle.
     void (*column_squares)(const double* S, std::size_t m, double* sums);
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "dual_ascent.hpp"
 #include "learner.hpp"
 
 namespace {
@@ -62,6 +63,44 @@ TEST(a_block_equals_its_rows) {
             CHECK(block.seen() == stream.n);
             if (rule > 0) CHECK(block.dictionary().size() <= 12);
         }
+}
+
+TEST(a_block_of_a_dual_ascent_equals_its_rows) {
+    const Stream stream(400);
+    for (const double box : {std::numeric_limits<double>::infinity(), 0.5}) {
+        const auto make = [box] {
+            return Learner(
+                {gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<DependenceAdmission>(0.05, 0.01, 1000),
+                 std::make_shared<DualAscentUpdate>(0.1, box, DualAscentUpdate::Best::error, 1.0), std::make_shared<NoCompression>()},
+                2, 2, 0);
+        };
+        Learner block = make(), rows = make();
+        block.learn(stream.x.data(), stream.y.data(), nullptr, stream.n, nullptr);
+        for (std::size_t i = 0; i < stream.n; ++i) rows.learn(stream.x.data() + 2 * i, stream.y.data() + 2 * i, nullptr, 1, nullptr);
+        block.climb(3);
+        rows.climb(3);
+        CHECK(same(block, rows));
+        CHECK(block.dictionary().size() > 20);
+    }
+}
+
+TEST(means_follow_when_outputs_are_added) {
+    const Stream stream(400);
+    Learner learner({gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<ProposedAdmission>(),
+                     std::make_shared<ProjectedGradientUpdate>(0.3, 0.01, 0.0, 1.0),
+                     std::make_shared<MatchingPursuitCompression>(0.01, 1.5, 20), 8, 100},
+                    2, 1, 28);
+    std::vector<double> y(stream.n);
+    for (std::size_t i = 0; i < stream.n; ++i) y[i] = stream.y[2 * i];
+    learner.learn(stream.x.data(), y.data(), nullptr, stream.n, nullptr);
+    double before = 0.0, after[2];
+    learner.predict(stream.x.data(), 1, &before);
+    learner.set_outputs(2);
+    learner.predict(stream.x.data(), 1, after);
+    CHECK(after[0] == before && after[1] == 0.0);
+    learner.learn(stream.x.data(), stream.y.data(), nullptr, stream.n, nullptr);
+    learner.predict(stream.x.data(), 1, after);
+    CHECK(after[1] != 0.0 && learner.dictionary().size() <= 20 && learner.dictionary().n_outputs() == 4);
 }
 
 TEST(bad_input_is_named) {

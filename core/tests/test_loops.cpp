@@ -118,6 +118,33 @@ TEST(exponential_is_accurate_over_its_range) {
     }
 }
 
+TEST(symmetric_products_and_outer_products) {
+    std::mt19937 rng(4);
+    std::normal_distribution<double> normal;
+    for (const std::size_t m : {1u, 7u, 8u, 9u, 30u}) {
+        const std::size_t stride = simd::padded(m) + 8, count = 3;
+        std::vector<double> x(count * stride), a(simd::padded(m));
+        for (double& v : x) v = normal(rng);
+        for (double& v : a) v = normal(rng);
+        for (const simd::Loops* loops : tables()) {
+            std::vector<double> T(simd::row_start(m), 0.0), M(m * m, 0.0), y(count * stride, 0.0);
+            for (const double scale : {1.0, 0.5}) {
+                loops->add_outer(T.data(), m, scale, a.data());
+                for (std::size_t i = 0; i < m; ++i)
+                    for (std::size_t j = 0; j < m; ++j) M[i * m + j] += scale * a[i] * a[j];
+                for (double& v : a) v = -2.0 * v + 0.3;
+            }
+            loops->symmetric(T.data(), m, x.data(), count, stride, y.data());
+            for (std::size_t c = 0; c < count; ++c)
+                for (std::size_t i = 0; i < m; ++i) {
+                    double sum = 0.0;
+                    for (std::size_t j = 0; j < m; ++j) sum += M[i * m + j] * x[c * stride + j];
+                    CHECK(std::fabs(y[c * stride + i] - sum) <= 1e-11 * (1.0 + std::fabs(sum)) * double(m));
+                }
+        }
+    }
+}
+
 TEST(vector_loops) {
     std::mt19937 rng(2);
     std::normal_distribution<double> normal;

@@ -12,6 +12,8 @@ True
 
 from parsimon import admission, algorithms, compression, datasets, diagnostics, kernels, losses, updates
 from parsimon.estimators import (
+    SOGSVC,
+    SOGSVR,
     BSGDClassifier,
     KLMSRegressor,
     KNLMSRegressor,
@@ -25,6 +27,8 @@ from parsimon.estimators import (
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "SOGSVC",
+    "SOGSVR",
     "BSGDClassifier",
     "KLMSRegressor",
     "KNLMSRegressor",

@@ -28,6 +28,11 @@ __all__ = [
 class Admission(ABC):
     """A test that a sample passes to become a centre."""
 
+    @property
+    def budget(self) -> int | None:
+        """Beyond how many centres it admits nothing, or None."""
+        return None
+
     @abstractmethod
     def core(self) -> _core.Admission:
         """Return the C++ twin."""
@@ -111,22 +116,36 @@ class AdaptiveCoherence(Admission):
 
 @dataclass(frozen=True)
 class LinearDependence(Admission):
-    """Approximate linear dependence: admit x if delta = min_a ||k(x, .) - sum_j a_j k(d_j, .)||^2 > tolerance (nu, a squared norm). O(m^2).
+    """Approximate linear dependence: admit x if delta = ||k(x, .) - sum_j a_j k(d_j, .)||^2 > tolerance (nu, a squared norm). O(m^2).
 
-    Reference: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE Transactions on Signal Processing 2004.
+    a minimises delta + ridge ||a||^2: with a ridge, delta = k(x, x) - (h + ridge a)'a, a = (K + ridge I)^-1 h. (For `DualAscent` only: the other updates want the projection.)
+    With `max_centers` nothing is admitted beyond so many.
+
+    Reference: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE Transactions on Signal Processing 2004; with the ridge, (3.10) of *Sparse online greedy
+    support vector regression*, ECML 2002.
 
     >>> LinearDependence(tolerance=0.01)
-    LinearDependence(tolerance=0.01)
+    LinearDependence(tolerance=0.01, ridge=0.0, max_centers=None)
     """
 
     tolerance: float
+    ridge: float = 0.0
+    max_centers: int | None = None
 
     def __post_init__(self) -> None:
         real("tolerance", self.tolerance, at_least=0)
+        real("ridge", self.ridge, at_least=0, at_most=1e80)
+        if self.max_centers is not None:
+            whole("budget", self.max_centers, at_least=1, at_most=10**9)
+
+    @property
+    def budget(self) -> int | None:
+        """Beyond how many centres it admits nothing, or None."""
+        return self.max_centers
 
     def core(self) -> _core.Admission:
         """Return the C++ twin."""
-        return _core.DependenceAdmission(self.tolerance)
+        return _core.DependenceAdmission(self.tolerance, self.ridge, self.max_centers or 2**62)
 
 
 @dataclass(frozen=True)

@@ -39,10 +39,11 @@ from parsimon.compression import (
     at_budget,
 )
 from parsimon.kernels import Gaussian, Kernel
-from parsimon.losses import Loss, MulticlassHinge, Squared
+from parsimon.losses import Loss, MulticlassHinge, Squared, SquaredHinge
 from parsimon.updates import (
     NLMS,
     SCHEDULES,
+    DualAscent,
     Gradient,
     ProjectedGradient,
     QuantizedGradient,
@@ -52,7 +53,7 @@ from parsimon.updates import (
     Update,
 )
 
-__all__ = ["Recipe", "bsgd", "klms", "knlms", "krls", "norma", "polk", "spl"]
+__all__ = ["Recipe", "bsgd", "klms", "knlms", "krls", "norma", "polk", "sog", "spl"]
 
 
 @dataclass(frozen=True)
@@ -71,19 +72,28 @@ class Recipe:
     update: Update
     compression: Compression
     batch_size: int = 1
+    average_after: int | None = None
 
     def __post_init__(self) -> None:
         whole("batch_size", self.batch_size, at_least=1, at_most=10**6)
+        if self.average_after is not None:
+            whole("average", self.average_after, at_least=0, at_most=2**62)
         if not isinstance(self.kernel, Kernel):
             raise TypeError(f"kernel must be an object of parsimon.kernels, got {self.kernel!r}")
         if isinstance(self.compression, Merge) and not isinstance(self.kernel, Gaussian):
             raise ValueError(
                 f"merging (maintenance='merge') is for the Gaussian kernel, got {self.kernel!r}; 'projection' and 'removal' are for all"
             )
+        if isinstance(self.update, DualAscent):
+            if self.batch_size != 1 or not isinstance(self.compression, Nothing):
+                raise ValueError("DualAscent learns sample by sample (batch_size=1), and its centres never leave")
+        elif isinstance(self.admission, LinearDependence) and self.admission.ridge > 0:
+            raise ValueError("a ridge in LinearDependence is for DualAscent only")
 
     def build(self, n_features: int, n_outputs: int = 1) -> _core.Learner:
         """Return a learner of these parts that has seen nothing. With a budget, its memory is taken at once."""
-        budget = self.compression.budget
+        budgets = [b for b in (self.compression.budget, self.admission.budget) if b is not None]
+        budget = min(budgets, default=None)
         try:
             return _core.Learner(
                 kernel=self.kernel.core(),
@@ -95,6 +105,7 @@ class Recipe:
                 n_outputs=whole("n_outputs", n_outputs, at_least=1),
                 batch_size=self.batch_size,
                 reserve=0 if budget is None else budget + self.batch_size,
+                average_after=self.average_after,
             )
         except MemoryError:
             raise MemoryError(
@@ -221,6 +232,7 @@ def polk(
     schedule: str | Schedule = "constant",
     batch_size: int = 1,
     budget: int | None = None,
+    average: bool | int = False,
 ) -> Recipe:
     """POLK: functional stochastic gradient with sparse projections, for any convex loss (Koppel, Warnell, Stump & Ribeiro 2019)."""
     rule = schedule if isinstance(schedule, Schedule) else lookup(SCHEDULES, schedule, "schedule")
@@ -231,6 +243,32 @@ def polk(
         update=ProjectedGradient(step_size, alpha, rule),
         compression=MatchingPursuit(parsimony, 2.0 if rule.power > 0 else 1.5, budget),
         batch_size=batch_size,
+        average_after=None if average is False else 0 if average is True else average,
+    )
+
+
+def sog(
+    kernel: Kernel,
+    *,
+    loss: Loss,
+    tolerance: float,
+    step: str = "error",
+    epsilon: float = 0.0,
+    ridge: float = 0.0,
+    box: float | None = None,
+    budget: int | None = None,
+) -> Recipe:
+    """Sparse online greedy support vector machines (Engel, Mannor & Meir 2002): regression with the squared loss, classification with the squared hinge."""
+    if isinstance(loss, SquaredHinge):  # w = alpha* - alpha is in [-box, box] when each of them is within half of it
+        update = DualAscent(epsilon, None if box is None else 0.5 * box, step, curvature=2.0)
+    else:
+        update = DualAscent(epsilon, box, step)
+    return Recipe(
+        kernel=kernel,
+        loss=loss,
+        admission=LinearDependence(tolerance, ridge, budget),
+        update=update,
+        compression=Nothing(),
     )
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from parsimon import _core
-from parsimon._parts import real
+from parsimon._parts import lookup, real
 
 __all__ = [
     "NLMS",
     "SCHEDULES",
     "UPDATES",
+    "DualAscent",
     "Gradient",
     "ProjectedGradient",
     "QuantizedGradient",
@@ -202,6 +204,56 @@ class RowRLS(SpanRLS):
         return _core.RowRLSUpdate(self.ridge, self.forgetting)
 
 
+#: What the steps of `DualAscent` can be best for.
+BEST = {"dual": 0, "error": 1}
+
+
+@dataclass(frozen=True)
+class DualAscent(Update):
+    """Ascent on the reduced dual of support vector regression.
+
+    Every sample is written as a combination a_i of the centres, and of the matrix A of these rows only A'A, A'y and A'e are kept. With w = alpha* - alpha, s = alpha* + alpha and f = K w
+    the reduced dual (4.18) is L = -w'K w / 2 + w'Q A'y - epsilon s'Q A'e, Q = (A'A)^-1; each sample, once it is counted in, moves both vectors by
+
+        w <- w + eta r,   s <- s - eta epsilon A'e,   r = A'(y - A f),
+
+    (4.12) with one step for both. The paper leaves its length open; `best` says what it is best for:
+
+    - "dual": L is largest, eta = r'Q r / r'K r;
+    - "error": ||y - A f||^2 is least, eta = r'K r / (K r)'A'A K r. Never the longer one of the two, so that L rises too, and on real data the better one by far: where L is largest, f
+      has often gone too far to fit what was seen.
+
+    L never falls. The insensitive zone acts on s alone: without a box f does not depend on epsilon, and comes to rest where A'(y - A f) = 0, which is least squares. With a `box` (4.22),
+    -box <= alpha, alpha* <= box, the step is that of "dual", and what leaves the box is cut off; the gradient's own step, cut off too, is tried beside it, and the better one goes as far as L
+    rises: the fixed point is the maximum of L in the box.
+
+    The target y of a sample is f - l'(f) / curvature: y itself for the squared loss (curvature 1); for the squared hinge (curvature 2) y while its margin is violated, and else f. A
+    sample's weight is a factor on its row of A'A, A'y and A'e. Centres never leave. O(m^2) for each sample.
+
+    Reference: Engel, Mannor & Meir, *Sparse online greedy support vector regression*, ECML 2002.
+
+    >>> DualAscent(epsilon=0.1)
+    DualAscent(epsilon=0.1, box=None, best='error', curvature=1.0)
+    """
+
+    epsilon: float = 0.0
+    box: float | None = None
+    best: str = "error"
+    curvature: float = 1.0
+
+    def __post_init__(self) -> None:
+        real("epsilon", self.epsilon, at_least=0, at_most=1e100)
+        if self.box is not None:
+            real("box", self.box, above=0, at_most=1e200)
+        lookup(BEST, self.best, "step")
+        real("curvature", self.curvature, above=0)
+
+    def core(self) -> _core.Update:
+        """Return the C++ twin."""
+        box = math.inf if self.box is None else self.box
+        return _core.DualAscentUpdate(self.epsilon, box, BEST[self.best], self.curvature)
+
+
 UPDATES: dict[str, type[Update]] = {
     "nlms": NLMS,
     "gradient": Gradient,
@@ -209,4 +261,5 @@ UPDATES: dict[str, type[Update]] = {
     "quantized_gradient": QuantizedGradient,
     "span_rls": SpanRLS,
     "row_rls": RowRLS,
+    "dual_ascent": DualAscent,
 }

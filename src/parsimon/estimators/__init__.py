@@ -5,10 +5,13 @@ from parsimon.estimators.knlms import KNLMSRegressor
 from parsimon.estimators.krls import KRLSRegressor
 from parsimon.estimators.lms import KLMSRegressor, NORMARegressor
 from parsimon.estimators.polk import POLKClassifier, POLKRegressor
+from parsimon.estimators.sog import SOGSVC, SOGSVR
 from parsimon.estimators.spl import SPLRegressor
 
 __all__ = [
     "ESTIMATORS",
+    "SOGSVC",
+    "SOGSVR",
     "BSGDClassifier",
     "KLMSRegressor",
     "KNLMSRegressor",
@@ -28,5 +31,7 @@ ESTIMATORS = (
     NORMARegressor,
     POLKClassifier,
     POLKRegressor,
+    SOGSVC,
+    SOGSVR,
     SPLRegressor,
 )

@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 
 #: Parameters of an estimator that its algorithm does not know.
-NOT_THE_ALGORITHMS = ("kernel", "gamma", "n_passes", "shuffle", "random_state")
+NOT_THE_ALGORITHMS = ("kernel", "gamma", "bias", "n_passes", "shuffle", "random_state")
 
 
 class StreamEstimator(BaseEstimator):  # type: ignore[misc]
@@ -103,6 +103,10 @@ class StreamEstimator(BaseEstimator):  # type: ignore[misc]
     def _more_targets(self, y: ArrayLike, n: int) -> tuple[Array, int]:
         """Return the targets of a later block, and how many outputs there are with it."""
 
+    def _resolve_kernel(self, X: Array) -> kernels.Kernel:
+        """Return the kernel that the parameters mean, given the first block."""
+        return kernels.resolve(self.kernel, self.gamma, X)
+
     def _options(self) -> dict[str, Any]:
         """Return the parameters of the algorithm."""
         return {k: v for k, v in self.get_params(deep=False).items() if k not in NOT_THE_ALGORITHMS}
@@ -173,7 +177,7 @@ class StreamEstimator(BaseEstimator):  # type: ignore[misc]
         X = self._validated(X, reset=True)
         _core.require_finite(X, "X")  # before the kernel's width is measured on it
         Y, n_outputs = self._first_targets(y, len(X), all_at_once=all_at_once)
-        self.kernel_ = kernels.resolve(self.kernel, self.gamma, X)
+        self.kernel_ = self._resolve_kernel(X)
         self._learns_with = self.get_params(deep=False)
         self._learner = self._algorithm(self.kernel_, **self._options()).build(X.shape[1], n_outputs)
         return X, Y, n_outputs

@@ -106,10 +106,13 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     @property
     def weights_(self) -> Array:
         """The weights of the centres, (m, C)."""
-        weights = self._fitted().weights()
-        return weights[:, np.argsort(self._met[: weights.shape[1]])]
+        return self._sorted(self._fitted().weights())
 
     # How it is done
+
+    def _sorted(self, values: Array) -> Array:
+        """Return an array (n, C) with the columns in the order of `classes_`."""
+        return values[:, np.argsort(self._met[: values.shape[1]])]
 
     def _evaluate(self, X: ArrayLike) -> Array:
         return self._scores(X)[0]

@@ -59,6 +59,9 @@ class POLKRegressor(WeightedRegressor, _POLK):
         whole batch.
     budget : int or None, default=None
         The most centres held, whatever eps says.
+    average : bool or int, default=False
+        Predict with the mean of f over the steps, from the first on (True) or once so many samples were seen: it takes out the noise that a constant step leaves. The mean is held over
+        the same dictionary, and what its projections cost is booked with that of f. Learning itself goes on with f.
     n_passes : int, default=1
         Passes over the data in `fit`.
 
@@ -96,6 +99,7 @@ class POLKRegressor(WeightedRegressor, _POLK):
         schedule: str | updates.Schedule = "constant",
         batch_size: int = 1,
         budget: int | None = None,
+        average: bool | int = False,
         n_passes: int = 1,
     ) -> None:
         self.kernel = kernel
@@ -107,6 +111,7 @@ class POLKRegressor(WeightedRegressor, _POLK):
         self.schedule = schedule
         self.batch_size = batch_size
         self.budget = budget
+        self.average = average
         self.n_passes = n_passes
 
 
@@ -131,7 +136,7 @@ class POLKClassifier(StreamClassifier, _POLK):
         lambda, the ridge penalty (lambda / 2) sum_c ||f_c||^2.
     parsimony : float >= 0, default=0.05
         K in eps = K eta^(3/2): larger is sparser.
-    schedule, batch_size, budget, n_passes : as in `POLKRegressor`.
+    schedule, batch_size, budget, average, n_passes : as in `POLKRegressor`.
     shuffle : bool, default=True
         Whether `fit` shuffles the rows before each pass: sorted classes make a poor stream. `partial_fit` never does.
     random_state : int or None, default=None
@@ -176,6 +181,7 @@ class POLKClassifier(StreamClassifier, _POLK):
         schedule: str | updates.Schedule = "constant",
         batch_size: int = 1,
         budget: int | None = None,
+        average: bool | int = False,
         n_passes: int = 1,
         shuffle: bool = True,
         random_state: int | None = None,
@@ -189,6 +195,7 @@ class POLKClassifier(StreamClassifier, _POLK):
         self.schedule = schedule
         self.batch_size = batch_size
         self.budget = budget
+        self.average = average
         self.n_passes = n_passes
         self.shuffle = shuffle
         self.random_state = random_state

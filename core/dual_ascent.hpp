@@ -1,0 +1,93 @@
+// Ascent on the reduced dual of support vector regression: Engel, Mannor & Meir 2002.
+#pragma once
+
+#include <vector>
+
+#include "rls.hpp"
+#include "symmetric.hpp"
+#include "updates.hpp"
+
+namespace parsimon {
+
+// Every sample seen is written as a combination a_i of the centres, (A)_ij = a_ij, and of all of it only images under A' are kept. For each
+// output, with w = alpha* - alpha, s = alpha* + alpha and the values f = K w at the centres, the reduced dual (4.18) is
+//
+//     L = -w'K w / 2 + w'Q A'y - epsilon s'Q A'e,        Q = (A'A)^-1.
+//
+// A sample moves both vectors along (4.12) with one step for both:
+//
+//     w += eta r,  s -= eta epsilon A'e,  r = A'(y - A f),
+//
+// - `dual`: eta = r'Q r / r'K r, where L is largest;
+// - `error`: eta = r'K r / (K r)'A'A (K r), where ||y - A f||^2 is least. By Cauchy and Schwarz it is the shorter of the two, so L rises
+// too.
+//
+// The insensitive zone is in s alone: without a box f does not know of it, and comes to rest where r = 0. With a box (4.22),
+// -box <= alpha, alpha* <= box, the step is that of `dual`, cut off there; the gradient's own step, cut off too, is tried beside it, and
+// the better of the two goes as far as L rises. So L never falls, and the fixed point is the maximum in the box.
+//
+// CONVENTION
+// - Arrays of an output are `capacity` apart and have room for whole panels. `gap` = Q r is v - f with v = Q A'y, the values of the
+//   least-squares fit: from sample to sample it follows in O(m).
+// - f, r and gap are followed from step to step, and made anew from w and A'y after every `renewal` steps.
+// - A sample's target y is f - l'(f) / curvature: y itself for the squared loss, and f where a margin is no longer violated.
+// - Centres never leave.
+class DualAscentUpdate final : public Update, private Aligned {
+public:
+    static constexpr std::uint64_t renewal = 128;
+    enum class Best { dual, error };
+
+    // box: infinity for none
+    DualAscentUpdate(double epsilon, double box, Best best, double curvature)
+        : epsilon_(epsilon), box_(box), curvature_(curvature), best_(best), covariance_(1.0) {}
+    Needs needs() const override { return {.factor = true}; }
+    void attach(Dictionary& dictionary) override { dictionary.attach(*this); }
+    void open(Dictionary& dictionary, Step& step) override;
+    void step(Dictionary& dictionary, Sample& sample, Step& step) override;
+    // One more step of every output on what was seen.
+    void climb(Dictionary& dictionary) override;
+
+    // What is kept of output c. (size,) each.
+    void alpha(const Dictionary& dictionary, std::size_t c, double* out) const;
+    void alpha_star(const Dictionary& dictionary, std::size_t c, double* out) const;
+    void residual(std::size_t c, double* out) const;  // A'(y - A f)
+    double dual(const Dictionary& dictionary, std::size_t c) const;
+
+private:
+    // s, A'y, f, r and Q r of an output.
+    enum Kept { sum, target, value, residual_, gap, n_kept };
+    double* kept(Kept what, std::size_t c) { return kept_.data() + (what * n_outputs_ + c) * capacity_; }
+    const double* kept(Kept what, std::size_t c) const { return kept_.data() + (what * n_outputs_ + c) * capacity_; }
+    double* room(std::size_t i) { return room_.data() + i * capacity_; }
+
+    // A move of an output: by w and s, and what becomes of f. How far L rises.
+    struct Move {
+        double *w, *s, *f;
+        double rise;
+    };
+
+    void reserve(std::size_t capacity) override;
+    void appended(const Dictionary&, const Look&) override {}
+    void removing(Dictionary&, std::size_t, const double*) override;
+    std::size_t nbytes() const override;
+
+    void resize(std::size_t n_outputs, std::size_t capacity);
+    void begin(Dictionary& dictionary, std::size_t c);
+    void renew(Dictionary& dictionary);
+    void climb_in_box(Dictionary& dictionary, std::size_t c, double eta);
+    // As far along w and s, times `scale`, as the box allows and L rises.
+    void try_in_box(const double* weights, std::size_t c, const double* w, const double* s, double scale, Move& move);
+    void fit_ones(double* out, double* t) const;  // Q A'e
+    double clipped(double x) const { return std::min(std::max(x, -box_), box_); }
+
+    double epsilon_, box_, curvature_;
+    Best best_;
+    std::size_t n_outputs_ = 0, capacity_ = 0;
+    std::uint64_t steps_ = 0;
+    Covariance covariance_;          // Q
+    SymmetricMatrix gram_, counts_;  // K, A'A
+    std::vector<double> ones_;       // A'e
+    std::vector<double> kept_, room_, targets_;
+};
+
+}  // namespace parsimon
