@@ -603,3 +603,40 @@ def test_every_rule_can_be_given_a_smaller_budget(name):
     assert model.n_centers_ > 11
     assert model.set_budget(11).n_centers_ == 11
     assert model.partial_fit(X, y).n_centers_ <= 11
+
+
+@pytest.mark.parametrize("batch", [1, 8])
+def test_averages_are_means_over_the_steps(batch):
+    X, y = make_multidist(120, random_state=5)
+    options = {"gamma": 1.0, "step_size": 2.0, "alpha": 0.01, "parsimony": 0.0, "batch_size": batch}
+    averaged = POLKClassifier(**options, average=40).partial_fit(X[:40], y[:40], classes=range(5))
+    plain = POLKClassifier(**options).partial_fit(X[:40], y[:40], classes=range(5))
+    np.testing.assert_array_equal(averaged.weights_, plain.weights_)  # not yet
+    total, steps = 0.0, 0
+    for first in range(40, 120, batch):
+        rows = slice(first, first + batch)
+        before = plain.predict(X[rows]) if steps == 0 else averaged.predict(X[rows])
+        np.testing.assert_array_equal(averaged.predict_then_learn(X[rows], y[rows]), before)
+        total, steps = total + plain.partial_fit(X[rows], y[rows])._evaluate(X), steps + 1
+        np.testing.assert_allclose(averaged._evaluate(X), total / steps, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(averaged.centers_, plain.centers_)
+    block = POLKClassifier(**options, average=40).partial_fit(X, y, classes=range(5))
+    np.testing.assert_array_equal(block.weights_, averaged.weights_)
+
+
+def test_averages_are_pruned_with_the_function_and_met_by_new_classes():
+    X, y = make_multidist(2000, random_state=5)
+    late = np.argsort(y == 4, kind="stable")  # the last class comes last
+    model = POLKClassifier(gamma=1.0, step_size=2.0, budget=30, average=True, batch_size=8)
+    for first in range(0, 2000, 200):
+        model.partial_fit(X[late][first : first + 200], y[late][first : first + 200])
+    assert model.n_centers_ <= 30
+    assert model.weights_.shape == (model.n_centers_, 5)
+    assert np.isfinite(model.weights_).all()
+    options = {"gamma": 1.0, "step_size": 6.0, "budget": 30, "batch_size": 8, "random_state": 0}
+    errors = [
+        1 - POLKClassifier(**options, average=a).fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) for a in (False, 500)
+    ]
+    assert errors[1] < errors[0]
+    with pytest.raises(ValueError, match="average"):
+        POLKClassifier(average=-1).fit(X[:10], y[:10])
