@@ -1,14 +1,16 @@
-"""The batch baselines against finite differences, scikit-learn on the same features, a dual bound and each other."""
+"""The baselines against finite differences, scikit-learn on the same features, a dual bound, a quadratic program and each other."""
 
 import numpy as np
+import oracle
 import pytest
 from scipy.linalg import cholesky
-from scipy.optimize import check_grad
+from scipy.optimize import check_grad, minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from parsimon.datasets import make_multidist
+from parsimon.experiments.engel_2002.baselines import SVRseq, homogenised
 from parsimon.experiments.koppel_2019 import baselines
 from parsimon.experiments.koppel_2019.baselines import ImportVectorMachine, KernelLBFGS
 from parsimon.losses import MulticlassHinge, MultinomialLogistic
@@ -177,3 +179,48 @@ def test_what_does_not_fit_is_refused(data):
         model = KernelLBFGS(1.0, 1e-3, "hinge", max_iter=3).fit(*data[:2])
     with pytest.raises(AttributeError, match="no probabilities"):
         model.predict_proba(data[0])
+
+
+@pytest.fixture(scope="module")
+def sinc():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-10, 10, size=(N, 1))
+    return X, np.sinc(X[:, 0] / np.pi) + 0.1 * rng.normal(size=N)
+
+
+def batch_svr(K, y, C, epsilon):
+    """Return alpha* - alpha and the largest value of the dual (2.3), by L-BFGS-B on both vectors."""
+    n = len(y)
+
+    def negative(both):
+        w = both[:n] - both[n:]
+        f = K @ w
+        return w @ (0.5 * f - y) + epsilon * both.sum(), np.concatenate([f - y, y - f]) + epsilon
+
+    options = {"maxiter": 20_000, "maxfun": 40_000, "ftol": 1e-15, "gtol": 1e-8, "maxcor": 50}
+    found = minimize(negative, np.zeros(2 * n), jac=True, method="L-BFGS-B", bounds=[(0, C)] * 2 * n, options=options)
+    return found.x[:n] - found.x[n:], -found.fun
+
+
+@pytest.mark.parametrize(("gamma", "C", "epsilon"), [(0.5, 1.0, 0.05), (1 / 18, 1.0, 0.1), (0.5, 0.1, 0.0)])
+def test_svrseq_comes_to_the_batch_solution(sinc, gamma, C, epsilon):
+    X, y = sinc
+    kernel = homogenised(gamma, 0.1)
+    model = SVRseq(kernel, C=C, epsilon=epsilon, tolerance=0.02).fit(X, y)
+    w, largest = batch_svr(kernel(X, X), y, C, epsilon)
+    Z = np.linspace(-10, 10, 500)[:, np.newaxis]
+    np.testing.assert_allclose(model.predict(Z), kernel(Z, X) @ w, atol=0.02)
+    assert largest - model.gap_ <= model.dual_value_ <= largest + 1e-6
+    assert np.abs(model.dual_coef_).max() <= C
+
+
+def test_svrseq_is_table_1(sinc):
+    X, y = sinc
+    kernel = homogenised(0.5, 0.1)
+    with pytest.warns(ConvergenceWarning, match="max_passes=3"):
+        model = SVRseq(kernel, C=0.5, epsilon=0.05, step_size=0.7, max_passes=3).fit(X, y)
+    expected = oracle.svrseq(kernel(X, X), y, 0.7, 0.05, 0.5, 3)
+    np.testing.assert_allclose(model.dual_coef_, expected, atol=1e-12)
+    assert model.support_.tolist() == np.flatnonzero(model.dual_coef_).tolist()
+    with pytest.raises(ValueError, match=r"y \(n,\)"):
+        model.fit(X, y[:5])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.utils import Bunch
 
 from parsimon import datasets
 
@@ -31,9 +32,50 @@ def test_banana_is_split_in_a_fixed_order(tmp_path):
     np.testing.assert_array_equal(first.X_test, second.X_test)
 
 
-@pytest.mark.parametrize("load", [datasets.load_mnist, datasets.load_usps, datasets.load_banana, datasets.load_brodatz])
+@pytest.mark.parametrize(
+    ("load", "name"), [(datasets.load_boston, "boston_housing"), (datasets.load_comp_activ, "cpusmall")]
+)
+def test_regression_data_are_as_stored(load, name, tmp_path):
+    X, y = RNG.integers(100, size=(6, 3)), RNG.integers(100, size=6)
+    np.savez(tmp_path / f"{name}.npz", X=X, y=y)
+    found = load(tmp_path)
+    for array, expected in zip(found, (X, y), strict=True):
+        assert array.dtype == np.float64
+        np.testing.assert_array_equal(array, expected)
+
+
+@pytest.mark.parametrize("load", [datasets.load_boston, datasets.load_comp_activ])
+def test_categories_of_openml_are_given_back_as_their_values(load, monkeypatch):
+    def fetch_openml(name, version, as_frame, parser):
+        assert (version, as_frame, parser) == (1, False, "liac-arff")
+        return Bunch(
+            data=np.array([[0.5, 1.0], [0.7, 0.0], [0.9, 2.0]]),
+            target=np.array([3.0, 4.0, 5.0]),
+            feature_names=["NOX", "RAD"],
+            categories={"RAD": ["1", "24", "3"]},
+        )
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
+    X, y = load()
+    np.testing.assert_array_equal(X, [[0.5, 24.0], [0.7, 1.0], [0.9, 3.0]])
+    assert y.tolist() == [3.0, 4.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        datasets.load_mnist,
+        datasets.load_usps,
+        datasets.load_banana,
+        datasets.load_brodatz,
+        datasets.load_boston,
+        datasets.load_comp_activ,
+    ],
+)
 def test_bad_files_are_named(load, tmp_path):
-    name = {"load_brodatz": "brodatz13.npz"}.get(load.__name__, load.__name__.removeprefix("load_") + ".npz")
+    names = {"brodatz": "brodatz13", "boston": "boston_housing", "comp_activ": "cpusmall"}
+    name = load.__name__.removeprefix("load_")
+    name = f"{names.get(name, name)}.npz"
     with pytest.raises(FileNotFoundError, match=f"no {name} in"):
         load(tmp_path)
     (tmp_path / name).write_bytes(b"junk")

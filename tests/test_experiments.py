@@ -6,19 +6,24 @@ import os
 import numpy as np
 import pytest
 
-from parsimon.datasets import make_pothin_system
+from parsimon.datasets import load_boston, load_comp_activ, make_pothin_system
 from parsimon.experiments import EXPERIMENTS, WITH_DATA
+from parsimon.experiments.engel_2002 import boston, classification, comp_activ, sinc
+from parsimon.experiments.engel_2002.common import unit_cube
 from parsimon.experiments.honeine_2007 import convergence
 from parsimon.experiments.pothin_richard_2006 import adaptive, time_series
 
 
+@pytest.fixture
+def data_dir():
+    if "PARSIMON_DATA" not in os.environ:
+        pytest.skip("PARSIMON_DATA does not say where the data sets are")
+    return os.environ["PARSIMON_DATA"]
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_an_experiment_gives_a_table_and_pictures(name, tmp_path):
-    data = {}
-    if name in WITH_DATA:
-        if "PARSIMON_DATA" not in os.environ:
-            pytest.skip("PARSIMON_DATA does not say where the data sets are")
-        data["data_dir"] = os.environ["PARSIMON_DATA"]
+def test_an_experiment_gives_a_table_and_pictures(name, tmp_path, request):
+    data = {"data_dir": request.getfixturevalue("data_dir")} if name in WITH_DATA else {}
     report = importlib.import_module(EXPERIMENTS[name]).run(tmp_path, quick=True, **data)
     report.write(tmp_path)
     text = (tmp_path / "table.md").read_text()
@@ -91,3 +96,36 @@ def test_krls_converges_faster_than_knlms_which_ends_within_15_percent(mu0):
     )
     if mu0 == 0.05:
         assert ((orders["KNLMS"] - 1) * mu0 < 1).all()
+
+
+def test_sog_svr_has_a_dozen_centres_at_the_error_of_svr():
+    runs = [sinc.one_run(1000, 0.1, seed) for seed in range(5)]
+    ours, theirs, centers, support = np.transpose(runs)
+    assert ours.mean() <= 1.2 * theirs.mean()
+    assert centers.max() <= sinc.PAPER
+    assert support.min() > 500
+
+
+def test_sog_svr_comes_to_the_paper_s_error_on_boston_with_fewer_than_half_as_many_centres(data_dir):
+    X, y = load_boston(data_dir)
+    runs = [boston.one_run(unit_cube(X), y, seed) for seed in range(20)]
+    found = {method: np.mean([results[method] for results in runs], axis=0) for method in runs[0]}
+    error, share = found["SOG-SVR, pass 5"]
+    assert error <= boston.PAPER["SOG-SVR, pass 5"][0]
+    assert share < 0.5 * found["SVR"][1]
+
+
+def test_sog_svr_comes_to_the_paper_s_error_on_comp_activ(data_dir):
+    X, y = load_comp_activ(data_dir)
+    runs = [comp_activ.one_run(unit_cube(X), y, comp_activ.TRAIN, seed) for seed in range(2)]
+    error, share, _ = np.mean([results["SOG-SVR"] for results in runs], axis=0)
+    paper, deviation, _ = comp_activ.PAPER["SOG-SVR"]
+    assert error <= paper + deviation
+    assert share < 10
+
+
+def test_sog_svc_comes_within_two_points_of_svc_with_a_third_of_its_support_vectors(data_dir, tmp_path, monkeypatch):
+    monkeypatch.setattr(classification, "PASSES", (1,))
+    report = classification.run(tmp_path, data_dir=data_dir)
+    assert len(report.notes) == len(classification.SETTINGS)
+    assert all(note.endswith("is met.") for note in report.notes)

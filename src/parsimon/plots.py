@@ -16,6 +16,7 @@ __all__ = [
     "coherence_bounds",
     "curves",
     "decision_surface",
+    "error_and_sparsity",
     "learning_curve",
     "learning_curves",
     "moving_average",
@@ -106,14 +107,14 @@ def moving_average(values: ArrayLike, window: int) -> NDArray[np.float64]:
     return np.asarray((sums[window:] - sums[:-window]) / window)
 
 
-def _figure(rows: int) -> tuple[Any, Any]:
+def _figure(rows: int, columns: int = 1) -> tuple[Any, Any]:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("drawing needs matplotlib: pip install 'parsimon[plot]'") from error
     figure = Figure(figsize=(7.0, 2.4 * rows), layout="constrained")  # no pyplot: no global state, no screen
-    axes = figure.subplots(rows, 1, sharex=True)
-    for axis in np.atleast_1d(axes):
+    axes = figure.subplots(rows, columns, sharex="col" if columns == 1 else "row")
+    for axis in np.ravel(axes):
         axis.grid(alpha=0.3)
         axis.spines[["top", "right"]].set_visible(False)
     return figure, axes
@@ -227,6 +228,30 @@ def learning_curves(path: str | Path, histories: Mapping[str, Mapping[str, Seque
     axes[-1].set_xlabel("samples seen")
     axes[-1].set_xscale("log")
     axes[0].legend(frameon=False, fontsize="small")
+    return _save(figure, path)
+
+
+def error_and_sparsity(
+    path: str | Path, tests: Mapping[str, Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]]
+) -> Path:
+    """Draw mean squared error (left) and centres as a percentage of the samples (right), in a row for each test: Fig. 1 of Engel, Mannor & Meir 2002.
+
+    A test is called by what varies in it; each of its lines has a label and its x, error and percentage.
+
+    >>> import tempfile, os
+    >>> lines = {"a model": ([10, 100], [0.1, 0.01], [80, 10])}
+    >>> error_and_sparsity(os.path.join(tempfile.mkdtemp(), "panels.png"), {"samples": lines}).exists()
+    True
+    """
+    figure, axes = _figure(len(tests), 2)
+    for (varied, lines), (left, right) in zip(tests.items(), np.atleast_2d(axes), strict=True):
+        for label, (x, error, percentage) in lines.items():
+            left.plot(x, error, marker=".", linewidth=1.2, label=label)
+            right.plot(x, percentage, marker=".", linewidth=1.2, label=label)
+        left.set(xlabel=varied, xscale="log", yscale="log", ylabel="mean squared error")
+        right.set(xlabel=varied, ylim=(0, 105), ylabel="centres, % of samples")
+    np.ravel(axes)[0].legend(frameon=False, fontsize="small")
+    figure.set_size_inches(9.0, 3.2 * len(tests))
     return _save(figure, path)
 
 

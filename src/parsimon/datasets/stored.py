@@ -64,6 +64,22 @@ def load_banana(data_dir: str | Path | None = None) -> Split:
     return Split(X[first], y[first], X[rest], y[rest])
 
 
+def load_boston(data_dir: str | Path | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return Boston housing, X (506, 13) and the median values y (506,) in thousands of dollars, all in original units.
+
+    From ``boston_housing.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML.
+    """
+    return _regression(data_dir, "boston_housing.npz", "boston")
+
+
+def load_comp_activ(data_dir: str | Path | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return Comp-activ with its twelve attributes, X (8192, 12), and the percentage of time y (8192,) that the processors ran in user mode, all in original units.
+
+    From ``cpusmall.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML.
+    """
+    return _regression(data_dir, "cpusmall.npz", "cpu_small")
+
+
 def load_brodatz(data_dir: str | Path | None = None) -> NDArray[np.uint8]:
     """Return thirteen Brodatz textures, (13, 512, 512) grey levels.
 
@@ -107,11 +123,31 @@ def _split(stored: dict[str, NDArray[Any]], scale: float) -> Split:
     return Split(X, stored["y_train"].astype(np.int64), Z, stored["y_test"].astype(np.int64))
 
 
+def _regression(data_dir: str | Path | None, file: str, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if data_dir is not None:
+        stored = _read(data_dir, file, "X", "y")
+        X, y = stored["X"], stored["y"]
+    else:
+        X, y = _fetch(name, 1)  # later versions have two classes
+    return X.astype(np.float64), y.astype(np.float64)
+
+
 def _openml(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    X, y = _fetch(name, 1 if name == "mnist_784" else "active")
+    return X, y.astype(np.int64)
+
+
+def _fetch(name: str, version: int | str) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Return X and y of a data set from OpenML."""
     from sklearn.datasets import fetch_openml
 
-    try:
-        X, y = fetch_openml(name, version=1 if name == "mnist_784" else "active", return_X_y=True, as_frame=False)
+    try:  # liac-arff is the parser that does not need pandas
+        found = fetch_openml(name, version=version, as_frame=False, parser="liac-arff")
     except (urllib.error.URLError, OSError) as error:
         raise OSError(f"cannot fetch {name} from OpenML ({error}); give a data_dir that holds it") from error
-    return np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.int64)
+    X = np.asarray(found.data, dtype=np.float64)
+    for feature, values in (found.categories or {}).items():  # given as indices into the values: Boston's RAD, CHAS
+        if feature in found.feature_names:
+            column = found.feature_names.index(feature)
+            X[:, column] = np.array(values, dtype=np.float64)[X[:, column].astype(np.int64)]
+    return X, np.asarray(found.target)

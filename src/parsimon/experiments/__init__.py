@@ -16,7 +16,17 @@ EXPERIMENTS = {
     "koppel-2019/multidist": "parsimon.experiments.koppel_2019.multidist",
     "koppel-2019/mnist": "parsimon.experiments.koppel_2019.mnist",
     "koppel-2019/brodatz": "parsimon.experiments.koppel_2019.brodatz",
+    "engel-2002/sinc": "parsimon.experiments.engel_2002.sinc",
+    "engel-2002/boston": "parsimon.experiments.engel_2002.boston",
+    "engel-2002/comp-activ": "parsimon.experiments.engel_2002.comp_activ",
+    "engel-2002/classification": "parsimon.experiments.engel_2002.classification",
 }
 
 #: Those that need real data: their ``run`` takes a ``data_dir``.
-WITH_DATA = ("koppel-2019/mnist", "koppel-2019/brodatz")
+WITH_DATA = (
+    "koppel-2019/mnist",
+    "koppel-2019/brodatz",
+    "engel-2002/boston",
+    "engel-2002/comp-activ",
+    "engel-2002/classification",
+)

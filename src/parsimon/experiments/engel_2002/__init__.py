@@ -1,0 +1,1 @@
+"""Engel, Mannor & Meir, *Sparse online greedy support vector regression*, ECML 2002."""

@@ -1,0 +1,80 @@
+"""Table 4: Comp-activ, 6000 samples to learn from in one pass and 2192 to test on; 50 random splits.
+
+Inputs in the unit cube by the minima and maxima of all data, C = 10^6/6000, epsilon = 1, sigma = 0.5, lambda = 0.1, nu = 0.001, gamma = 0, as printed. SVR stands for SVMTorch, and is
+timed beside SOG-SVR, on one thread. The paper prints
+
+            SVMTorch   SOG-SVR
+    MSE          8.8      10.9
+    STD          0.4       1.0
+    % SV          63         9
+
+The length of SOG-SVR's steps, which the paper leaves to a longer version, is that where the squared error on all that was seen is least; the row with 'dual' is for the one where the dual
+is largest.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from parsimon.datasets import load_comp_activ
+from parsimon.experiments.engel_2002.common import Array, error, sog_svr, split, svr, unit_cube
+from parsimon.experiments.report import Report, progress
+
+TRAIN = 6000
+SIGMA, EPSILON, NU = 0.5, 1.0, 0.001
+#: method: (MSE, standard deviation, percentage of centres) in the paper.
+PAPER = {"SOG-SVR": (10.9, 1.0, 9), "SVR": (8.8, 0.4, 63)}
+
+
+def one_run(X: Array, y: Array, n_train: int, seed: int) -> dict[str, tuple[float, float, float]]:
+    """Return the test error of each method, its centres as a percentage of the samples, and the seconds that fitting took."""
+    train, test = split(len(X), n_train, seed)
+    models: dict[str, Any] = {
+        "SOG-SVR": sog_svr(SIGMA, EPSILON, NU),
+        "SVR": svr(SIGMA, EPSILON, C=1e6 / TRAIN),
+        "SOG-SVR, step 'dual'": sog_svr(SIGMA, EPSILON, NU, "dual"),
+    }
+    results = {}
+    for method, model in models.items():
+        start = time.perf_counter()
+        model.fit(X[train], y[train])
+        seconds = time.perf_counter() - start
+        centers = len(model.support_) if method == "SVR" else model.n_centers_
+        results[method] = error(model, X[test], y[test]), 100 * centers / n_train, seconds
+    return results
+
+
+def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> Report:
+    """Run every method on every split."""
+    X, y = load_comp_activ(data_dir)
+    X, n_train = unit_cube(X), 600 if quick else TRAIN
+    runs = [one_run(X, y, n_train, seed) for seed in progress(range(2 if quick else 50), "splits")]
+    rows = []
+    for method in runs[0]:
+        errors, shares, seconds = np.transpose([results[method] for results in runs])
+        cells = [f"{errors.mean():.1f}", f"{np.median(errors):.1f}", f"{errors.std():.1f}", f"{shares.mean():.1f}"]
+        paper = [f"{value}" for value in PAPER.get(method, ("", "", ""))]
+        rows.append([method, *cells, f"{np.median(seconds):.2f}", *paper])
+    ratio = np.median([results["SOG-SVR"][2] / results["SVR"][2] for results in runs])
+    return Report(
+        f"Engel et al. 2002, Table 4: Comp-activ, {n_train} samples, {len(runs)} random splits",
+        [
+            "method",
+            "MSE",
+            "median MSE",
+            "std",
+            "% centres",
+            "fit (s)",
+            "paper's MSE",
+            "paper's std",
+            "paper's %",
+        ],
+        rows,
+        notes=[
+            f"SOG-SVR fits in {ratio:.2f} times the time of SVR: median of the ratios on the same split, one after the other. Seconds are medians."
+        ],
+    )
