@@ -8,5 +8,6 @@ void bind_kernels(nanobind::module_& m);
 void bind_parts(nanobind::module_& m);
 void bind_dictionary(nanobind::module_& m);
 void bind_learner(nanobind::module_& m);
+void bind_atoms(nanobind::module_& m);
 
 }  // namespace parsimon::bindings

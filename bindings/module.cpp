@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
     parsimon::bindings::bind_parts(m);
     parsimon::bindings::bind_dictionary(m);
     parsimon::bindings::bind_learner(m);
+    parsimon::bindings::bind_atoms(m);
 }

@@ -187,11 +187,21 @@ bool Dictionary::sound(Look& look, std::size_t without) const {
     double scale = look.kxx;
     for (std::size_t i = 0; i < look.known; ++i) scale += look.a[i] * look.a[i] * diagonal_[stored(i)];
     if (!(schur(look) > floor * scale)) return false;
-    for (std::size_t i = 0; i < look.known; ++i) {
-        const std::size_t j = stored(i);
-        if (look.h[i] == look.kxx && diagonal_[j] == look.kxx && points_.equals(j, look.x, n_features_)) return false;
-    }
+    for (std::size_t i = 0; i < look.known; ++i)
+        if (copies(look, i, stored(i))) return false;
     return true;
+}
+
+bool Dictionary::copies(const Look& look, std::size_t i, std::size_t j) const {
+    const double slack = 1e-9 * look.kxx;  // most are not even near
+    return std::fabs(look.h[i] - look.kxx) <= slack && std::fabs(diagonal_[j] - look.kxx) <= slack &&
+           points_.equals(j, look.x, n_features_);
+}
+
+bool Dictionary::holds(const Look& look) const {
+    for (std::size_t j = 0; j < look.known; ++j)
+        if (copies(look, j, j)) return true;
+    return false;
 }
 
 void Dictionary::append(Look& look, const double* w) {
@@ -449,6 +459,15 @@ std::size_t Dictionary::cheapest(const double* scale) const {
         }
     }
     return best;
+}
+
+void Dictionary::self_values(const double* x, std::size_t n, double* out) const {
+    Scratch scratch;
+    auto point = scratch.take(depth());
+    for (std::size_t i = 0; i < n; ++i) {
+        annotate(*kernel_, x + i * n_features_, 1, n_features_, depth(), point.data(), scratch);
+        kernel_->diagonal({point.data(), 1, depth()}, n_features_, 0, out + i, scratch);
+    }
 }
 
 void Dictionary::evaluate(const Look& look, double* f) const {

@@ -131,6 +131,8 @@ public:
     double coherence(const Look& look) const;
     // Brings nearest and distance up to date; without centres the distance is infinite.
     void find_nearest(Look& look);
+    // Whether the point is an exact copy of a centre, whatever rounding says.
+    bool holds(const Look& look) const;
     // The factor's veto: true without a factor, else whether the centre keeps the factor sound. Exact copies never do.
     bool accepts(Look& look) const;
 
@@ -170,6 +172,8 @@ public:
     void predict(const double* x, std::size_t n, std::size_t first, std::size_t count, double* out) const;
     void predict(const double* x, std::size_t n, double* out) const { predict(x, n, 0, n_outputs_, out); }
     void evaluate(const Look& look, double* f) const;
+    // k(x, x) of n points, (n,).
+    void self_values(const double* x, std::size_t n, double* out) const;
 
     // ||S'S K z - z||_inf for a vector z of random signs, in units of sqrt(k(d_i, d_i)); infinity where it is not a number. Requires a
     // factor.
@@ -181,7 +185,8 @@ public:
 
 private:
     double schur(const Look& look) const { return look.objective + needs_.ridge; }
-    void settle(Look& look) const;                      // its residual, once a and objective are known
+    bool copies(const Look& look, std::size_t i, std::size_t j) const;  // whether it is centre j, which is in its place i
+    void settle(Look& look) const;                                      // its residual, once a and objective are known
     bool sound(Look& look, std::size_t without) const;  // accepts, asked of the dictionary without a centre that the look has left out
     void forget(std::size_t j, const double* n);        // tells the aligned, closes the gap everywhere but in the factor
     void close_gaps(const std::size_t* js, std::size_t count);

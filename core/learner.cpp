@@ -7,30 +7,6 @@
 #include <utility>
 
 namespace parsimon {
-namespace {
-
-const char* kind(double value) { return std::isnan(value) ? "NaN" : value > 0 ? "infinity (inf)" : "minus infinity (-inf)"; }
-
-bool all_finite(const double* x, std::size_t n) {
-    bool finite = true;
-    for (std::size_t i = 0; i < n; ++i) finite &= std::fabs(x[i]) <= std::numeric_limits<double>::max();
-    return finite;
-}
-
-template <class... Words>
-[[noreturn]] void refuse(const Words&... words) {
-    std::ostringstream message;
-    (message << ... << words);
-    throw InputError(message.str());
-}
-
-}  // namespace
-
-void require_finite(const double* x, std::size_t n, std::size_t d, const char* what) {
-    if (all_finite(x, n * d)) return;
-    for (std::size_t i = 0; i < n * d; ++i)
-        if (!std::isfinite(x[i])) refuse(what, " contains ", kind(x[i]), " at row ", i / d, ", column ", i % d);
-}
 
 Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, std::size_t reserve)
     : recipe_(std::move(recipe)),
@@ -88,14 +64,7 @@ void Learner::check_kernel_values(const double* x, const double* weights, std::s
     auto point = scratch.take(depth);
     for (std::size_t i = 0; i < n; ++i) {
         std::copy_n(x + i * d, d, point.data());
-        recipe_.kernel->annotate(point.data(), d, 0, scratch);
-        double kxx = std::numeric_limits<double>::infinity();
-        if (all_finite(point.data() + d, depth - d)) recipe_.kernel->diagonal({point.data(), 1, depth}, d, 0, &kxx, scratch);
-        if (std::isnan(kxx) || kxx < 0.0)
-            refuse("the kernel value k(x, x) of row ", i, " of X is ", kxx, ": this is not a positive definite kernel");
-        if (!(kxx <= largest_kernel_value))
-            refuse("the kernel value k(x, x) of row ", i, " of X is ", kxx, ", beyond the largest that can be used (", largest_kernel_value,
-                   "): scale the columns of X");
+        const double kxx = usable_kernel_value(*recipe_.kernel, point.data(), i, d, depth, scratch);
         if (!(kxx < bound))
             refuse("the kernel value k(x, x) of row ", i, " of X is ", kxx, ": learning is stable only for k(x, x) < ",
                    2.0 / recipe_.loss->curvature(), " / step_size = ", bound, "; use a smaller step_size or a Normalized kernel");
@@ -118,7 +87,7 @@ void Learner::check_samples(const double* x, const double* y, const double* weig
         std::ostringstream where;
         where << " at row " << i / T;
         if (T > 1) where << ", column " << i % T;
-        if (!std::isfinite(y[i])) refuse("y contains ", kind(y[i]), where.str());
+        if (!std::isfinite(y[i])) refuse("y contains ", kind_of_number(y[i]), where.str());
         refuse("y is ", y[i], where.str(), ", beyond the largest target that can be used (", largest_target, ")");
     }
     for (std::size_t i = 0; i < n; ++i)

@@ -4,23 +4,15 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <stdexcept>
 #include <vector>
 
 #include "admission.hpp"
 #include "compression.hpp"
+#include "input.hpp"
 #include "losses.hpp"
 #include "updates.hpp"
 
 namespace parsimon {
-
-// Input that cannot be learned from. The message names row and column.
-class InputError : public std::invalid_argument {
-    using std::invalid_argument::invalid_argument;
-};
-
-// Throws InputError with row and column at the first value of x (n, d) that is NaN or infinite.
-void require_finite(const double* x, std::size_t n, std::size_t d, const char* what);
 
 struct Recipe {
     KernelPtr kernel;
@@ -36,9 +28,8 @@ struct Recipe {
 
 class Learner {
 public:
-    // Targets and diagonal kernel values beyond these are refused: squares and products of accepted numbers stay finite.
+    // Targets beyond this are refused: squares and products of accepted numbers stay finite.
     static constexpr double largest_target = 1e100;
-    static constexpr double largest_kernel_value = 1e80;
     static constexpr double largest_weight = 1e20, least_weight = 1e-20;  // or 0
 
     // `reserve`: centres to make room for at once; 0 lets the dictionary grow.

@@ -25,6 +25,24 @@ public:
         if (values) std::copy_n(values, size_, last);
         last[size_++] = 0.5 * diagonal;
     }
+    // Row i, (size,).
+    void row(std::size_t i, double* out) const {
+        const double* own = rows_.data() + simd::row_start(i);
+        std::copy_n(own, i, out);
+        out[i] = 2.0 * own[i];
+        for (std::size_t j = i + 1; j < size_; ++j) out[j] = rows_[simd::row_start(j) + i];
+    }
+    // Row and column j leave.
+    void remove(std::size_t j) {
+        for (std::size_t i = j + 1; i < size_; ++i) {
+            const double* from = rows_.data() + simd::row_start(i);
+            double* to = rows_.data() + simd::row_start(i - 1);
+            std::copy_n(from, j, to);
+            std::copy(from + j + 1, from + i + 1, to + j);
+            std::fill(to + i, to + simd::padded(i), 0.0);
+        }
+        --size_;
+    }
     // M <- M + scale a a'
     void add_outer(double scale, const double* a) { simd::loops().add_outer(rows_.data(), size_, scale, a); }
     // y = M x for `count` vectors, one after every `stride` numbers.

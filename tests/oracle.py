@@ -279,3 +279,63 @@ def sog_svr(k, X, y, epsilon, nu, gamma=0.0, targets=None, best="dual"):
             eta = r @ K @ r / np.sum((A @ (K @ r)) ** 2)
         star, plain = star + eta / 2 * (r - epsilon * Ae), plain - eta / 2 * (r + epsilon * Ae)
     return np.array(predictions), np.array(centres), plain, star, A, Ay
+
+
+def lasso(G, b, lam):
+    """argmin alpha'G alpha / 2 - b'alpha + lam ||alpha||_1 for a positive definite G, by trying active sets until nothing objects (Osborne's homotopy, from lam = max |b| down)."""
+    alpha, active, signs, now = np.zeros(len(b)), [], {}, np.abs(b).max()
+    if now <= lam:
+        return alpha
+    j = int(np.abs(b).argmax())
+    active, signs = [j], {j: np.sign(b[j])}
+    while True:
+        s = np.array([signs[i] for i in active])
+        inverse = np.linalg.inv(G[np.ix_(active, active)])
+        at, slope = inverse @ b[active], inverse @ s  # alpha_A = at - level * slope
+        events = [(lam, "end", None, 0.0)]
+        for i, a0, a1 in zip(active, at, slope, strict=True):
+            if a1 != 0 and lam < a0 / a1 < now * (1 - 1e-12):
+                events.append((a0 / a1, "leaves", i, 0.0))
+        for i in set(range(len(b))) - set(active):
+            c0, c1 = b[i] - G[i, active] @ at, G[i, active] @ slope  # correlation = c0 + level * c1
+            for sign in (1.0, -1.0):
+                if sign - c1 != 0:
+                    level = c0 / (sign - c1)
+                    if lam < level < now * (1 - 1e-12):
+                        events.append((level, "enters", i, sign))
+        now, what, i, sign = max(events)
+        if what == "end":
+            alpha[active] = at - lam * slope
+            return alpha
+        if what == "leaves":
+            active.remove(i)
+        else:
+            active.append(i)
+            signs[i] = sign
+
+
+def kernel_dl(k, X, Omega, lam, mu, rate, budget, gamma=np.inf, epsilon=-1.0, parameter=True):
+    """Online kernel dictionary learning on a budget, Table I of Lee & Kim 2016. Omega: the first rows; rate(n). Returns the stored samples and Omega."""
+    stored, Omega = list(X[: len(Omega)]), Omega.copy()
+    for n in range(len(stored) + 1, len(X) + 1):
+        x, old = X[n - 1], np.array(stored)
+        K, h, kxx = k(old, old), k(old, x[None])[:, 0], k(x[None], x[None])[0, 0]
+        if gamma <= 1 and not np.max(np.abs(h) / np.sqrt(kxx * np.diag(K))) < gamma:
+            continue
+        G = Omega.T @ K @ Omega
+        alpha = lasso(G, Omega.T @ h, lam)
+        if not alpha @ G @ alpha - 2 * alpha @ Omega.T @ h + kxx > epsilon:
+            continue
+        stored.append(x)
+        if parameter:
+            new = np.array(stored)
+            K, h, wide = k(new, new), k(new, x[None])[:, 0], np.vstack([Omega, np.zeros(len(alpha))])
+            Omega = wide - rate(n) * (K @ wide @ np.outer(alpha, alpha) - np.outer(h, alpha) + mu * K @ wide)
+        else:
+            B = (1 - mu * rate(n)) * np.eye(len(alpha)) - rate(n) * np.outer(alpha, alpha)
+            Omega = np.vstack([Omega @ B, rate(n) * alpha])
+        if len(stored) > budget:
+            least = int(np.argmin((Omega**2).sum(axis=1)))
+            del stored[least]
+            Omega = np.delete(Omega, least, axis=0)
+    return np.array(stored), Omega

@@ -3,8 +3,10 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from parsimon import KernelDictionaryClassifier, KernelDictionaryLearning
 from parsimon.estimators import ESTIMATORS, POLKRegressor
 
+ALL = (*ESTIMATORS, KernelDictionaryClassifier, KernelDictionaryLearning)
 EXPECTED = {
     "check_estimators_pickle": "models are not picklable yet",
     "check_sample_weight_equivalence_on_dense_data": "gamma='scale' is measured on the rows, whatever their weights",
@@ -19,6 +21,6 @@ def expected(estimator):
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([estimator() for estimator in ESTIMATORS], expected_failed_checks=expected)
+@parametrize_with_checks([make() for make in ALL], expected_failed_checks=expected)
 def test_scikit_learn_check(estimator, check):
     check(estimator)

@@ -11,6 +11,7 @@ True
 """
 
 from parsimon import admission, algorithms, compression, datasets, diagnostics, kernels, losses, updates
+from parsimon.dictionary_learning import KernelDictionaryClassifier, KernelDictionaryLearning
 from parsimon.estimators import (
     SOGSVC,
     SOGSVR,
@@ -33,6 +34,8 @@ __all__ = [
     "KLMSRegressor",
     "KNLMSRegressor",
     "KRLSRegressor",
+    "KernelDictionaryClassifier",
+    "KernelDictionaryLearning",
     "NORMARegressor",
     "POLKClassifier",
     "POLKRegressor",

@@ -1,0 +1,152 @@
+#include "atoms.hpp"
+
+#include <nanobind/stl/shared_ptr.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "dictionary_arrays.hpp"
+#include "input.hpp"
+
+namespace parsimon::bindings {
+namespace {
+
+// Atoms that many threads may code with while one learns: learning excludes, coding shares.
+class SharedAtoms {
+public:
+    SharedAtoms(std::shared_ptr<Kernel> kernel, std::size_t n_features, const AtomRules& rules, const Matrix& first)
+        : atoms_(kernel, n_features, rules, std::vector<double>(first.data(), first.data() + first.size())) {}
+
+    void learn(const Matrix& X) { learn_block(X, nullptr); }
+    Array learn_with_costs(const Matrix& X) {
+        Result costs({X.shape(0)});
+        learn_block(X, costs.data());
+        return costs.release();
+    }
+    Array codes(const Matrix& X) const {
+        Result result({X.shape(0), atoms_.n_atoms()});
+        code(X, result.data(), nullptr);
+        return result.release();
+    }
+    Array errors(const Matrix& X) const {
+        Result result({X.shape(0)});
+        code(X, nullptr, result.data());
+        return result.release();
+    }
+
+    template <class Read>
+    auto read(Read&& what) const {
+        std::shared_lock lock(mutex_, std::try_to_lock);
+        if (!lock.owns_lock()) {
+            nb::gil_scoped_release release;
+            lock.lock();
+        }
+        return what(atoms_);
+    }
+
+private:
+    void learn_block(const Matrix& X, double* costs) {
+        const std::size_t n = X.shape(0), d = X.shape(1);
+        require_columns(d, atoms_.dictionary().n_features(), "X");
+        nb::gil_scoped_release release;
+        std::unique_lock lock(mutex_);
+        Scratch scratch;
+        atoms_.check(X.data(), n, scratch);
+        auto heard = std::chrono::steady_clock::now();
+        for (std::size_t i = 0; i < n; ++i) {
+            atoms_.learn(X.data() + i * d, 1, costs ? costs + i : nullptr);
+            if (i % 64 != 63 || std::chrono::steady_clock::now() - heard <= std::chrono::milliseconds(100)) continue;
+            lock.unlock();  // Ctrl-C is heard between samples; what handles it may look at the atoms
+            {
+                nb::gil_scoped_acquire acquire;
+                if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            }
+            lock.lock();
+            heard = std::chrono::steady_clock::now();
+        }
+    }
+    void code(const Matrix& X, double* codes, double* errors) const {
+        require_columns(X.shape(1), atoms_.dictionary().n_features(), "X");
+        nb::gil_scoped_release release;
+        std::shared_lock lock(mutex_);
+        Scratch scratch;
+        atoms_.check(X.data(), X.shape(0), scratch);
+        atoms_.code(X.data(), X.shape(0), codes, errors);
+    }
+
+    mutable std::shared_mutex mutex_;
+    AtomLearner atoms_;
+};
+
+template <class Read>
+auto reading(Read what) {
+    return [what](const SharedAtoms& atoms) { return atoms.read(what); };
+}
+
+Array gram(const AtomLearner& atoms) {  // (n_atoms, n_atoms)
+    const std::size_t K = atoms.n_atoms();
+    Result result({K, K});
+    for (std::size_t k = 0; k < K; ++k) std::copy_n(atoms.gram() + k * atoms.stride(), K, result.data() + k * K);
+    return result.release();
+}
+
+// The lasso by itself: codes (n, K) of b (n, K) over G (K, K), with energies (n,), from where `start` (n, K) says.
+Array sparse_codes(const Matrix& G, const Matrix& b, const Vector& energy, double lambda, double precision, const Matrix& start) {
+    const std::size_t n = b.shape(0), K = b.shape(1);
+    if (G.shape(0) != K || G.shape(1) != K || energy.shape(0) != n || start.shape(0) != n || start.shape(1) != K)
+        throw nb::value_error("shapes do not match");
+    Result result({n, K});
+    std::copy_n(start.data(), n * K, result.data());
+    SparseCoder coder(precision);
+    for (std::size_t i = 0; i < n; ++i) coder.code(G.data(), K, K, b.data() + i * K, energy.data()[i], lambda, result.data() + i * K);
+    return result.release();
+}
+
+}  // namespace
+
+void bind_atoms(nb::module_& m) {
+    m.def("sparse_codes", &sparse_codes, nb::arg("G"), nb::arg("b"), nb::arg("energy"), nb::arg("lambda_"), nb::arg("precision"),
+          nb::arg("start"));
+    nb::class_<SharedAtoms>(m, "Atoms")
+        .def(
+            "__init__",
+            [](SharedAtoms* self, std::shared_ptr<Kernel> kernel, std::size_t n_features, const Matrix& first, double lambda,
+               double penalty, bool in_parameters, double step_size, double power, double delay, std::uint64_t hold, double coherence,
+               double tolerance, std::size_t budget, double precision) {
+                const AtomRules rules{.n_atoms = first.shape(1),
+                                      .lambda = lambda,
+                                      .penalty = penalty,
+                                      .in_parameters = in_parameters,
+                                      .step_size = step_size,
+                                      .power = power,
+                                      .delay = delay,
+                                      .hold = hold,
+                                      .coherence = coherence,
+                                      .tolerance = tolerance,
+                                      .budget = budget,
+                                      .precision = precision};
+                new (self) SharedAtoms(kernel, n_features, rules, first);
+            },
+            nb::arg("kernel"), nb::arg("n_features"), nb::arg("first"), nb::arg("lambda_"), nb::arg("penalty"), nb::arg("in_parameters"),
+            nb::arg("step_size"), nb::arg("power"), nb::arg("delay"), nb::arg("hold"), nb::arg("coherence"), nb::arg("tolerance"),
+            nb::arg("budget"), nb::arg("precision"))
+        .def("learn", &SharedAtoms::learn, nb::arg("X"))
+        .def("learn_with_costs", &SharedAtoms::learn_with_costs, nb::arg("X"))
+        .def("codes", &SharedAtoms::codes, nb::arg("X"))
+        .def("errors", &SharedAtoms::errors, nb::arg("X"))
+        .def("centers", reading([](const AtomLearner& a) { return centers(a.dictionary()); }))
+        .def("coefficients", reading([](const AtomLearner& a) { return weights(a.dictionary(), 0, a.n_atoms()); }))
+        .def("gram", reading([](const AtomLearner& a) { return gram(a); }))
+        .def_prop_ro("n_centers", reading([](const AtomLearner& a) { return a.dictionary().size(); }))
+        .def_prop_ro("n_samples_seen", reading([](const AtomLearner& a) { return a.seen(); }))
+        .def_prop_ro("n_samples_learned", reading([](const AtomLearner& a) { return a.learned(); }))
+        .def_prop_ro("nbytes", reading([](const AtomLearner& a) { return a.nbytes(); }));
+}
+
+}  // namespace parsimon::bindings

@@ -1,0 +1,230 @@
+#include "atoms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "input.hpp"
+
+namespace parsimon {
+
+AtomLearner::AtomLearner(KernelPtr kernel, std::size_t n_features, const AtomRules& rules, std::vector<double> first)
+    : rules_(rules),
+      first_(std::move(first)),
+      stride_(simd::padded(rules.n_atoms)),
+      kernel_(kernel),
+      dictionary_(std::move(kernel), n_features, rules.n_atoms, {}, rules.budget + 1),
+      looks_(1, dictionary_),
+      coder_(rules.precision),
+      G_(rules.n_atoms * stride_),
+      H_(rules.n_atoms * dictionary_.capacity()),
+      N_(rules.in_parameters ? H_.size() : 0),
+      KN_(N_.size()),
+      b_(stride_),
+      alpha_(stride_),
+      row_(stride_),
+      column_(dictionary_.capacity()),
+      other_(dictionary_.capacity()) {
+    stored_.reserve(dictionary_.capacity());
+    dictionary_.reserve_scratch(1);
+}
+
+std::size_t AtomLearner::nbytes() const {
+    const std::size_t doubles = first_.capacity() + G_.capacity() + H_.capacity() + N_.capacity() + KN_.capacity() + other_.capacity() +
+                                b_.capacity() + alpha_.capacity() + row_.capacity() + column_.capacity();
+    return sizeof *this - sizeof dictionary_ + dictionary_.nbytes() + looks_.nbytes() + stored_.nbytes() + coder_.nbytes() +
+           doubles * sizeof(double);
+}
+
+void AtomLearner::check(const double* x, std::size_t n, Scratch& scratch) const {
+    const std::size_t d = dictionary_.n_features(), depth = dictionary_.depth();
+    require_finite(x, n, d, "X");
+    if (kernel_->unit_diagonal()) return;
+    auto point = scratch.take(depth);
+    for (std::size_t i = 0; i < n; ++i) {
+        std::copy_n(x + i * d, d, point.data());
+        usable_kernel_value(*kernel_, point.data(), i, d, depth, scratch);
+    }
+}
+
+void AtomLearner::learn(const double* x, std::size_t n, double* costs) {
+    for (std::size_t i = 0; i < n; ++i) learn_one(x + i * dictionary_.n_features(), costs ? costs + i : nullptr);
+}
+
+void AtomLearner::learn_one(const double* x, double* cost) {
+    const std::size_t K = rules_.n_atoms;
+    dictionary_.look(looks_, x, 1);
+    Look& look = looks_[0];
+    const std::uint64_t n = ++seen_;
+    const bool initial = (n - 1) * K < first_.size();
+    bool admitted = initial || rules_.coherence > 1.0;
+    if (!admitted) admitted = dictionary_.coherence(look) < rules_.coherence && !dictionary_.holds(look);
+    double squared_error = 0.0;
+    if (cost || (admitted && !initial)) {
+        dictionary_.evaluate(look, b_.data());
+        std::fill(alpha_.begin(), alpha_.end(), 0.0);
+        squared_error = coder_.code(G_.data(), stride_, K, b_.data(), look.kxx, rules_.lambda, alpha_.data()).squared_error;
+    }
+    if (cost) {
+        double l1 = 0.0, norms = 0.0;
+        for (std::size_t k = 0; k < K; ++k) {
+            l1 += std::fabs(alpha_[k]);
+            norms += G_[k * stride_ + k];
+        }
+        *cost = 0.5 * squared_error + rules_.lambda * l1 + 0.5 * rules_.penalty * norms;
+    }
+    if (initial) {
+        store(look, first_.data() + (n - 1) * K);
+        renew();
+        return;
+    }
+    if (!admitted || !(squared_error > rules_.tolerance)) return;
+    const double rate = rules_.step_size * std::pow(1.0 + static_cast<double>(std::min(n, rules_.hold)) / rules_.delay, -rules_.power);
+    ++learned_;
+    if (rules_.in_parameters)
+        step_in_parameters(look, rate);
+    else
+        step_in_feature_space(look, rate, squared_error);
+}
+
+// (15). With s = 1 - mu rate and c = b - G alpha, D <- s D + rate (phi - D alpha) alpha' makes of G
+//     s^2 G + u alpha' + alpha u',  u = s rate c + rate^2 / 2 ||phi - D alpha||^2 alpha.
+void AtomLearner::step_in_feature_space(Look& look, double rate, double squared_error) {
+    const auto& loops = simd::loops();
+    const std::size_t K = rules_.n_atoms, M = dictionary_.size();
+    double steepness = rules_.penalty;
+    for (std::size_t k = 0; k < K; ++k) steepness += alpha_[k] * alpha_[k];
+    if (rate * steepness > 2.0) rate = 1.0 / steepness;
+    const double s = 1.0 - rules_.penalty * rate;
+    std::fill_n(column_.begin(), M, 0.0);
+    for (std::size_t k = 0; k < K; ++k)
+        if (alpha_[k] != 0.0) loops.axpy(alpha_[k], dictionary_.weights(k), column_.data(), M);
+    for (std::size_t k = 0; k < K; ++k) {
+        double* omega = dictionary_.weights(k);
+        for (std::size_t j = 0; j < M; ++j) omega[j] *= s;
+        if (alpha_[k] != 0.0) loops.axpy(-rate * alpha_[k], column_.data(), omega, M);
+        row_[k] = s * rate * coder_.correlation()[k] + 0.5 * rate * rate * squared_error * alpha_[k];
+    }
+    for (std::size_t k = 0; k < K; ++k) {
+        double* line = G_.data() + k * stride_;
+        for (std::size_t l = 0; l < K; ++l) line[l] = s * s * line[l] + (row_[k] * alpha_[l] + alpha_[k] * row_[l]);
+    }
+    for (std::size_t k = 0; k < K; ++k) row_[k] = rate * alpha_[k];
+    store(look, row_.data());
+    prune();
+    if (learned_ % renewal == 0) renew();
+}
+
+// (19)-(20), with H = K Omega: Omega <- Omega - rate N, N = mu H + (H alpha - h) alpha', where the new sample's rows of H and h are b and
+// k(x, x). Along N the sample's cost is a parabola of slope -||N||^2 and curvature (N alpha)'K N alpha + mu tr N'K N.
+void AtomLearner::step_in_parameters(Look& look, double rate) {
+    const auto& loops = simd::loops();
+    const std::size_t K = rules_.n_atoms, capacity = dictionary_.capacity();
+    store(look, nullptr);
+    const std::size_t M = dictionary_.size();
+    for (std::size_t k = 0; k < K; ++k) H_[k * capacity + M - 1] = b_[k];
+    std::fill_n(column_.begin(), M, 0.0);
+    for (std::size_t k = 0; k < K; ++k)
+        if (alpha_[k] != 0.0) loops.axpy(alpha_[k], H_.data() + k * capacity, column_.data(), M);
+    loops.axpy(-1.0, look.h, column_.data(), M);
+    double slope = 0.0;
+    for (std::size_t k = 0; k < K; ++k) {
+        const double* h = H_.data() + k * capacity;
+        double* n = N_.data() + k * capacity;
+        for (std::size_t j = 0; j < M; ++j) n[j] = rules_.penalty * h[j] + alpha_[k] * column_[j];
+        slope += loops.dot(n, n, M);
+    }
+    stored_.multiply(N_.data(), K, capacity, KN_.data());
+    double bend = 0.0;
+    std::fill_n(column_.begin(), M, 0.0);
+    std::fill_n(other_.begin(), M, 0.0);
+    for (std::size_t k = 0; k < K; ++k) {
+        const double *n = N_.data() + k * capacity, *kn = KN_.data() + k * capacity;
+        bend += rules_.penalty * loops.dot(n, kn, M);
+        if (alpha_[k] == 0.0) continue;
+        loops.axpy(alpha_[k], n, column_.data(), M);
+        loops.axpy(alpha_[k], kn, other_.data(), M);
+    }
+    bend += loops.dot(column_.data(), other_.data(), M);
+    if (rate * bend > 2.0 * slope) rate = slope / bend;
+    if (!(rate > 0.0)) rate = 0.0;
+    for (std::size_t k = 0; k < K; ++k) {
+        loops.axpy(-rate, N_.data() + k * capacity, dictionary_.weights(k), M);
+        loops.axpy(-rate, KN_.data() + k * capacity, H_.data() + k * capacity, M);
+    }
+    prune();
+    if (learned_ % renewal == 0)
+        renew();
+    else
+        multiply_atoms();
+}
+
+void AtomLearner::store(Look& look, const double* row) {
+    stored_.append(look.h, look.kxx);
+    dictionary_.append(look, row);
+}
+
+// (23): D <- D - phi omega' makes of G, G - t omega' - omega t', t = Omega'K_j - k_jj omega / 2, and of H, H - K_j omega'.
+void AtomLearner::prune() {
+    const std::size_t K = rules_.n_atoms, capacity = dictionary_.capacity();
+    while (dictionary_.size() > rules_.budget) {
+        const std::size_t M = dictionary_.size();
+        std::size_t least = 0;
+        double smallest = std::numeric_limits<double>::infinity();
+        for (std::size_t j = 0; j < M; ++j) {
+            const double square = dictionary_.squared_weight(j);
+            if (square < smallest) {
+                smallest = square;
+                least = j;
+            }
+        }
+        stored_.row(least, column_.data());
+        for (std::size_t k = 0; k < K; ++k) b_[k] = dictionary_.weights(k)[least];
+        if (rules_.in_parameters) {
+            for (std::size_t k = 0; k < K; ++k) {
+                double* h = H_.data() + k * capacity;
+                simd::loops().axpy(-b_[k], column_.data(), h, M);
+                std::copy(h + least + 1, h + M, h + least);
+            }
+        } else if (smallest > 0.0) {
+            const double half = 0.5 * column_[least];
+            for (std::size_t k = 0; k < K; ++k) row_[k] = simd::loops().dot(dictionary_.weights(k), column_.data(), M) - half * b_[k];
+            for (std::size_t k = 0; k < K; ++k)
+                for (std::size_t l = 0; l < K; ++l) G_[k * stride_ + l] -= row_[k] * b_[l] + b_[k] * row_[l];
+        }
+        stored_.remove(least);
+        dictionary_.drop(least);
+    }
+}
+
+void AtomLearner::renew() {
+    stored_.multiply(dictionary_.weights(0), rules_.n_atoms, dictionary_.capacity(), H_.data());
+    multiply_atoms();
+}
+
+void AtomLearner::multiply_atoms() {
+    const std::size_t K = rules_.n_atoms, M = dictionary_.size(), capacity = dictionary_.capacity();
+    for (std::size_t k = 0; k < K; ++k)
+        for (std::size_t l = 0; l <= k; ++l)
+            G_[k * stride_ + l] = G_[l * stride_ + k] = simd::loops().dot(dictionary_.weights(k), H_.data() + l * capacity, M);
+}
+
+void AtomLearner::code(const double* x, std::size_t n, double* codes, double* errors) const {
+    constexpr std::size_t tile = 256;
+    const std::size_t K = rules_.n_atoms, d = dictionary_.n_features();
+    SparseCoder coder(rules_.precision);
+    std::vector<double> b(tile * K), kxx(tile), alpha(stride_);
+    for (std::size_t first = 0; first < n; first += tile) {
+        const std::size_t count = std::min(tile, n - first);
+        dictionary_.predict(x + first * d, count, b.data());
+        dictionary_.self_values(x + first * d, count, kxx.data());
+        for (std::size_t i = 0; i < count; ++i) {
+            std::fill(alpha.begin(), alpha.end(), 0.0);
+            const auto cost = coder.code(G_.data(), stride_, K, b.data() + i * K, kxx[i], rules_.lambda, alpha.data());
+            if (codes) std::copy_n(alpha.begin(), K, codes + (first + i) * K);
+            if (errors) errors[first + i] = cost.squared_error;
+        }
+    }
+}
+
+}  // namespace parsimon
