@@ -86,12 +86,7 @@ void bind_parts(nb::module_& m) {
         .def(nb::init<double, double>(), nb::arg("ridge"), nb::arg("forgetting"))
         .def("covariance_factor", [](const RowRLSUpdate& u) { return triangle(u.covariance().factor()); });
     nb::class_<DualAscentUpdate, Update>(m, "DualAscentUpdate")
-        .def(
-            "__init__",
-            [](DualAscentUpdate* self, double epsilon, double box, int best, double curvature) {
-                new (self) DualAscentUpdate(epsilon, box, static_cast<DualAscentUpdate::Best>(best), curvature);
-            },
-            nb::arg("epsilon"), nb::arg("box"), nb::arg("best"), nb::arg("curvature"));
+        .def(nb::init<double, double, bool>(), nb::arg("epsilon"), nb::arg("box"), nb::arg("far"));
     nb::class_<NLMSUpdate, Update>(m, "NLMSUpdate").def(nb::init<double, double>(), nb::arg("step_size"), nb::arg("ridge"));
 
     nb::class_<Compression>(m, "Compression");

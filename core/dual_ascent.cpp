@@ -4,11 +4,13 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "input.hpp"
+
 namespace parsimon {
 namespace {
 
-constexpr std::size_t rooms_in_box = 9;
-constexpr double least_bend = 1e-280;  // of a direction; one of less is no direction but rounding
+// Directions, K times them and A'A times that, of all outputs; then what a box needs.
+constexpr std::size_t rooms = 3, rooms_in_box = 10;
 
 }  // namespace
 
@@ -17,8 +19,9 @@ void DualAscentUpdate::resize(std::size_t n_outputs, std::size_t capacity) {
     for (std::size_t what = 0; what < n_kept; ++what)
         for (std::size_t c = 0; c < n_outputs_; ++c)
             std::copy_n(this->kept(static_cast<Kept>(what), c), gram_.size(), kept.begin() + (what * n_outputs + c) * capacity);
-    std::vector<double> room((2 * n_outputs + (std::isinf(box_) ? 1 : rooms_in_box)) * capacity, 0.0);
+    std::vector<double> room((rooms * n_outputs + (boxed() ? rooms_in_box : 0)) * capacity, 0.0);
     targets_.resize(n_outputs);
+    lengths_.resize(n_outputs);
     kept_ = std::move(kept);
     room_ = std::move(room);
     n_outputs_ = n_outputs;
@@ -35,15 +38,21 @@ void DualAscentUpdate::reserve(std::size_t capacity) {
 
 std::size_t DualAscentUpdate::nbytes() const {
     return covariance_.nbytes() + gram_.nbytes() + counts_.nbytes() +
-           (ones_.capacity() + kept_.capacity() + room_.capacity() + targets_.capacity()) * sizeof(double);
+           (ones_.capacity() + kept_.capacity() + room_.capacity() + targets_.capacity() + lengths_.capacity()) * sizeof(double);
 }
 
 void DualAscentUpdate::removing(Dictionary&, std::size_t, const double*) {
     throw std::logic_error("the centres of this update never leave");
 }
 
-void DualAscentUpdate::open(Dictionary& dictionary, Step& step) {
-    if (dictionary.n_outputs() != n_outputs_) resize(dictionary.n_outputs(), capacity_);
+void DualAscentUpdate::attach(Dictionary& dictionary, const Loss& loss) {
+    curvature_ = loss.curvature();
+    if (!(curvature_ > 0.0)) refuse("ascent on the dual is for losses with a curvature: the squared loss, the squared hinge");
+    n_outputs_ = dictionary.n_outputs();
+    dictionary.attach(*this);
+}
+
+void DualAscentUpdate::open(Dictionary&, Step& step) {
     for (Sample& sample : step)
         for (std::size_t c = 0; c < n_outputs_; ++c) sample.coefficient[c] = -sample.gradient[c];
 }
@@ -60,7 +69,7 @@ void DualAscentUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
         ones_[m] = sample.weight;
         for (std::size_t c = 0; c < n_outputs_; ++c) {
             kept(sum, c)[m] = 0.0;
-            kept(target, c)[m] = sample.weight * targets_[c];
+            kept(fit, c)[m] = targets_[c];
             kept(value, c)[m] = sample.f[c];
             kept(gap, c)[m] = targets_[c] - sample.f[c];
             kept(residual_, c)[m] = sample.weight * kept(gap, c)[m];
@@ -77,11 +86,12 @@ void DualAscentUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
         counts_.add_outer(sample.weight, look.a);
         loops.axpy(sample.weight, look.a, ones_.data(), m);
         for (std::size_t c = 0; c < n_outputs_; ++c) {
-            // The least-squares fit follows its error in this sample: v += Q a (y - a'v) / alpha, v = f + gap.
+            // The least-squares fit follows its error in this sample: fit += Q a (y - a'fit) / alpha.
             const double error = targets_[c] - loops.dot(look.a, kept(value, c), m);
-            loops.axpy((error - loops.dot(look.a, kept(gap, c), m)) / alpha, covariance_.gain(), kept(gap, c), m);
+            const double by = (error - loops.dot(look.a, kept(gap, c), m)) / alpha;
+            loops.axpy(by, covariance_.gain(), kept(fit, c), m);
+            loops.axpy(by, covariance_.gain(), kept(gap, c), m);
             loops.axpy(sample.weight * error, look.a, kept(residual_, c), m);
-            loops.axpy(sample.weight * targets_[c], look.a, kept(target, c), m);
         }
     }
     climb(dictionary);
@@ -97,54 +107,66 @@ void DualAscentUpdate::begin(Dictionary& dictionary, std::size_t c) {
     kept(residual_, c)[0] = ones_[0] * kept(gap, c)[0];
 }
 
+double DualAscentUpdate::direction(const double* from, double* to) const {
+    const std::size_t m = gram_.size();
+    const double largest = simd::loops().max_abs(from, m);
+    for (std::size_t j = 0; j < m; ++j) to[j] = largest > 0.0 ? from[j] / largest : 0.0;
+    std::fill(to + m, to + simd::padded(m), 0.0);
+    return largest;
+}
+
 void DualAscentUpdate::climb(Dictionary& dictionary) {
     const auto& loops = simd::loops();
-    const std::size_t m = gram_.size();
+    const std::size_t m = gram_.size(), C = n_outputs_;
     if (m == 0) return;
-    double *q = room(0), *counted = room(n_outputs_);  // K r, and A'A K r, of all outputs
-    gram_.multiply(kept(residual_, 0), n_outputs_, capacity_, q);
-    counts_.multiply(q, n_outputs_, capacity_, counted);
-    for (std::size_t c = 0; c < n_outputs_; ++c, q += capacity_, counted += capacity_) {
-        const double *r = kept(residual_, c), *z = kept(gap, c);
-        const double slope = loops.dot(r, z, m), bend = loops.dot(r, q, m), spread = loops.dot(q, counted, m);
-        const bool rises = slope > 0.0 && bend >= least_bend;
-        if (!std::isinf(box_)) {
+    double *unit = room(0), *bent = room(C), *counted = room(2 * C);  // the direction r, K r and A'A K r
+    for (std::size_t c = 0; c < C; ++c) lengths_[c] = direction(kept(residual_, c), unit + c * capacity_);
+    gram_.multiply(unit, C, capacity_, bent);
+    if (boxed())
+        fit_ones(room(rooms * C), room(rooms * C + 1));
+    else
+        counts_.multiply(bent, C, capacity_, counted);
+    for (std::size_t c = 0; c < C; ++c, unit += capacity_, bent += capacity_, counted += capacity_) {
+        const double slope = loops.dot(unit, kept(gap, c), m), bend = loops.dot(unit, bent, m);
+        const bool rises = slope > 0.0 && bend > 0.0;
+        if (boxed()) {
             climb_in_box(dictionary, c, rises ? slope / bend : 0.0);
             continue;
         }
-        if (!rises || !(spread >= least_bend)) continue;
-        const double eta = best_ == Best::dual ? slope / bend : bend / spread;
-        loops.axpy(eta, r, dictionary.weights(c), m);
-        loops.axpy(eta, q, kept(value, c), m);
-        loops.axpy(-eta, q, kept(gap, c), m);
-        loops.axpy(-eta, counted, kept(residual_, c), m);
-        loops.axpy(-eta * epsilon_, ones_.data(), kept(sum, c), m);
+        const double spread = loops.dot(bent, counted, m), length = lengths_[c];
+        const double along = far_ ? slope / bend : bend / spread * length;
+        if (!rises || !(spread > 0.0) || !std::isfinite(along)) continue;
+        loops.axpy(along, unit, dictionary.weights(c), m);
+        loops.axpy(along, bent, kept(value, c), m);
+        loops.axpy(-along, bent, kept(gap, c), m);
+        loops.axpy(-along, counted, kept(residual_, c), m);
+        const double fall = along / length * epsilon_;
+        if (std::isfinite(fall)) loops.axpy(-fall, ones_.data(), kept(sum, c), m);
     }
     if (++steps_ % renewal == 0) renew(dictionary);
 }
 
 void DualAscentUpdate::renew(Dictionary& dictionary) {
-    double* t = room(0);
     for (std::size_t c = 0; c < n_outputs_; ++c) {
         gram_.multiply(dictionary.weights(c), 1, capacity_, kept(value, c));
+        for (std::size_t j = 0; j < gram_.size(); ++j) kept(gap, c)[j] = kept(fit, c)[j] - kept(value, c)[j];
         residual(c, kept(residual_, c));
-        std::fill_n(kept(gap, c), simd::padded(gram_.size()), 0.0);
-        covariance_.factor().multiply(0, gram_.size(), kept(residual_, c), t, kept(gap, c));
     }
 }
 
-void DualAscentUpdate::climb_in_box(Dictionary& dictionary, std::size_t c, double eta) {
+// `along`: how far the step goes in the direction of r.
+void DualAscentUpdate::climb_in_box(Dictionary& dictionary, std::size_t c, double along) {
     const auto& loops = simd::loops();
-    const std::size_t m = gram_.size(), first = 2 * n_outputs_;
-    double *ones = room(first), *bent = room(first + 1), *t = room(first + 2), *w = dictionary.weights(c);
-    const double* z = kept(gap, c);
-    Move along{room(first + 3), room(first + 4), room(first + 5), 0.0}, gradient{room(first + 6), room(first + 7), room(first + 8), 0.0};
-    fit_ones(ones, t);
-    try_in_box(w, c, kept(residual_, c), ones_.data(), eta, along);
-    gram_.multiply(z, 1, capacity_, bent);
-    const double bend = loops.dot(z, bent, m);
-    try_in_box(w, c, z, ones, bend >= least_bend ? loops.dot(z, z, m) / bend : 1.0 / dictionary.diagonal()[0], gradient);
-    const Move& better = along.rise >= gradient.rise ? along : gradient;
+    const std::size_t m = gram_.size(), first = rooms * n_outputs_;
+    double *ones = room(first), *unit = room(first + 2), *bent = room(first + 3), *w = dictionary.weights(c);
+    Move step{room(first + 4), room(first + 5), room(first + 6), 0.0}, gradient{room(first + 7), room(first + 8), room(first + 9), 0.0};
+    const double length = lengths_[c];
+    try_in_box(w, c, room(c), ones_.data(), along, length > 0.0 ? along / length : 0.0, step);
+    const double size = direction(kept(gap, c), unit);
+    gram_.multiply(unit, 1, capacity_, bent);
+    const double bend = loops.dot(unit, bent, m), far = bend > 0.0 ? size * (loops.dot(unit, unit, m) / bend) : 0.0;
+    try_in_box(w, c, unit, ones, far, size > 0.0 && bend > 0.0 ? far / size : 1.0 / dictionary.diagonal()[0], gradient);
+    const Move& better = step.rise >= gradient.rise ? step : gradient;
     if (!(better.rise > 0.0)) return;
     loops.axpy(1.0, better.w, w, m);
     loops.axpy(1.0, better.s, kept(sum, c), m);
@@ -154,14 +176,15 @@ void DualAscentUpdate::climb_in_box(Dictionary& dictionary, std::size_t c, doubl
     loops.axpy(-1.0, bent, kept(residual_, c), m);
 }
 
-void DualAscentUpdate::try_in_box(const double* weights, std::size_t c, const double* w, const double* s, double scale, Move& move) {
+void DualAscentUpdate::try_in_box(const double* weights, std::size_t c, const double* w, const double* s, double along, double down,
+                                  Move& move) {
     const auto& loops = simd::loops();
     const std::size_t m = gram_.size();
-    const double *sums = kept(sum, c), *ones = room(2 * n_outputs_), half = 0.5 * scale;
+    const double *sums = kept(sum, c), *ones = room(rooms * n_outputs_), lowered = down * epsilon_;
     for (std::size_t j = 0; j < m; ++j) {
         const double star = 0.5 * (sums[j] + weights[j]), plain = 0.5 * (sums[j] - weights[j]);
-        const double by_star = clipped(star + half * (w[j] - epsilon_ * s[j])) - star;
-        const double by_plain = clipped(plain - half * (w[j] + epsilon_ * s[j])) - plain;
+        const double by_star = clipped(star + 0.5 * (along * w[j] - lowered * s[j])) - star;
+        const double by_plain = clipped(plain - 0.5 * (along * w[j] + lowered * s[j])) - plain;
         move.w[j] = by_star - by_plain;
         move.s[j] = by_star + by_plain;
     }
@@ -189,22 +212,19 @@ void DualAscentUpdate::alpha_star(const Dictionary& dictionary, std::size_t c, d
     for (std::size_t j = 0; j < gram_.size(); ++j) out[j] = clipped(0.5 * (kept(sum, c)[j] + dictionary.weights(c)[j]));
 }
 
-void DualAscentUpdate::residual(std::size_t c, double* out) const {
-    counts_.multiply(kept(value, c), 1, capacity_, out);
-    for (std::size_t j = 0; j < gram_.size(); ++j) out[j] = kept(target, c)[j] - out[j];
-}
+void DualAscentUpdate::residual(std::size_t c, double* out) const { counts_.multiply(kept(gap, c), 1, capacity_, out); }
 
 double DualAscentUpdate::dual(const Dictionary& dictionary, std::size_t c) const {
     const std::size_t m = gram_.size();
     std::vector<double> ones(capacity_), t(capacity_);
     fit_ones(ones.data(), t.data());
     const double *w = dictionary.weights(c), *f = kept(value, c), *z = kept(gap, c);
-    double fit = 0.0, zone = 0.0;
+    double gained = 0.0, zone = 0.0;
     for (std::size_t j = 0; j < m; ++j) {
-        fit += w[j] * (z[j] + 0.5 * f[j]);
+        gained += w[j] * (z[j] + 0.5 * f[j]);
         zone += kept(sum, c)[j] * ones[j];
     }
-    return fit - epsilon_ * zone;
+    return gained - epsilon_ * zone;
 }
 
 }  // namespace parsimon

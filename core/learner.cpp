@@ -21,7 +21,7 @@ Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, s
         refuse("learning with this loss is stable only for step_size < ", largest, " / k(x, x), which is ", largest, " here; got ",
                largest / bound);
     }
-    recipe_.update->attach(dictionary_);
+    recipe_.update->attach(dictionary_, *recipe_.loss);
     dictionary_.reserve_scratch(recipe_.batch_size);
     scratch_.reserve(recipe_.kernel->levels() + 1, (n_features + 1) * simd::panel_width + dictionary_.depth());
     step_.samples.resize(recipe_.batch_size);
@@ -47,9 +47,11 @@ void Learner::set_outputs(std::size_t n_outputs) {
     outputs_.reserve(3 * recipe_.batch_size * times * n_outputs);  // first what may fail, so that nothing is left half done
     place_outputs();
     dictionary_.reserve_outputs(times * n_outputs);
+    recipe_.update->set_outputs(times * n_outputs);
     if (recipe_.averages()) dictionary_.add_outputs(2 * n_outputs_, more);
     dictionary_.add_outputs(n_outputs_, more);
     n_outputs_ = n_outputs;
+    averaged_ = 0;  // means begin anew: one over all steps would keep the new ones small for as long again
     place_outputs();
 }
 

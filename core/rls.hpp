@@ -45,7 +45,7 @@ private:
 class RLSUpdate : public Update, private Aligned {
 public:
     RLSUpdate(double ridge, double forgetting) : ridge_(ridge), covariance_(forgetting) {}
-    void attach(Dictionary& dictionary) override { dictionary.attach(*this); }
+    void attach(Dictionary& dictionary, const Loss&) override { dictionary.attach(*this); }
     void open(Dictionary& dictionary, Step& step) override;
     void step(Dictionary& dictionary, Sample& sample, Step& step) final;
     // The centre without which the squared error rises least: w_j^2 / P_jj.

@@ -15,7 +15,9 @@ public:
     // Learning is stable only while weight k(x, x) stays below this.
     virtual double kernel_bound(const Loss&) const { return std::numeric_limits<double>::infinity(); }
     // Once, before the first step: attach whatever is kept for each centre.
-    virtual void attach(Dictionary&) {}
+    virtual void attach(Dictionary&, const Loss&) {}
+    // There are to be more outputs; if that fails nothing has changed.
+    virtual void set_outputs(std::size_t) {}
     // At the start of a step: its rate, and each sample's proposed coefficient.
     virtual void open(Dictionary& dictionary, Step& step) = 0;
     // Learn one sample; append it if it was admitted.

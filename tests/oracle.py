@@ -251,12 +251,12 @@ def sog_svr(k, X, y, epsilon, nu, gamma=0.0, targets=None, best="dual"):
     """SOG-SVR, Table 2 of Engel, Mannor & Meir 2002 with alpha_1 = max(0, -y/k) and one shared step, which the paper leaves open.
 
     It is best for the dual, or for the squared error.
-    targets(f, y), if given, says what is aimed at (SOG-SVC). Returns predictions before each sample, centres, alpha, alpha*, and A, A'y.
+    targets(f, y), if given, says what is aimed at (SOG-SVC). Returns predictions before each sample, centres, alpha, alpha*.
     """
     aim = targets or (lambda f, y: y)
     kxx = k(X[:1], X[:1])[0, 0]
     t = aim(0.0, y[0])
-    centres, K, A, Ay, Ae = [X[0]], np.array([[kxx]]), np.ones((1, 1)), np.array([t]), np.ones(1)
+    centres, K, A, Ae = [X[0]], np.array([[kxx]]), np.ones((1, 1)), np.ones(1)
     star, plain, predictions = np.array([max(0.0, t / kxx)]), np.array([max(0.0, -t / kxx)]), [0.0]
     ts = [t]
     for x, label in zip(X[1:], y[1:], strict=True):
@@ -268,9 +268,9 @@ def sog_svr(k, X, y, epsilon, nu, gamma=0.0, targets=None, best="dual"):
             centres.append(x)
             K = np.block([[K, h[:, None]], [h, kxx]])
             A = np.pad(A, ((0, 0), (0, 1)))
-            Ay, Ae, star, plain = (np.append(v, 0.0) for v in (Ay, Ae, star, plain))
+            Ae, star, plain = (np.append(v, 0.0) for v in (Ae, star, plain))
             a = np.append(np.zeros(len(a)), 1.0)
-        A, Ay, Ae = np.vstack([A, a]), Ay + a * t, Ae + a
+        A, Ae = np.vstack([A, a]), Ae + a
         ts.append(t)
         r = A.T @ (np.array(ts) - A @ (K @ (star - plain)))
         if best == "dual":
@@ -278,7 +278,7 @@ def sog_svr(k, X, y, epsilon, nu, gamma=0.0, targets=None, best="dual"):
         else:
             eta = r @ K @ r / np.sum((A @ (K @ r)) ** 2)
         star, plain = star + eta / 2 * (r - epsilon * Ae), plain - eta / 2 * (r + epsilon * Ae)
-    return np.array(predictions), np.array(centres), plain, star, A, Ay
+    return np.array(predictions), np.array(centres), plain, star
 
 
 def lasso(G, b, lam):

@@ -1,6 +1,7 @@
 """POLK and BSGD against their specifications."""
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import oracle
@@ -17,6 +18,7 @@ from parsimon import (
     POLKRegressor,
     SPLRegressor,
     _core,
+    algorithms,
     diagnostics,
     kernels,
     losses,
@@ -640,3 +642,35 @@ def test_averages_are_pruned_with_the_function_and_met_by_new_classes():
     assert errors[1] < errors[0]
     with pytest.raises(ValueError, match="average"):
         POLKClassifier(average=-1).fit(X[:10], y[:10])
+
+
+def test_a_budget_brings_no_other_change_with_it():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    model = POLKRegressor(gamma=2.0, parsimony=1e-4, budget=100).fit(X, X[:, 0])
+    model.set_params(parsimony=5.0)
+    with pytest.raises(ValueError, match="parsimony was"):
+        model.set_budget(60)
+    assert model.set_params(parsimony=1e-4).set_budget(60).n_centers_ == 60
+
+
+def test_a_class_met_late_is_seen_by_the_mean():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 2))
+    y = (X[:, 0] > 0).astype(int)
+    X[5000:] += np.where(rng.random((1000, 1)) < 0.5, 6.0, 0.0)
+    y[5000:][X[5000:].sum(axis=1) > 6] = 2
+    model = POLKClassifier(gamma=0.5, budget=60, average=True).partial_fit(X[:5000], y[:5000])
+    model.partial_fit(X[5000:], y[5000:])
+    assert np.mean(model.predict(X[5000:])[y[5000:] == 2] == 2) > 0.9
+
+
+def test_what_average_may_be():
+    X, y = make_multidist(200, random_state=0)
+    options = {"gamma": 1.0, "shuffle": False}
+    plain, means = (POLKClassifier(**options, average=a).fit(X, y).weights_ for a in (False, True))
+    for average, expected in [(0, plain), (np.False_, plain), (np.True_, means), (10**6, plain)]:
+        np.testing.assert_array_equal(POLKClassifier(**options, average=average).fit(X, y).weights_, expected)
+    with pytest.raises(TypeError, match="average"):
+        POLKClassifier(average=None).fit(X, y)
+    with pytest.raises(ValueError, match="gradient steps"):
+        replace(algorithms.krls(kernels.Gaussian()), average_after=5)

@@ -41,7 +41,7 @@ def reduced(model, X):
 @pytest.mark.parametrize("ridge", [0.0, 0.01])
 def test_trajectory_is_the_oracles(step, ridge):
     X, y = plane(2000)
-    predictions, centres, alpha, alpha_star, *_ = oracle.sog_svr(KERNEL, X, y, 0.1, 0.01, ridge, best=step)
+    predictions, centres, alpha, alpha_star = oracle.sog_svr(KERNEL, X, y, 0.1, 0.01, ridge, best=step)
     model = SOGSVR(gamma=0.5, epsilon=0.1, tolerance=0.01, ridge=ridge, step=step)
     np.testing.assert_allclose(model.predict_then_learn(X, y), predictions, rtol=0, atol=1e-7)
     np.testing.assert_array_equal(model.centers_, centres)
@@ -59,7 +59,7 @@ def test_classifier_trajectory_is_the_oracles(step):
     def aim(f, y):
         return y if y * f < 1 else f  # a sample beyond its margin pulls no more
 
-    *_, alpha, alpha_star, _, _ = oracle.sog_svr(KERNEL, X, labels, 0.0, 0.01, targets=aim, best=step)
+    *_, alpha, alpha_star = oracle.sog_svr(KERNEL, X, labels, 0.0, 0.01, targets=aim, best=step)
     model = SOGSVC(gamma=0.5, tolerance=0.01, step=step).partial_fit(X, labels, classes=[-1, 1])
     w = alpha_star - alpha
     np.testing.assert_allclose(model.weights_, np.stack([-w, w], axis=1), rtol=0, atol=1e-6 * np.abs(w).max())
@@ -271,3 +271,81 @@ def test_an_unused_zero_function_is_no_centre():
     assert model.n_centers_ == 0
     assert model.ascend(3).predict([[1.0]]) == 0.0
     assert model.dual_value_ == 0.0
+
+
+@pytest.mark.parametrize("box", [None, 5.0])
+@pytest.mark.parametrize("step", STEPS)
+def test_scale_does_not_matter(step, box):
+    X, y = plane(200)
+    plain = SOGSVR(gamma=0.5, epsilon=0.1, step=step, box=box).fit(X, y)
+    for scale in (2.0**-500, 2.0**300):
+        scaled = SOGSVR(gamma=0.5, epsilon=0.1 * scale, step=step, box=box and box * scale).fit(X, y * scale)
+        np.testing.assert_allclose(
+            scaled.weights_ / scale, plain.weights_, rtol=0, atol=1e-9 * np.abs(plain.weights_).max()
+        )
+
+
+@pytest.mark.parametrize("box", [None, 1e3])
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    ("kernel", "X", "y", "weight"),
+    [
+        ("linear", np.array([[1e-30], [1e30], [5e29], [-1e30], [1e-30]] * 10), 1e100, 1.0),
+        (kernels.Constant(1e79) * kernels.Gaussian(1.0), np.linspace(-3, 3, 50)[:, None], 4e99, 1e20),
+        ("gaussian", np.ones((50, 2)), 1e100, 1e-20),
+        ("gaussian", np.repeat([[0.0], [1.0]], 25, axis=0), 1e-300, 1.0),
+        ("polynomial", 1e10 * np.random.default_rng(0).normal(size=(50, 2)), -1e100, 1.0),
+    ],
+    ids=["scales", "large kernel", "constant", "tiny", "polynomial"],
+)
+def test_no_accepted_input_makes_a_weight_that_is_not_a_number(kernel, X, y, weight, step, box):
+    rng = np.random.default_rng(0)
+    model = SOGSVR(kernel, bias=0.0, tolerance=0.0, step=step, box=box)
+    model.fit(X, y * rng.uniform(-1, 1, size=len(X)), sample_weight=np.full(len(X), weight)).ascend(300)
+    assert np.isfinite(model.weights_).all()
+    assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize("options", [{"step": "dual"}, {"step": "error"}, {"box": 1000.0}], ids=str)
+def test_weights_of_very_different_size(options):
+    X, y = plane(300)
+    weights = np.where(np.random.default_rng(1).random(300) < 0.9, 1e-20, 1e20)
+    model = SOGSVR(gamma=0.5, tolerance=0.1, **options).fit(X, y, sample_weight=weights)
+    value = model.dual_value_
+    for _ in range(30):
+        before, value = value, model.ascend(10).dual_value_
+        assert value >= before - 1e-9 * abs(before)
+    assert np.abs(model.predict(X)).max() < 10
+
+
+def test_a_class_met_late_begins_where_it_is_met():
+    X, y = plane(600)
+    labels = np.digitize(y, [-0.7, 0.7])
+    order = np.argsort(labels == 2, kind="stable")
+    late = SOGSVC(gamma=0.5)
+    for rows in np.array_split(order, 30):
+        late.partial_fit(X[rows], labels[rows])
+    assert late.weights_.shape == (late.n_centers_, 3)
+    assert late.score(X, labels) > 0.9
+    value = late.dual_value_
+    assert (late.ascend().dual_value_ >= value - 1e-9).all()
+
+
+def test_a_kernel_that_fails_while_a_class_is_added_leaves_a_sound_model():
+    fail = False
+
+    def k(x, z):
+        if fail and not np.array_equal(x, z):
+            raise RuntimeError("no")
+        return float(np.exp(-np.sum((x - z) ** 2)))
+
+    X, y = plane(40)
+    model = SOGSVC(kernels.Function(k), bias=0.0).partial_fit(X, y > 0)
+    fail = True
+    with pytest.raises(RuntimeError, match="no"):
+        model.partial_fit(X[:1] + 0.1, [2])
+    fail = False
+    n = len(model._learner.dual()["value"])
+    assert np.isfinite(model._learner.dual()["value"]).all()
+    assert model._learner.n_outputs == n
+    assert np.isfinite(model.partial_fit(X, y > 0).predict(X)).all()

@@ -69,10 +69,9 @@ TEST(a_block_of_a_dual_ascent_equals_its_rows) {
     const Stream stream(400);
     for (const double box : {std::numeric_limits<double>::infinity(), 0.5}) {
         const auto make = [box] {
-            return Learner(
-                {gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<DependenceAdmission>(0.05, 0.01, 1000),
-                 std::make_shared<DualAscentUpdate>(0.1, box, DualAscentUpdate::Best::error, 1.0), std::make_shared<NoCompression>()},
-                2, 2, 0);
+            return Learner({gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<DependenceAdmission>(0.05, 0.01, 1000),
+                            std::make_shared<DualAscentUpdate>(0.1, box, false), std::make_shared<NoCompression>()},
+                           2, 2, 0);
         };
         Learner block = make(), rows = make();
         block.learn(stream.x.data(), stream.y.data(), nullptr, stream.n, nullptr);

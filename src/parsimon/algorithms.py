@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from parsimon import _core
 from parsimon._parts import lookup, real, whole
 from parsimon.admission import (
@@ -78,6 +80,8 @@ class Recipe:
         whole("batch_size", self.batch_size, at_least=1, at_most=10**6)
         if self.average_after is not None:
             whole("average", self.average_after, at_least=0, at_most=2**62)
+            if not isinstance(self.update, Gradient):
+                raise ValueError(f"averaging is for gradient steps, got {self.update!r}")
         if not isinstance(self.kernel, Kernel):
             raise TypeError(f"kernel must be an object of parsimon.kernels, got {self.kernel!r}")
         if isinstance(self.compression, Merge) and not isinstance(self.kernel, Gaussian):
@@ -243,8 +247,17 @@ def polk(
         update=ProjectedGradient(step_size, alpha, rule),
         compression=MatchingPursuit(parsimony, 2.0 if rule.power > 0 else 1.5, budget),
         batch_size=batch_size,
-        average_after=None if average is False else 0 if average is True else average,
+        average_after=_average_after(average),
     )
+
+
+def _average_after(average: bool | int) -> int | None:
+    """Return after how many samples averaging begins: False and 0 are never, True is from the first on."""
+    if average is None:
+        raise TypeError("average must be a bool or a whole number, got None")
+    if isinstance(average, bool | np.bool_):
+        return 0 if average else None
+    return average or None
 
 
 def sog(
@@ -259,15 +272,15 @@ def sog(
     budget: int | None = None,
 ) -> Recipe:
     """Sparse online greedy support vector machines (Engel, Mannor & Meir 2002): regression with the squared loss, classification with the squared hinge."""
-    if isinstance(loss, SquaredHinge):  # w = alpha* - alpha is in [-box, box] when each of them is within half of it
-        update = DualAscent(epsilon, None if box is None else 0.5 * box, step, curvature=2.0)
-    else:
-        update = DualAscent(epsilon, box, step)
+    if box is not None:
+        real("box", box, above=0, at_most=1e200)
+        if isinstance(loss, SquaredHinge):
+            box = 0.5 * box  # w = alpha* - alpha is in [-box, box] when each of them is within half of it
     return Recipe(
         kernel=kernel,
         loss=loss,
         admission=LinearDependence(tolerance, ridge, budget),
-        update=update,
+        update=DualAscent(epsilon, box, step),
         compression=Nothing(),
     )
 

@@ -204,8 +204,8 @@ class RowRLS(SpanRLS):
         return _core.RowRLSUpdate(self.ridge, self.forgetting)
 
 
-#: What the steps of `DualAscent` can be best for.
-BEST = {"dual": 0, "error": 1}
+#: What the steps of `DualAscent` can be best for, and whether that is the longer one.
+STEPS = {"dual": True, "error": False}
 
 
 @dataclass(frozen=True)
@@ -217,41 +217,39 @@ class DualAscent(Update):
 
         w <- w + eta r,   s <- s - eta epsilon A'e,   r = A'(y - A f),
 
-    (4.12) with one step for both. The paper leaves its length open; `best` says what it is best for:
+    (4.12) with one step for both, whose length the paper leaves open. `step` says what it is best for:
 
     - "dual": L is largest, eta = r'Q r / r'K r;
-    - "error": ||y - A f||^2 is least, eta = r'K r / (K r)'A'A K r. Never the longer one of the two, so that L rises too, and on real data the better one by far: where L is largest, f
-      has often gone too far to fit what was seen.
+    - "error": ||y - A f||^2 is least, eta = r'K r / (K r)'A'A K r. Never the longer one of the two, so that L rises too. On real data it fits far better; where samples have very different
+      weights, or some region far more of them, "dual" comes to rest sooner.
 
-    L never falls. The insensitive zone acts on s alone: without a box f does not depend on epsilon, and comes to rest where A'(y - A f) = 0, which is least squares. With a `box` (4.22),
+    L never falls while nothing new is seen. The insensitive zone acts on s alone: without a box f does not depend on epsilon, and comes to rest where A'(y - A f) = 0, which is least squares. With a `box` (4.22),
     -box <= alpha, alpha* <= box, the step is that of "dual", and what leaves the box is cut off; the gradient's own step, cut off too, is tried beside it, and the better one goes as far as L
     rises: the fixed point is the maximum of L in the box.
 
-    The target y of a sample is f - l'(f) / curvature: y itself for the squared loss (curvature 1); for the squared hinge (curvature 2) y while its margin is violated, and else f. A
-    sample's weight is a factor on its row of A'A, A'y and A'e. Centres never leave. O(m^2) for each sample.
+    The target y of a sample is f - l'(f) / L with L the loss's curvature: y itself for the squared loss; for the squared hinge y while its margin is violated, and else f. A sample's weight is
+    a factor on its row of A'A, A'y and A'e. Centres never leave. O(m^2) for each sample and output.
 
     Reference: Engel, Mannor & Meir, *Sparse online greedy support vector regression*, ECML 2002.
 
     >>> DualAscent(epsilon=0.1)
-    DualAscent(epsilon=0.1, box=None, best='error', curvature=1.0)
+    DualAscent(epsilon=0.1, box=None, step='error')
     """
 
     epsilon: float = 0.0
     box: float | None = None
-    best: str = "error"
-    curvature: float = 1.0
+    step: str = "error"
 
     def __post_init__(self) -> None:
         real("epsilon", self.epsilon, at_least=0, at_most=1e100)
         if self.box is not None:
             real("box", self.box, above=0, at_most=1e200)
-        lookup(BEST, self.best, "step")
-        real("curvature", self.curvature, above=0)
+        lookup(STEPS, self.step, "step")
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
         box = math.inf if self.box is None else self.box
-        return _core.DualAscentUpdate(self.epsilon, box, BEST[self.best], self.curvature)
+        return _core.DualAscentUpdate(self.epsilon, box, STEPS[self.step])
 
 
 UPDATES: dict[str, type[Update]] = {

@@ -75,18 +75,20 @@ class StreamEstimator(BaseEstimator):  # type: ignore[misc]
         """Hold at most `budget` centres from now on; those beyond it leave at once, by the estimator's own rule.
 
         So a model can learn with room to choose from, and then be brought down to what there is to be room for, at once or by and by: what is left of a large dictionary is better
-        than what a small one came to hold. Not every model can take a budget if it began without one: not those that keep no record of what a removal costs.
+        than what a small one came to hold. The parameter `budget` is set to it, for later `fit`s too; memory once taken stays taken. Not every model can take one: not those that began
+        without a budget and keep no record of what a removal costs, nor those whose budget is not kept by removing centres.
         """
         learner = self._fitted()
         if "budget" not in self._learns_with:
             raise TypeError(f"{type(self).__name__} has no budget")
+        self._require_unchanged(but="budget")
         before, after = (
             self._algorithm(self.kernel_, **{**self._options(), "budget": b})
             for b in (self._learns_with["budget"], budget)
         )
         if after.compression.budget is None or replace(after, compression=before.compression) != before:
             raise ValueError(
-                f"{self!r} cannot be given budget={budget!r} after learning began: call fit to start afresh"
+                f"{type(self).__name__} cannot be given budget={budget!r} after learning began: its budget is not kept by removing centres; call fit to start afresh"
             )
         learner.compress_by(after.compression.core())
         self.budget = budget
@@ -185,15 +187,19 @@ class StreamEstimator(BaseEstimator):  # type: ignore[misc]
     def _block(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array, int]:
         if not hasattr(self, "_learner"):
             return self._begin(X, y, all_at_once=False)
-        for name, value in self.get_params(deep=False).items():
-            used = self._learns_with[name]
-            if value is not used and value != used:
-                raise ValueError(
-                    f"{name} was {used!r} when learning began and is {value!r} now: call fit to start afresh with it"
-                )
+        self._require_unchanged()
         X = self._validated(X, reset=False)
         Y, n_outputs = self._more_targets(y, len(X))
         return X, Y, n_outputs
+
+    def _require_unchanged(self, but: str | None = None) -> None:
+        """Refuse parameters that are not those that learning began with."""
+        for name, value in self.get_params(deep=False).items():
+            used = self._learns_with[name]
+            if name != but and value is not used and value != used:
+                raise ValueError(
+                    f"{name} was {used!r} when learning began and is {value!r} now: call fit to start afresh with it"
+                )
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> Array:
         # NaN and infinity are the core's to find: it names row and column.

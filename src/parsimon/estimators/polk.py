@@ -61,7 +61,7 @@ class POLKRegressor(WeightedRegressor, _POLK):
         The most centres held, whatever eps says.
     average : bool or int, default=False
         Predict with the mean of f over the steps, from the first on (True) or once so many samples were seen: it takes out the noise that a constant step leaves. The mean is held over
-        the same dictionary, and what its projections cost is booked with that of f. Learning itself goes on with f.
+        the same dictionary, and what its projections cost is booked with that of f. Learning itself goes on with f. A class met later lets the mean begin anew.
     n_passes : int, default=1
         Passes over the data in `fit`.
 

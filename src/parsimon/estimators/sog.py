@@ -59,8 +59,11 @@ class SOGSVR(WeightedRegressor, _SOG):
         alpha* += eta/2 A'(y - f - epsilon e),    alpha -= eta/2 A'(y - f + epsilon e),    f(x) = sum_j (alpha*_j - alpha_j) k(d_j, x)
 
     with a step eta of the best length. Then alpha* - alpha moves by eta A'(y - f): **without a box the insensitive zone cancels out of f**, which comes to rest where A'(y - f) = 0, least squares
-    in the span of the centres; epsilon tells in alpha and alpha* alone. With a box f is that of the maximum of the reduced dual in the box. Which samples become centres depends on X
-    only, never on y. O(m^2) for each sample, whatever the number of samples.
+    in the span of the centres; epsilon tells in alpha and alpha* alone. With a box f comes to rest at the maximum of the reduced dual in the box. Which samples become centres depends on X
+    only, never on y. O(m^2) for each sample and output, whatever the number of samples.
+
+    Nothing but the dictionary regularises f: the more passes or further steps (`ascend`), the nearer it is to plain least squares over the centres. There is a small offset only (`bias`): centre
+    y, or let `bias` be large where y lies far from zero.
 
     Parameters
     ----------
@@ -68,14 +71,14 @@ class SOGSVR(WeightedRegressor, _SOG):
     bias : float >= 0, default=0.1
         lambda: the kernel used is k + lambda^2, which gives f a (regularised) offset.
     epsilon : float >= 0, default=0.1
-        The insensitive zone.
+        The insensitive zone. Without a box it changes no prediction, and only says how fast alpha and alpha* fall together, for as long as is learned; with one, it draws both towards -C.
     tolerance : float >= 0, default=0.01
         nu, a squared norm: smaller admits more centres.
     step : "error" or "dual", default="error"
         How long the steps are, which the paper leaves open: where the squared error on all that was seen is least, or where the dual is largest. The dual rises with both; the first
-        fits far better. With a box the steps are those of "dual".
+        fits far better on most data, the second copes better with weights of very different size. With a box the steps are those of "dual".
     ridge : float >= 0, default=0
-        The paper's gamma: keeps the coefficients a_t small, at the price of more centres.
+        The paper's gamma: keeps the coefficients a_t small, at the price of more centres, and of a fit that is no longer quite least squares.
     box : float > 0 or None, default=None
         C of (4.22): -C <= alpha, alpha* <= C. In the paper's words maintaining it seems to be unnecessary.
     budget : int or None, default=None
@@ -172,7 +175,9 @@ class SOGSVC(StreamClassifier, _SOG):
     Parameters
     ----------
     kernel, gamma : as in `KNLMSRegressor`.
-    bias, tolerance, step, ridge, budget, n_passes : as in `SOGSVR`.
+    bias, step, ridge, budget, n_passes : as in `SOGSVR`.
+    tolerance : float >= 0, default=0.1
+        nu, a squared norm: smaller admits more centres.
     box : float > 0 or None, default=None
         -box <= w <= box.
     shuffle : bool, default=True
@@ -201,7 +206,7 @@ class SOGSVC(StreamClassifier, _SOG):
     >>> from parsimon import SOGSVC
     >>> X = np.random.default_rng(0).normal(size=(2000, 2))
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "different")
-    >>> model = SOGSVC(gamma=1.0, tolerance=0.1, random_state=0).fit(X, y)
+    >>> model = SOGSVC(gamma=1.0, random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.95), bool(model.n_centers_ < 100)
     (True, True)
     """
@@ -214,7 +219,7 @@ class SOGSVC(StreamClassifier, _SOG):
         *,
         gamma: float | str = "scale",
         bias: float = 0.1,
-        tolerance: float = 0.01,
+        tolerance: float = 0.1,
         step: str = "error",
         ridge: float = 0.0,
         box: float | None = None,
