@@ -13,6 +13,7 @@
 #include "bindings.hpp"
 #include "dictionary_arrays.hpp"
 #include "input.hpp"
+#include "state_arrays.hpp"
 
 namespace parsimon::bindings {
 namespace {
@@ -38,6 +39,22 @@ public:
         Result result({X.shape(0)});
         code(X, nullptr, result.data());
         return result.release();
+    }
+
+    nb::tuple state() {
+        State state;
+        {
+            nb::gil_scoped_release release;
+            std::unique_lock lock(mutex_);
+            atoms_.visit(StateVisitor::writer(state));
+        }
+        return to_python(state);
+    }
+    void restore(const nb::dict& arrays, const nb::dict& counts) {
+        State state = from_python(arrays, counts);
+        std::unique_lock lock(mutex_);
+        if (atoms_.seen() > 0) throw std::runtime_error("these atoms have learned already");
+        atoms_.visit(StateVisitor::reader(state));
     }
 
     template <class Read>
@@ -138,6 +155,8 @@ void bind_atoms(nb::module_& m) {
             nb::arg("budget"), nb::arg("precision"))
         .def("learn", &SharedAtoms::learn, nb::arg("X"))
         .def("learn_with_costs", &SharedAtoms::learn_with_costs, nb::arg("X"))
+        .def("state", &SharedAtoms::state)
+        .def("restore", &SharedAtoms::restore, nb::arg("arrays"), nb::arg("counts"))
         .def("codes", &SharedAtoms::codes, nb::arg("X"))
         .def("errors", &SharedAtoms::errors, nb::arg("X"))
         .def("centers", reading([](const AtomLearner& a) { return centers(a.dictionary()); }))

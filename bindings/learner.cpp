@@ -17,6 +17,7 @@
 #include "bindings.hpp"
 #include "dictionary_arrays.hpp"
 #include "dual_ascent.hpp"
+#include "state_arrays.hpp"
 
 namespace parsimon::bindings {
 namespace {
@@ -67,6 +68,21 @@ public:
         nb::gil_scoped_release release;
         LearningLock guard(*this);
         learner_.climb(steps);
+    }
+
+    nb::tuple state() {
+        State state;
+        {
+            const auto lock = lock_briefly<std::unique_lock<std::shared_mutex>>();
+            learner_.visit(StateVisitor::writer(state));
+        }
+        return to_python(state);
+    }
+    void restore(const nb::dict& arrays, const nb::dict& counts) {
+        State state = from_python(arrays, counts);
+        const auto lock = lock_briefly<std::unique_lock<std::shared_mutex>>();
+        if (learner_.seen() > 0 || learner_.dictionary().size() > 0) throw std::runtime_error("this learner has learned already");
+        learner_.visit(StateVisitor::reader(state));
     }
 
     Array predict(const Matrix& X) const {
@@ -262,6 +278,8 @@ void bind_learner(nb::module_& m) {
              nb::arg("n_outputs") = 0)
         .def("learn_one", &SharedLearner::learn_one, nb::arg("x").none(), nb::arg("y").none())
         .def("compress_by", &SharedLearner::compress_by, nb::arg("compression"))
+        .def("state", &SharedLearner::state)
+        .def("restore", &SharedLearner::restore, nb::arg("arrays"), nb::arg("counts"))
         .def("climb", &SharedLearner::climb, nb::arg("steps"))
         .def("dual", reading(&describe_dual))
         .def("predict", &SharedLearner::predict, nb::arg("X"))

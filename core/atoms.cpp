@@ -36,6 +36,18 @@ std::size_t AtomLearner::nbytes() const {
            doubles * sizeof(double);
 }
 
+void AtomLearner::visit(StateVisitor visitor) {
+    dictionary_.visit(visitor.part("dictionary"));
+    const std::size_t M = dictionary_.size(), K = rules_.n_atoms;
+    if (M > rules_.budget) refuse("the state holds ", M, " samples, more than the budget of ", rules_.budget);
+    stored_.visit(visitor.part("stored"), M);
+    visitor.numbers("first", first_.data(), first_.size());
+    visitor.pieces("gram", K, [this, K](std::size_t k) { return std::pair(G_.data() + k * stride_, K); });
+    visitor.pieces("images", K, [this, M](std::size_t k) { return std::pair(H_.data() + k * dictionary_.capacity(), M); });
+    visitor.count("seen", seen_);
+    visitor.count("learned", learned_);
+}
+
 void AtomLearner::check(const double* x, std::size_t n, Scratch& scratch) const {
     const std::size_t d = dictionary_.n_features(), depth = dictionary_.depth();
     require_finite(x, n, d, "X");

@@ -51,6 +51,9 @@ public:
     // Codes (n, n_atoms) and squared errors (n,) of n checked points; either may be null. Const: threads may code together.
     void code(const double* x, std::size_t n, double* codes, double* errors) const;
 
+    // All that it has learned. Read into one of the same rules and shape that has seen nothing.
+    void visit(StateVisitor visitor);
+
     const Dictionary& dictionary() const { return dictionary_; }
     std::size_t n_atoms() const { return rules_.n_atoms; }
     std::uint64_t seen() const { return seen_; }

@@ -523,6 +523,43 @@ void Dictionary::maintain() {
         factor_.sum_diagonal();
 }
 
+void Dictionary::visit(StateVisitor visitor) {
+    const std::size_t m = visitor.size("centres", size_, std::uint64_t{1} << 32), d = n_features_;
+    std::vector<double> points;
+    if (visitor.reading()) {
+        visitor.expect("points", m * d);
+        visitor.expect("weights", m * n_outputs_);
+        if (needs_.factor) visitor.part("factor").expect("rows", m * (m + 1) / 2);
+        make_room(m);
+    }
+    points.resize(m * d);
+    for (std::size_t j = 0; !visitor.reading() && j < m; ++j) centre(j, points.data() + j * d);
+    visitor.numbers("points", points.data(), m * d);
+    if (visitor.reading()) {
+        std::vector<double> point(depth());
+        for (std::size_t j = 0; j < m; ++j) {
+            annotate(*kernel_, points.data() + j * d, 1, d, depth(), point.data(), scratch_);
+            points_.append(point.data());
+        }
+    }
+    size_ = m;
+    visitor.pieces("weights", n_outputs_, [this, m](std::size_t c) { return std::pair(weights(c), m); });
+    visitor.numbers("diagonal", diagonal_.data(), m);
+    if (needs_.factor) factor_.visit(visitor.part("factor"), m);
+    if (needs_.neighbours) {
+        std::vector<double> nearest(neighbour_.begin(), neighbour_.begin() + static_cast<std::ptrdiff_t>(m));
+        visitor.numbers("neighbours", nearest.data(), m);
+        visitor.numbers("coherences", neighbour_coherence_.data(), m);
+        for (std::size_t j = 0; j < m; ++j) {
+            if (!(nearest[j] >= 0.0 && nearest[j] < static_cast<double>(m))) refuse("the state's neighbours are not centres");
+            neighbour_[j] = static_cast<std::size_t>(nearest[j]);
+        }
+    }
+    visitor.count("changes", changes_);
+    visitor.count("next_probe", next_probe_);
+    visitor.count("rebuilds", rebuilds_);
+}
+
 void Dictionary::rebuild() {
     const std::size_t m = size_, stride = simd::padded(m);
     auto work = scratch_.take(3 * stride);

@@ -183,6 +183,9 @@ public:
     void rebuild();
     std::uint64_t rebuilds() const { return rebuilds_; }
 
+    // All of it but the kernel. Read into a dictionary that is empty.
+    void visit(StateVisitor visitor);
+
 private:
     double schur(const Look& look) const { return look.objective + needs_.ridge; }
     bool copies(const Look& look, std::size_t i, std::size_t j) const;  // whether it is centre j, which is in its place i

@@ -52,6 +52,16 @@ void DualAscentUpdate::attach(Dictionary& dictionary, const Loss& loss) {
     dictionary.attach(*this);
 }
 
+void DualAscentUpdate::visit(StateVisitor visitor, Dictionary& dictionary) {
+    const std::size_t m = dictionary.size();
+    covariance_.visit(visitor.part("covariance"), m);
+    gram_.visit(visitor.part("gram"), m);
+    counts_.visit(visitor.part("counts"), m);
+    visitor.numbers("ones", ones_.data(), m);
+    visitor.pieces("kept", n_kept * n_outputs_, [this, m](std::size_t i) { return std::pair(kept_.data() + i * capacity_, m); });
+    visitor.count("steps", steps_);
+}
+
 void DualAscentUpdate::open(Dictionary&, Step& step) {
     for (Sample& sample : step)
         for (std::size_t c = 0; c < n_outputs_; ++c) sample.coefficient[c] = -sample.gradient[c];

@@ -46,6 +46,7 @@ public:
     void step(Dictionary& dictionary, Sample& sample, Step& step) override;
     // One more step of every output on what was seen.
     void climb(Dictionary& dictionary) override;
+    void visit(StateVisitor visitor, Dictionary& dictionary) override;
 
     // What is kept of output c. (size,) each.
     void alpha(const Dictionary& dictionary, std::size_t c, double* out) const;

@@ -168,6 +168,15 @@ void TriangularFactor::condition_out(const std::size_t* js, std::size_t count) {
     }
 }
 
+void TriangularFactor::visit(StateVisitor visitor, std::size_t size) {
+    visitor.pieces("rows", size, [this](std::size_t i) { return std::pair(row(i), i + 1); });
+    visitor.numbers("diagonal", diagonal_.data(), size);
+    visitor.numbers("summed", summed_.data(), size);
+    size_ = size;
+    for (std::size_t i = 0; visitor.reading() && i < size; ++i)
+        if (!(row(i)[i] > 0.0)) refuse("the state's factor is not one: its diagonal holds ", row(i)[i]);
+}
+
 void TriangularFactor::save_tail(std::size_t j, double* out) const {
     const std::size_t rows = simd::row_start(size_) - simd::row_start(j);
     std::copy_n(row(j), rows, out);

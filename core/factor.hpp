@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "simd/loops.hpp"
+#include "state.hpp"
 
 namespace parsimon {
 
@@ -59,6 +60,9 @@ public:
     std::size_t tail(std::size_t j) const { return simd::row_start(size_) - simd::row_start(j) + 2 * size_; }
     void save_tail(std::size_t j, double* out) const;
     void restore_tail(std::size_t j, const double* saved, std::size_t size);
+
+    // Of `size` coordinates, for which there is room.
+    void visit(StateVisitor visitor, std::size_t size);
 
 private:
     // Turns `rows` rows from i on, with the carry, into where they belong once the columns js (`gone` of them, all < i) have left.

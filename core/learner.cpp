@@ -51,7 +51,6 @@ void Learner::set_outputs(std::size_t n_outputs) {
     if (recipe_.averages()) dictionary_.add_outputs(2 * n_outputs_, more);
     dictionary_.add_outputs(n_outputs_, more);
     n_outputs_ = n_outputs;
-    averaged_ = 0;  // means begin anew: one over all steps would keep the new ones small for as long again
     place_outputs();
 }
 
@@ -100,6 +99,19 @@ void Learner::check_samples(const double* x, const double* y, const double* weig
     check_kernel_values(x, weights, n, recipe_.update->kernel_bound(*recipe_.loss), scratch_);
 }
 
+void Learner::visit(StateVisitor visitor) {
+    dictionary_.visit(visitor.part("dictionary"));
+    recipe_.update->visit(visitor.part("update"), dictionary_);
+    visitor.count("seen", seen_);
+    visitor.count("averaged", averaged_);
+    visitor.count("alive", alive_, n_outputs_);
+    visitor.number("spent", spent_);
+    if (!visitor.reading()) return;
+    if (averaged_ > 0 && !recipe_.averages()) refuse("the state is one of means, which this model does not keep");
+    looks_.fit(dictionary_);
+    dictionary_.reserve_scratch(recipe_.batch_size);
+}
+
 void Learner::compress_by(std::shared_ptr<Compression> compression) {
     if (!dictionary_.meets(compression->needs()))
         refuse("this model cannot be given a budget now: it was begun without one, and keeps no record of what a removal costs");
@@ -116,6 +128,14 @@ void Learner::compress() {
 }
 
 void Learner::average() {
+    // When an output takes part for the first time all means begin anew: over all steps, its own would stay small for as long again.
+    std::uint64_t alive = 0;
+    for (std::size_t c = 0; c < n_outputs_; ++c) {
+        const double* w = dictionary_.weights(c);
+        alive += std::any_of(w, w + dictionary_.size(), [](double v) { return v != 0.0; });
+    }
+    if (alive > alive_) averaged_ = 0;
+    alive_ = std::max(alive, alive_);
     const double share = 1.0 / static_cast<double>(++averaged_);
     for (std::size_t c = 0; c < n_outputs_; ++c) {
         const double* w = dictionary_.weights(c);

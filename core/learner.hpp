@@ -63,6 +63,9 @@ public:
     std::size_t shown() const { return averaged_ > 0 ? n_outputs_ : 0; }
 
     const Update& update() const { return *recipe_.update; }
+    // All that it has learned. Read into a learner of the same recipe and shape that has learned nothing; after an error it is of no use.
+    void visit(StateVisitor visitor);
+
     Dictionary& dictionary() { return dictionary_; }
     const Dictionary& dictionary() const { return dictionary_; }
     std::uint64_t seen() const { return seen_; }
@@ -83,7 +86,7 @@ private:
     Step step_;
     std::vector<double> outputs_;  // f, gradient and coefficient of each sample of a step
     Scratch scratch_;
-    std::uint64_t seen_ = 0, averaged_ = 0;  // samples; steps that the means are over
+    std::uint64_t seen_ = 0, averaged_ = 0, alive_ = 0;  // samples; steps that the means are over; outputs that took part so far
     double spent_ = 0.0;
 };
 

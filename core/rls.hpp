@@ -32,6 +32,11 @@ public:
     void hold(const double* a, double variance, double cap);
     // P gets a coordinate: row factor * values, then the diagonal entry of the factor.
     void append(double factor, const double* values, double diagonal);
+    // Of `size` coordinates, for which there is room.
+    void visit(StateVisitor visitor, std::size_t size) {
+        visitor.number("scale", scale_);
+        factor_.visit(visitor.part("factor"), size);
+    }
     // The coordinate is known to be zero, and leaves.
     void condition_out(std::size_t j) { factor_.condition_out(j); }
 
@@ -52,6 +57,7 @@ public:
     std::size_t least_needed(Dictionary& dictionary) override { return dictionary.cheapest(covariance_.factor().diagonal()); }
     double remove(Dictionary& dictionary, std::size_t j) override;
     const Covariance& covariance() const { return covariance_; }
+    void visit(StateVisitor visitor, Dictionary& dictionary) override { covariance_.visit(visitor.part("covariance"), dictionary.size()); }
 
 protected:
     // The sample becomes a centre: its weight and covariance, all weights with it. Returns whether it was learned by that.
@@ -80,6 +86,10 @@ public:
 
     using RLSUpdate::RLSUpdate;
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
+    void visit(StateVisitor visitor, Dictionary& dictionary) override {
+        RLSUpdate::visit(visitor, dictionary);
+        visitor.count("since", since_);
+    }
 
 private:
     bool enter(Dictionary& dictionary, Sample& sample) override;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simd/loops.hpp"
+#include "state.hpp"
 
 namespace parsimon {
 
@@ -42,6 +43,11 @@ public:
             std::fill(to + i, to + simd::padded(i), 0.0);
         }
         --size_;
+    }
+    // Of `size` rows, for which there is room.
+    void visit(StateVisitor visitor, std::size_t size) {
+        visitor.pieces("rows", size, [this](std::size_t i) { return std::pair(rows_.data() + simd::row_start(i), i + 1); });
+        size_ = size;
     }
     // M <- M + scale a a'
     void add_outer(double scale, const double* a) { simd::loops().add_outer(rows_.data(), size_, scale, a); }

@@ -28,6 +28,8 @@ public:
     virtual double remove(Dictionary& dictionary, std::size_t j) { return dictionary.project_out(j); }
     // One more step on what was seen, where the update keeps enough of it.
     virtual void climb(Dictionary&) {}
+    // What it keeps besides its parameters; the dictionary's part has been visited.
+    virtual void visit(StateVisitor, Dictionary&) {}
     // A centre leaves because of its age.
     virtual void retire(Dictionary& dictionary, std::size_t j) { dictionary.drop(j); }
 };

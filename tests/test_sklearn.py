@@ -8,7 +8,6 @@ from parsimon.estimators import ESTIMATORS, POLKRegressor
 
 ALL = (*ESTIMATORS, KernelDictionaryClassifier, KernelDictionaryLearning)
 EXPECTED = {
-    "check_estimators_pickle": "models are not picklable yet",
     "check_sample_weight_equivalence_on_dense_data": "gamma='scale' is measured on the rows, whatever their weights",
 }
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,11 +15,13 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from parsimon import _core, kernels
 from parsimon._parts import lookup, real, whole
+from parsimon.estimators.base import require_unchanged
 from parsimon.updates import SCHEDULES, Schedule
 
 __all__ = ["KernelDictionaryClassifier", "KernelDictionaryLearning"]
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 #: How the rate falls. "held" is the paper's: step_size / (1 + n / 1000) for the first 2000 samples, then constant.
 RATES: dict[str, tuple[Schedule, int | None]] = {
@@ -32,6 +35,7 @@ class _KernelDictionary(BaseEstimator):  # type: ignore[misc]
 
     kernel: Any
     kernel_: kernels.Kernel
+    _learns_with: dict[str, Any]
 
     def __init__(
         self,
@@ -72,13 +76,18 @@ class _KernelDictionary(BaseEstimator):  # type: ignore[misc]
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def _atoms(self, n_features: int, rng: np.random.RandomState) -> _core.Atoms:
-        """Return atoms that have seen nothing."""
+    def _first_rows(self, rng: np.random.RandomState) -> Array:
+        """Draw the first rows of Omega."""
         K = whole("n_components", self.n_components, at_least=1, at_most=10**6)
         budget = whole("budget", self.budget, at_least=1, at_most=10**9)
         n_init = min(budget, K) if self.n_init is None else whole("n_init", self.n_init, at_least=1)
         if n_init > budget:
             raise ValueError(f"n_init={n_init} samples do not fit in budget={budget}")
+        scale = real("init_scale", self.init_scale, at_least=0, at_most=1e20)
+        return scale * rng.standard_normal((n_init, K))
+
+    def _atoms(self, n_features: int, first: Array) -> _core.Atoms:
+        """Return atoms that have seen nothing, given the first rows of Omega."""
         rule, hold = (
             (self.schedule, None) if isinstance(self.schedule, Schedule) else lookup(RATES, self.schedule, "schedule")
         )
@@ -88,7 +97,6 @@ class _KernelDictionary(BaseEstimator):  # type: ignore[misc]
             "reconstruction": (math.inf, real("tolerance", self.tolerance, at_least=0)),
         }
         coherence, tolerance = lookup(tests, self.admission, "admission")
-        first = real("init_scale", self.init_scale, at_least=0, at_most=1e20) * rng.standard_normal((n_init, K))
         return _core.Atoms(
             kernel=self.kernel_.core(),
             n_features=n_features,
@@ -102,7 +110,7 @@ class _KernelDictionary(BaseEstimator):  # type: ignore[misc]
             hold=2**62 if hold is None else hold,
             coherence=coherence,
             tolerance=tolerance,
-            budget=budget,
+            budget=whole("budget", self.budget, at_least=1, at_most=10**9),
             precision=1e-12,
         )
 
@@ -115,7 +123,21 @@ class _KernelDictionary(BaseEstimator):  # type: ignore[misc]
         X = self._validated(X, reset=True)
         _core.require_finite(X, "X")
         self.kernel_ = kernels.resolve(self.kernel, self.gamma, X)
+        self._learns_with = self.get_params(deep=False)
         return X
+
+    def _unpack(self, arrays: dict[str, Array], counts: dict[str, int]) -> _core.Atoms:
+        K, first = int(self._learns_with["n_components"]), arrays.get("first", np.empty(0))
+        if first.size == 0 or first.size % K:
+            raise ValueError(f"the state's first rows hold {first.size} numbers, no multiple of {K}")
+        now = self.get_params(deep=False)
+        self.set_params(**self._learns_with)  # atoms are made of what learning began with
+        try:
+            atoms = self._atoms(self.n_features_in_, first.reshape(-1, K))
+        finally:
+            self.set_params(**now)
+        atoms.restore(arrays, counts)
+        return atoms
 
 
 class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _KernelDictionary):  # type: ignore[misc]
@@ -199,7 +221,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         before = self.__dict__.copy()
         try:
             X = self._begin(X)
-            learner = self._atoms(X.shape[1], rng)
+            learner = self._atoms(X.shape[1], self._first_rows(rng))
             for _ in range(n_passes):
                 learner.learn(X[rng.permutation(len(X))] if self.shuffle else X)
         except BaseException:
@@ -210,18 +232,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def partial_fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Go on learning with a block X (n, d), in order. A block equals its rows; one that is refused changes nothing."""
-        if hasattr(self, "_learner"):
-            self._learner.learn(self._validated(X, reset=False))
-            return self
-        before = self.__dict__.copy()
-        try:
-            X = self._begin(X)
-            learner = self._atoms(X.shape[1], check_random_state(self.random_state))
-            learner.learn(X)
-        except BaseException:
-            self.__dict__ = before
-            raise
-        self._learner = learner
+        self._learn_block(X, _core.Atoms.learn)
         return self
 
     def learning_costs(self, X: ArrayLike) -> Array:
@@ -229,18 +240,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
         That is ||phi(x) - D alpha||^2 / 2 + lambda ||alpha||_1 + (mu / 2) ||D||_F^2.
         """
-        if hasattr(self, "_learner"):
-            return self._learner.learn_with_costs(self._validated(X, reset=False))
-        before = self.__dict__.copy()
-        try:
-            X = self._begin(X)
-            learner = self._atoms(X.shape[1], check_random_state(self.random_state))
-            costs = learner.learn_with_costs(X)
-        except BaseException:
-            self.__dict__ = before
-            raise
-        self._learner = learner
-        return costs
+        return self._learn_block(X, _core.Atoms.learn_with_costs)
 
     def transform(self, X: ArrayLike) -> Array:
         """Return the codes of X (n, d): (n, K), mostly zeros."""
@@ -296,6 +296,37 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     @property
     def _n_features_out(self) -> int:
         return int(self.n_components)
+
+    def _learn_block(self, X: ArrayLike, learn: Callable[[_core.Atoms, Array], T]) -> T:
+        if hasattr(self, "_learner"):
+            require_unchanged(self, self._learns_with)
+            return learn(self._learner, self._validated(X, reset=False))
+        before = self.__dict__.copy()
+        try:
+            X = self._begin(X)
+            learner = self._atoms(X.shape[1], self._first_rows(check_random_state(self.random_state)))
+            result = learn(learner, X)
+        except BaseException:
+            self.__dict__ = before
+            raise
+        self._learner = learner
+        return result
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickle and copy keep: all that it takes to go on as if nothing had happened."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        learner = state.pop("_learner", None)
+        if learner is not None:
+            state["_learned"] = learner.state()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take it back."""
+        state = dict(state)
+        learned = state.pop("_learned", None)
+        super().__setstate__(state)
+        if learned is not None:
+            self._learner = self._unpack(*learned)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn whether there is a model."""
@@ -367,6 +398,7 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
             if not hasattr(self, "_learners"):
                 X, labels = self._first(X, y, classes)
             else:
+                require_unchanged(self, self._learns_with)
                 X, labels = self._validated(X, reset=False), self._labels(y, X)
                 if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
                     raise ValueError(
@@ -416,6 +448,22 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
         check_is_fitted(self)
         return sum(learner.nbytes for learner in self._learners.values())
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickle and copy keep: all that it takes to go on as if nothing had happened."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        learners = state.pop("_learners", None)
+        if learners is not None:
+            state["_learned"] = {label: learner.state() for label, learner in learners.items()}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take it back."""
+        state = dict(state)
+        learned = state.pop("_learned", None)
+        super().__setstate__(state)
+        if learned is not None:
+            self._learners = {label: self._unpack(*kept) for label, kept in learned.items()}
+
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn whether there is a model."""
         return hasattr(self, "_learners")
@@ -442,7 +490,7 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
                 raise ValueError(f"y has the label {label!r} at row {row}, which is not among the classes given")
             if len(self.classes_) and isinstance(label, str) != isinstance(self.classes_.tolist()[0], str):
                 raise TypeError(f"labels so far are {self.classes_.dtype}, y holds {labels.dtype}")
-            self._learners[label] = self._atoms(n_features, self._rng)
+            self._learners[label] = self._atoms(n_features, self._first_rows(self._rng))
         self.classes_ = np.unique(np.concatenate([self.classes_, labels]))
 
     def _learn(self, X: Array, labels: NDArray[Any]) -> None:

@@ -83,8 +83,7 @@ class StreamEstimator(BaseEstimator):  # type: ignore[misc]
             raise TypeError(f"{type(self).__name__} has no budget")
         self._require_unchanged(but="budget")
         before, after = (
-            self._algorithm(self.kernel_, **{**self._options(), "budget": b})
-            for b in (self._learns_with["budget"], budget)
+            self._recipe({**self._learns_with, "budget": b}) for b in (self._learns_with["budget"], budget)
         )
         if after.compression.budget is None or replace(after, compression=before.compression) != before:
             raise ValueError(
@@ -109,9 +108,31 @@ class StreamEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the kernel that the parameters mean, given the first block."""
         return kernels.resolve(self.kernel, self.gamma, X)
 
-    def _options(self) -> dict[str, Any]:
-        """Return the parameters of the algorithm."""
-        return {k: v for k, v in self.get_params(deep=False).items() if k not in NOT_THE_ALGORITHMS}
+    def _options(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters of the algorithm, given those of the estimator."""
+        return {k: v for k, v in params.items() if k not in NOT_THE_ALGORITHMS}
+
+    def _recipe(self, params: dict[str, Any]) -> Recipe:
+        return self._algorithm(self.kernel_, **self._options(params))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickle and copy keep: all that it takes to go on as if nothing had happened."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        learner = state.pop("_learner", None)
+        if learner is not None:
+            state["_learned"] = (learner.n_features, learner.n_outputs, *learner.state())
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take it back."""
+        state = dict(state)
+        learned = state.pop("_learned", None)
+        super().__setstate__(state)
+        if learned is not None:
+            n_features, n_outputs, arrays, counts = learned
+            learner = self._recipe(self._learns_with).build(n_features, n_outputs)
+            learner.restore(arrays, counts)
+            self._learner = learner
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         n_passes = whole("n_passes", self.n_passes, at_least=1)
@@ -181,7 +202,7 @@ class StreamEstimator(BaseEstimator):  # type: ignore[misc]
         Y, n_outputs = self._first_targets(y, len(X), all_at_once=all_at_once)
         self.kernel_ = self._resolve_kernel(X)
         self._learns_with = self.get_params(deep=False)
-        self._learner = self._algorithm(self.kernel_, **self._options()).build(X.shape[1], n_outputs)
+        self._learner = self._recipe(self._learns_with).build(X.shape[1], n_outputs)
         return X, Y, n_outputs
 
     def _block(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array, int]:
@@ -194,17 +215,22 @@ class StreamEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _require_unchanged(self, but: str | None = None) -> None:
         """Refuse parameters that are not those that learning began with."""
-        for name, value in self.get_params(deep=False).items():
-            used = self._learns_with[name]
-            if name != but and value is not used and value != used:
-                raise ValueError(
-                    f"{name} was {used!r} when learning began and is {value!r} now: call fit to start afresh with it"
-                )
+        require_unchanged(self, self._learns_with, but)
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> Array:
         # NaN and infinity are the core's to find: it names row and column.
         result: Array = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
         return result
+
+
+def require_unchanged(model: BaseEstimator, learns_with: dict[str, Any], but: str | None = None) -> None:
+    """Refuse parameters of a model that are not those that learning began with."""
+    for name, value in model.get_params(deep=False).items():
+        used = learns_with[name]
+        if name != but and value is not used and value != used:
+            raise ValueError(
+                f"{name} was {used!r} when learning began and is {value!r} now: call fit to start afresh with it"
+            )
 
 
 def _weights(sample_weight: ArrayLike | None, n: int) -> Array | None:

@@ -126,7 +126,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
 
     def _class_loss(self) -> ClassificationLoss:
         """Return the loss that says what the targets are."""
-        loss: ClassificationLoss = self._options()["loss"]
+        loss: ClassificationLoss = self._options(self.get_params(deep=False))["loss"]
         return loss
 
     def _give(self, classes: ArrayLike) -> None:

@@ -26,8 +26,8 @@ class _POLK(StreamEstimator):
 
     _losses: dict[str, type[Any]]
 
-    def _options(self) -> dict[str, Any]:
-        options = super()._options()
+    def _options(self, params: dict[str, Any]) -> dict[str, Any]:
+        options = super()._options(params)
         options["loss"] = losses.resolve(options["loss"], self._losses)
         return options
 

@@ -46,8 +46,8 @@ class _SOG(StreamEstimator):
         kernel = super()._resolve_kernel(X)
         return kernel + kernels.Constant(bias * bias) if bias > 0 else kernel
 
-    def _options(self) -> dict[str, Any]:
-        return {**super()._options(), "loss": self._loss_part}
+    def _options(self, params: dict[str, Any]) -> dict[str, Any]:
+        return {**super()._options(params), "loss": self._loss_part}
 
 
 class SOGSVR(WeightedRegressor, _SOG):

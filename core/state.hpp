@@ -1,0 +1,106 @@
+// What something that learns must remember to go on as if it had never stopped.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "input.hpp"
+
+namespace parsimon {
+
+// Numbers by name. Counts are whole numbers; arrays are flat.
+struct State {
+    std::map<std::string, std::vector<double>> arrays;
+    std::map<std::string, std::uint64_t> counts;
+};
+
+// Goes through what is to be remembered, in one direction or the other: each thing visited is written to the state, or read from it. So a
+// class says once what it consists of. Reading throws InputError at what is missing, of another size, or not a finite number.
+class StateVisitor {
+public:
+    static StateVisitor writer(State& state) { return {state, true}; }
+    static StateVisitor reader(State& state) { return {state, false}; }
+    bool reading() const { return !writing_; }
+
+    // A visitor for a part, whose names begin with its own.
+    StateVisitor part(const std::string& name) const {
+        StateVisitor inner = *this;
+        inner.prefix_ += name + ".";
+        return inner;
+    }
+
+    void count(const char* name, std::uint64_t& value, std::uint64_t at_most = UINT64_MAX) {
+        if (writing_) {
+            state_->counts[prefix_ + name] = value;
+            return;
+        }
+        const auto found = state_->counts.find(prefix_ + name);
+        if (found == state_->counts.end()) refuse("the state lacks ", prefix_, name);
+        if (found->second > at_most) refuse("the state's ", prefix_, name, " is ", found->second, ": at most ", at_most, " is possible");
+        value = found->second;
+    }
+    // How many of something there are; to be followed by making room for them.
+    std::size_t size(const char* name, std::size_t n, std::uint64_t at_most) {
+        std::uint64_t value = n;
+        count(name, value, at_most);
+        return static_cast<std::size_t>(value);
+    }
+    // Throws, when reading, unless there are n numbers of that name: to be asked before room is made for them.
+    void expect(const char* name, std::size_t n) const {
+        if (!writing_) array(name, n);
+    }
+    void numbers(const char* name, double* data, std::size_t n) {
+        if (writing_) {
+            state_->arrays[prefix_ + name].assign(data, data + n);
+            return;
+        }
+        const auto& values = array(name, n);
+        std::copy(values.begin(), values.end(), data);
+    }
+    void number(const char* name, double& value) { numbers(name, &value, 1); }
+    // The numbers of a list of pieces, one after the other.
+    template <class Piece>
+    void pieces(const char* name, std::size_t n_pieces, Piece&& piece) {  // piece(i): (data, n)
+        std::size_t total = 0;
+        for (std::size_t i = 0; i < n_pieces; ++i) total += std::pair<double*, std::size_t>(piece(i)).second;
+        std::vector<double>* values = nullptr;
+        if (writing_) {
+            values = &state_->arrays[prefix_ + name];
+            values->resize(total);
+        } else {
+            array(name, total);
+            values = &state_->arrays[prefix_ + name];
+        }
+        double* place = values->data();
+        for (std::size_t i = 0; i < n_pieces; ++i) {
+            const auto [data, n] = std::pair<double*, std::size_t>(piece(i));
+            if (writing_)
+                std::copy_n(data, n, place);
+            else
+                std::copy_n(place, n, data);
+            place += n;
+        }
+    }
+
+private:
+    StateVisitor(State& state, bool writing) : state_(&state), writing_(writing) {}
+    const std::vector<double>& array(const char* name, std::size_t n) const {
+        const auto found = state_->arrays.find(prefix_ + name);
+        if (found == state_->arrays.end()) refuse("the state lacks ", prefix_, name);
+        if (found->second.size() != n) refuse("the state's ", prefix_, name, " holds ", found->second.size(), " numbers, not ", n);
+        for (const double value : found->second)
+            if (!std::isfinite(value)) refuse("the state's ", prefix_, name, " contains ", kind_of_number(value));
+        return found->second;
+    }
+
+    State* state_;
+    bool writing_;
+    std::string prefix_;
+};
+
+}  // namespace parsimon
