@@ -1,10 +1,15 @@
 """Going on where one stopped: pickle, copies, files."""
 
 import copy
+import json
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors.numpy
 
 import parsimon
 from parsimon import kernels
@@ -116,3 +121,125 @@ def test_a_damaged_state_is_refused(model):
             copy.deepcopy(model).__setstate__(state)
         counts[name] = value
     copy.deepcopy(model).__setstate__(state)
+
+
+@pytest.fixture(params=MODELS, ids=str)
+def learned(request):
+    model = copy.deepcopy(request.param)
+    X, y = stream(model)
+    return learn(model, X[:100], y[:100]), X, y
+
+
+def test_a_file_holds_all_of_it(learned, tmp_path):
+    model, X, y = learned
+    path = tmp_path / "model.parsimon"
+    model.save(path)
+    again = parsimon.load(path)
+    assert_same(look(again, X), look(model, X))
+    assert again.get_params() == model.get_params()
+    learn(model, X[100:], y[100:])
+    learn(again, X[100:], y[100:])
+    assert_same(look(again, X), look(model, X))
+    assert [p.name for p in tmp_path.iterdir()] == ["model.parsimon"]
+
+
+def test_another_process_goes_on(tmp_path):
+    path = tmp_path / "model.parsimon"
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    y = np.sin(X[:, 0])
+    np.savez(tmp_path / "data.npz", X=X, y=y)
+    model = parsimon.KRLSRegressor(gamma=1.0, forgetting=0.99).partial_fit(X[:100], y[:100])
+    model.save(path)
+    script = (
+        "import sys, numpy as np, parsimon; d = np.load(sys.argv[2]); m = parsimon.load(sys.argv[1]);"
+        "m.partial_fit(d['X'][100:], d['y'][100:]).save(sys.argv[1])"
+    )
+    subprocess.run([sys.executable, "-c", script, path, tmp_path / "data.npz"], check=True)
+    np.testing.assert_array_equal(parsimon.load(path).weights_, model.partial_fit(X[100:], y[100:]).weights_)
+
+
+def test_unfitted_and_named_features(tmp_path):
+    path = tmp_path / "model.parsimon"
+    parsimon.POLKClassifier(gamma=2.0, budget=7).save(path)
+    again = parsimon.load(path)
+    assert again.budget == 7
+    assert not again.__sklearn_is_fitted__()
+    model = parsimon.KNLMSRegressor().fit([[0.0, 1.0]], [1.0])
+    model.feature_names_in_ = np.array(["a", "b"], dtype=object)
+    model.save(path)
+    assert parsimon.load(path).feature_names_in_.tolist() == ["a", "b"]
+
+
+def test_code_is_not_stored(tmp_path):
+    path = tmp_path / "model.parsimon"
+    parsimon.KNLMSRegressor(gamma=1.0).fit([[0.0]], [1.0]).save(path)
+    before = path.read_bytes()
+    for kernel in (lambda x, z: 1.0, kernels.Function(lambda x, z: 1.0) + kernels.Gaussian(1.0)):
+        with pytest.raises(TypeError, match="Python function"):
+            parsimon.KNLMSRegressor(kernel).fit([[0.0]], [1.0]).save(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["model.parsimon"]
+
+
+def test_what_is_wrong_with_a_file_is_said(tmp_path):
+    path = tmp_path / "model.parsimon"
+    parsimon.POLKClassifier(gamma=1.0).fit([[0.0], [1.0]], ["a", "b"]).save(path)
+    good = path.read_bytes()
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        parsimon.load(tmp_path / "nothing")
+    cases = {
+        "damaged or not a model file": [b"", good[:20], good[:-8], b"\x00" * 100, b"PK" + good],
+        "not a parsimon model file": [safetensors.numpy.save({"x": np.zeros(3)})],
+        "of format 2": [good.replace(b'\\"format\\":1', b'\\"format\\":2')],
+        "do not agree with its digest": [
+            good[:-1] + bytes([good[-1] ^ 1]),
+            good.replace(b"POLKClassifier", b"BSGDClassifier"),
+        ],
+    }
+    for message, files in cases.items():
+        for data in files:
+            path.write_bytes(data)
+            with pytest.raises(parsimon.ModelFileError, match=message):
+                parsimon.load(path)
+
+
+def test_files_of_every_format_stay_readable():
+    for path in sorted((Path(__file__).parent / "data").glob("format-*.parsimon")):
+        model = parsimon.load(path)
+        expected = json.loads(path.with_suffix(".json").read_text())
+        np.testing.assert_allclose(model._evaluate(np.array(expected["X"])), expected["f"], rtol=1e-12)
+        assert model.classes_.tolist() == expected["classes"]
+
+
+def mutations(data, n, seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        bad = bytearray(data)
+        for _ in range(rng.integers(1, 4)):
+            kind, at = rng.integers(5), int(rng.integers(len(bad) or 1))
+            if kind == 0 and bad:
+                bad[at] = rng.integers(256)
+            elif kind == 1:
+                del bad[at : at + int(rng.integers(1, 40))]
+            elif kind == 2:
+                bad[at:at] = rng.bytes(int(rng.integers(1, 40)))
+            elif kind == 3:
+                bad = bad[:at]
+            else:
+                bad[at:at] = bad[: int(rng.integers(1, 200))]
+        yield bytes(bad)
+
+
+@pytest.mark.parametrize("model", [MODELS[7], MODELS[10], MODELS[12], MODELS[17]], ids=str)
+def test_mutated_files_are_refused_or_sound(model, tmp_path):
+    path = tmp_path / "model.parsimon"
+    X, y = stream(model)
+    model = learn(copy.deepcopy(model), X, y)
+    model.save(path)
+    for data in mutations(path.read_bytes(), 300, 0):
+        path.write_bytes(data)
+        try:
+            again = parsimon.load(path)
+        except parsimon.ModelFileError:
+            continue
+        assert_same(look(again, X), look(model, X))

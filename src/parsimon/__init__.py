@@ -24,6 +24,7 @@ from parsimon.estimators import (
     POLKRegressor,
     SPLRegressor,
 )
+from parsimon.persistence import ModelFileError, load
 
 __version__ = "0.1.0.dev0"
 
@@ -36,6 +37,7 @@ __all__ = [
     "KRLSRegressor",
     "KernelDictionaryClassifier",
     "KernelDictionaryLearning",
+    "ModelFileError",
     "NORMARegressor",
     "POLKClassifier",
     "POLKRegressor",
@@ -46,6 +48,7 @@ __all__ = [
     "datasets",
     "diagnostics",
     "kernels",
+    "load",
     "losses",
     "updates",
 ]

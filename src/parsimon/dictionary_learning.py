@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from parsimon import _core, kernels
 from parsimon._parts import lookup, real, whole
 from parsimon.estimators.base import require_unchanged
+from parsimon.persistence import Storable
 from parsimon.updates import SCHEDULES, Schedule
 
 __all__ = ["KernelDictionaryClassifier", "KernelDictionaryLearning"]
@@ -30,7 +31,7 @@ RATES: dict[str, tuple[Schedule, int | None]] = {
 }
 
 
-class _KernelDictionary(BaseEstimator):  # type: ignore[misc]
+class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
     """The parameters of a dictionary, and what it is made of."""
 
     kernel: Any

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from parsimon import _core, kernels
 from parsimon._parts import whole
+from parsimon.persistence import Storable
 
 if TYPE_CHECKING:
     from parsimon.algorithms import Recipe
@@ -28,7 +29,7 @@ Array = NDArray[np.float64]
 NOT_THE_ALGORITHMS = ("kernel", "gamma", "bias", "n_passes", "shuffle", "random_state")
 
 
-class StreamEstimator(BaseEstimator):  # type: ignore[misc]
+class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
     """An estimator over one learner.
 
     A subclass names its algorithm and its parameters: `kernel`, `gamma`, `n_passes` and those of the algorithm, under the same names.

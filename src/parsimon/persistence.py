@@ -1,0 +1,235 @@
+"""Model files: data, never code.
+
+A file is in the safetensors format: arrays, and one JSON text that says what they are (format version, estimator, parameters, kernel, classes, counters) with a digest over all of it. It is
+written whole or not at all. A model that was stored and loaded goes on learning bit for bit as if it had never stopped (same build, same processor).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_bytes
+
+from parsimon import admission, compression, kernels, losses, updates
+
+__all__ = ["FORMAT", "ModelFileError", "load", "save"]
+
+#: The version of the format that is written. Older ones stay readable.
+FORMAT = 1
+KEY = "parsimon"
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class ModelFileError(ValueError):
+    """A file that no model can be made of. The message says why."""
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a model to a file. The same as ``model.save(path)``.
+
+    >>> import tempfile
+    >>> from parsimon import KNLMSRegressor, load
+    >>> model = KNLMSRegressor(gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(folder + "/model.parsimon")
+    ...     again = load(folder + "/model.parsimon")
+    >>> bool((again.predict([[0.5]]) == model.predict([[0.5]])).all())
+    True
+    """
+    state = {k: v for k, v in model.__getstate__().items() if k != "_sklearn_version"}
+    arrays: Arrays = {}
+    header = {"format": FORMAT, "estimator": type(model).__name__, "state": _encode(state, arrays, "state")}
+    text = json.dumps(header, allow_nan=False, separators=(",", ":"))
+    metadata = {KEY: text, "digest": _digest(text, arrays)}
+    _write_whole(Path(path), to_bytes(arrays, metadata=metadata))
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the model that a file holds. A file that is damaged, cut off, of another kind or too new raises `ModelFileError`, which says so."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    except (SafetensorError, OSError, ValueError, TypeError, KeyError, OverflowError) as error:
+        raise ModelFileError(f"{path} is damaged or not a model file: {error}") from None
+    if KEY not in metadata:
+        raise ModelFileError(f"{path} is not a parsimon model file")
+    try:
+        header = json.loads(metadata[KEY])
+        version = header["format"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise ModelFileError(f"{path} is damaged: its header cannot be read") from None
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise ModelFileError(f"{path} is damaged: its format is {version!r}")
+    if version > FORMAT:
+        raise ModelFileError(
+            f"{path} is of format {version}; this version of parsimon reads formats up to {FORMAT}: update parsimon"
+        )
+    if metadata.get("digest") != _digest(metadata[KEY], arrays):
+        raise ModelFileError(f"{path} is damaged: its contents do not agree with its digest")
+    estimators = _estimators()
+    name = header.get("estimator")
+    if name not in estimators:
+        raise ModelFileError(f"{path} holds a model of a kind unknown here, {name!r}")
+    try:
+        model: Any = object.__new__(estimators[name])
+        state = _decode(header["state"], arrays)
+        for attribute in state:  # data, and nothing in the place of what the class defines
+            if attribute != "_learned" and hasattr(estimators[name], attribute):
+                raise ValueError(f"it would replace {attribute}")
+        model.__setstate__(state)
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, MemoryError, OverflowError) as error:
+        raise ModelFileError(f"{path} does not hold a sound model: {error}") from None
+    return model
+
+
+class Storable:
+    """A model that can be stored in a file."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that `parsimon.load` reads: data, never code, and whole or not at all."""
+        save(self, path)
+
+
+def _estimators() -> dict[str, type[Any]]:
+    from parsimon.dictionary_learning import KernelDictionaryClassifier, KernelDictionaryLearning
+    from parsimon.estimators import ESTIMATORS
+
+    return {cls.__name__: cls for cls in (*ESTIMATORS, KernelDictionaryClassifier, KernelDictionaryLearning)}
+
+
+def _parts() -> dict[str, type[Any]]:
+    """Return the parts that parameters can hold: frozen dataclasses of plain values, by module and name."""
+    found: dict[str, type[Any]] = {}
+    for module in (kernels, losses, updates, admission, compression):
+        for name, cls in vars(module).items():
+            if isinstance(cls, type) and dataclasses.is_dataclass(cls) and cls.__module__ == module.__name__:
+                found[f"{module.__name__.rpartition('.')[2]}.{name}"] = cls
+    del found["kernels.Function"]  # code
+    return found
+
+
+def _encode(value: Any, arrays: Arrays, where: str) -> Any:
+    """Return a value as JSON has it; arrays go to `arrays`, and whatever has no plain form is refused."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if isinstance(value, np.ndarray):
+        return _encode_array(value, arrays, where)
+    if isinstance(value, tuple | list):
+        items = [_encode(item, arrays, f"{where}.{i}") for i, item in enumerate(value)]
+        return {"tuple": items} if isinstance(value, tuple) else items
+    if isinstance(value, dict):
+        pairs = enumerate(value.items())
+        return {
+            "dict": [
+                [_encode(k, arrays, f"{where}.key"), _encode(v, arrays, f"{where}.{k if isinstance(k, str) else i}")]
+                for i, (k, v) in pairs
+            ]
+        }
+    if isinstance(value, np.random.RandomState):
+        return {"random_state": _encode(value.get_state(legacy=False), arrays, where)}
+    for name, cls in _parts().items():
+        if type(value) is cls:
+            fields = {
+                f.name: _encode(getattr(value, f.name), arrays, f"{where}.{f.name}") for f in dataclasses.fields(cls)
+            }
+            return {"part": name, "fields": fields}
+    if isinstance(value, kernels.Function) or callable(value):
+        raise TypeError(
+            f"{where.removeprefix('state.')} is a Python function, and files hold no code: pickle the model instead"
+        )
+    raise TypeError(f"{where.removeprefix('state.')} cannot be stored in a file: {value!r}")
+
+
+def _encode_array(value: NDArray[Any], arrays: Arrays, where: str) -> Any:
+    if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8:
+        arrays[where] = np.ascontiguousarray(value)
+        return {"array": where}
+    if value.dtype.kind in "UO" and value.ndim == 1:
+        items = value.tolist()
+        if all(isinstance(item, str | int | float | bool) for item in items):
+            return {"labels": [_encode(item, arrays, where) for item in items], "dtype": value.dtype.str}
+    raise TypeError(f"{where.removeprefix('state.')} cannot be stored in a file: an array of {value.dtype}")
+
+
+def _decode(value: Any, arrays: Arrays) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list):
+        return [_decode(item, arrays) for item in value]
+    readers: dict[str, Callable[[Any], Any]] = {
+        "float": lambda v: {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[v],
+        "array": lambda v: arrays[v],
+        "labels": lambda v: np.array([_decode(item, arrays) for item in v], dtype=_label_dtype(value["dtype"])),
+        "tuple": lambda v: tuple(_decode(item, arrays) for item in v),
+        "dict": lambda v: {_decode(k, arrays): _decode(item, arrays) for k, item in v},
+        "random_state": lambda v: _random_state(_decode(v, arrays)),
+        "part": lambda v: _parts()[v](**{k: _decode(item, arrays) for k, item in value["fields"].items()}),
+    }
+    for key, read in readers.items():
+        if key in value:
+            return read(value[key])
+    raise ValueError(f"what is {sorted(value)}?")
+
+
+def _label_dtype(name: str) -> np.dtype[Any]:
+    dtype = np.dtype(name)
+    if dtype.kind not in "UO" or dtype.itemsize > 4096:
+        raise ValueError(f"labels of type {name!r}")
+    return dtype
+
+
+def _random_state(state: dict[str, Any]) -> np.random.RandomState:
+    rng = np.random.RandomState()
+    rng.set_state(state)
+    return rng
+
+
+def _digest(text: str, arrays: Arrays) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].dtype.str} {arrays[name].shape}".encode())
+        digest.update(arrays[name].tobytes())
+    return digest.hexdigest()
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all: a temporary file beside it, on the disk before it takes the place."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    if os.name == "posix":  # so that the new name is on the disk too
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
