@@ -135,7 +135,7 @@ void bind_atoms(nb::module_& m) {
             "__init__",
             [](SharedAtoms* self, std::shared_ptr<Kernel> kernel, std::size_t n_features, const Matrix& first, double lambda,
                double penalty, bool in_parameters, double step_size, double power, double delay, std::uint64_t hold, double coherence,
-               double tolerance, std::size_t budget, double precision) {
+               double tolerance, bool stores, std::size_t budget, double precision) {
                 const AtomRules rules{.n_atoms = first.shape(1),
                                       .lambda = lambda,
                                       .penalty = penalty,
@@ -146,13 +146,14 @@ void bind_atoms(nb::module_& m) {
                                       .hold = hold,
                                       .coherence = coherence,
                                       .tolerance = tolerance,
+                                      .stores = stores,
                                       .budget = budget,
                                       .precision = precision};
                 new (self) SharedAtoms(kernel, n_features, rules, first);
             },
             nb::arg("kernel"), nb::arg("n_features"), nb::arg("first"), nb::arg("lambda_"), nb::arg("penalty"), nb::arg("in_parameters"),
             nb::arg("step_size"), nb::arg("power"), nb::arg("delay"), nb::arg("hold"), nb::arg("coherence"), nb::arg("tolerance"),
-            nb::arg("budget"), nb::arg("precision"))
+            nb::arg("stores"), nb::arg("budget"), nb::arg("precision"))
         .def("learn", &SharedAtoms::learn, nb::arg("X"))
         .def("learn_with_costs", &SharedAtoms::learn_with_costs, nb::arg("X"))
         .def("state", &SharedAtoms::state)

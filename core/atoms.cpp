@@ -132,9 +132,9 @@ void AtomLearner::step_in_feature_space(Look& look, double rate, double squared_
 void AtomLearner::step_in_parameters(Look& look, double rate) {
     const auto& loops = simd::loops();
     const std::size_t K = rules_.n_atoms, capacity = dictionary_.capacity();
-    store(look, nullptr);
+    if (rules_.stores) store(look, nullptr);
     const std::size_t M = dictionary_.size();
-    for (std::size_t k = 0; k < K; ++k) H_[k * capacity + M - 1] = b_[k];
+    for (std::size_t k = 0; rules_.stores && k < K; ++k) H_[k * capacity + M - 1] = b_[k];
     std::fill_n(column_.begin(), M, 0.0);
     for (std::size_t k = 0; k < K; ++k)
         if (alpha_[k] != 0.0) loops.axpy(alpha_[k], H_.data() + k * capacity, column_.data(), M);

@@ -32,6 +32,7 @@ struct AtomRules {
     std::uint64_t hold;
     double coherence;  // admits what is less coherent with every stored sample; infinity: everything
     double tolerance;  // admits what is reconstructed with a squared error above it; less than 0: everything
+    bool stores;       // what is learned; if not, the atoms stay over the first samples, and learn in parameters
     std::size_t budget;
     double precision;  // of the codes: the duality gap, in units of ||phi||^2 / 2
 };

@@ -279,3 +279,20 @@ def test_codes_feed_a_pipeline():
         20, gamma=1.0, budget=40, step_size=0.1, schedule=Schedule(0.5, 100), random_state=0
     )
     assert make_pipeline(learner, LogisticRegression(C=100)).fit(X, y).score(X, y) > 0.95
+
+
+def test_never_admitted_samples_are_learned_all_the_same():
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    model = KernelDictionaryLearning(
+        5, POLYNOMIAL, admission="never", n_init=12, budget=12, step_size=0.001, schedule="constant", random_state=0
+    ).partial_fit(X)
+    np.testing.assert_array_equal(model.centers_, X[:12])
+    Omega, K = 0.1 * np.random.RandomState(0).standard_normal((12, 5)), POLYNOMIAL(X[:12], X[:12])
+    for x in X[12:]:
+        h = POLYNOMIAL(X[:12], x[None])[:, 0]
+        alpha = oracle.lasso(Omega.T @ K @ Omega, Omega.T @ h, 0.05)
+        Omega = Omega - 0.001 * (K @ Omega @ (np.outer(alpha, alpha) + 0.1 * np.eye(5)) - np.outer(h, alpha))
+    np.testing.assert_allclose(model.components_, Omega, rtol=0, atol=1e-8)
+    with pytest.raises(ValueError, match="never"):
+        KernelDictionaryLearning(5, admission="never", update="feature").fit(X)

@@ -29,6 +29,7 @@ AtomLearner make(bool in_parameters, double coherence, double step_size) {
                         .hold = 2000,
                         .coherence = coherence,
                         .tolerance = -1.0,
+                        .stores = true,
                         .budget = 11,
                         .precision = 1e-12},
                        first);

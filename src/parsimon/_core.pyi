@@ -229,6 +229,7 @@ class Atoms:
         hold: int,
         coherence: float,
         tolerance: float,
+        stores: bool,
         budget: int,
         precision: float,
     ) -> None: ...

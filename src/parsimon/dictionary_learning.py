@@ -94,10 +94,15 @@ class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         )
         tests = {
             "always": (math.inf, -1.0),
+            "never": (math.inf, -1.0),
             "coherence": (real("coherence", self.coherence, at_least=0, at_most=1), -1.0),
             "reconstruction": (math.inf, real("tolerance", self.tolerance, at_least=0)),
         }
         coherence, tolerance = lookup(tests, self.admission, "admission")
+        if self.admission == "never" and self.update == "feature":
+            raise ValueError(
+                "admission='never' is for update='parameter': in feature space a sample that is not stored cannot be learned"
+            )
         return _core.Atoms(
             kernel=self.kernel_.core(),
             n_features=n_features,
@@ -111,6 +116,7 @@ class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
             hold=2**62 if hold is None else hold,
             coherence=coherence,
             tolerance=tolerance,
+            stores=self.admission != "never",
             budget=whole("budget", self.budget, at_least=1, at_most=10**9),
             precision=1e-12,
         )
@@ -165,10 +171,11 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     schedule : "held", "constant", "diminishing" or a `parsimon.updates.Schedule`, default="held"
         How the rate falls with the number n of samples seen. "held" is the paper's rule: rho_n = step_size / (1 + n / 1000) up to n = 2000, and constant from there on.
     update : "parameter" or "feature", default="parameter"
-        (19)-(20), O(m^2 K) for each sample, or (15), O(m K + K^2).
-    admission : "coherence", "reconstruction" or "always", default="coherence"
+        (19)-(20), O(m^2 K) for each sample, or (15), O(m K + K^2). In feature space a sample enters with the row rho alpha', which at small rates is the least and so the first to go once the
+        budget is reached: from there on the atoms only fade. Give it a budget that is not reached, or an admission test that few pass.
+    admission : "coherence", "reconstruction", "always" or "never", default="coherence"
         A sample is learned and stored if its coherence with every stored one is below `coherence` (21; an exact copy has coherence 1, whatever rounding says), if the squared error of its
-        reconstruction exceeds `tolerance` (22), or in any case.
+        reconstruction exceeds `tolerance` (22), or in any case. "never": all are learned, and none is stored after the first `n_init`.
     coherence : float in [0, 1], default=1.0
         gamma in the paper. 1 admits all but exact copies.
     tolerance : float >= 0, default=0
