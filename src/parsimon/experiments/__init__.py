@@ -20,6 +20,7 @@ EXPERIMENTS = {
     "engel-2002/boston": "parsimon.experiments.engel_2002.boston",
     "engel-2002/comp-activ": "parsimon.experiments.engel_2002.comp_activ",
     "engel-2002/classification": "parsimon.experiments.engel_2002.classification",
+    "lee-kim-2016/usps": "parsimon.experiments.lee_kim_2016.usps",
 }
 
 #: Those that need real data: their ``run`` takes a ``data_dir``.
@@ -29,4 +30,5 @@ WITH_DATA = (
     "engel-2002/boston",
     "engel-2002/comp-activ",
     "engel-2002/classification",
+    "lee-kim-2016/usps",
 )
