@@ -30,6 +30,12 @@ public:
         learn_block(X, costs.data());
         return costs.release();
     }
+    void check(const Matrix& X) const {
+        require_columns(X.shape(1), atoms_.dictionary().n_features(), "X");
+        nb::gil_scoped_release release;
+        Scratch scratch;
+        atoms_.check(X.data(), X.shape(0), scratch);
+    }
     Array codes(const Matrix& X) const {
         Result result({X.shape(0), atoms_.n_atoms()});
         code(X, result.data(), nullptr);
@@ -52,6 +58,7 @@ public:
     }
     void restore(const nb::dict& arrays, const nb::dict& counts) {
         State state = from_python(arrays, counts);
+        nb::gil_scoped_release release;
         std::unique_lock lock(mutex_);
         if (atoms_.seen() > 0) throw std::runtime_error("these atoms have learned already");
         atoms_.visit(StateVisitor::reader(state));
@@ -156,6 +163,7 @@ void bind_atoms(nb::module_& m) {
             nb::arg("stores"), nb::arg("budget"), nb::arg("precision"))
         .def("learn", &SharedAtoms::learn, nb::arg("X"))
         .def("learn_with_costs", &SharedAtoms::learn_with_costs, nb::arg("X"))
+        .def("check", &SharedAtoms::check, nb::arg("X"))
         .def("state", &SharedAtoms::state)
         .def("restore", &SharedAtoms::restore, nb::arg("arrays"), nb::arg("counts"))
         .def("codes", &SharedAtoms::codes, nb::arg("X"))

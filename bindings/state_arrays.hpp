@@ -25,10 +25,17 @@ inline nb::tuple to_python(const State& state) {
 inline State from_python(const nb::dict& arrays, const nb::dict& counts) {
     State state;
     for (const auto& [name, values] : arrays) {
-        const auto array = nb::cast<Vector>(values);
-        state.arrays[nb::cast<std::string>(name)].assign(array.data(), array.data() + array.shape(0));
+        std::string key;
+        Vector array;
+        if (!nb::try_cast(name, key) || !nb::try_cast(values, array, false)) refuse("the state holds what is no array of numbers");
+        state.arrays[key].assign(array.data(), array.data() + array.shape(0));
     }
-    for (const auto& [name, value] : counts) state.counts[nb::cast<std::string>(name)] = nb::cast<std::uint64_t>(value);
+    for (const auto& [name, value] : counts) {
+        std::string key;
+        std::uint64_t number = 0;
+        if (!nb::try_cast(name, key) || !nb::try_cast(value, number, false)) refuse("the state holds what is no whole number");
+        state.counts[key] = number;
+    }
     return state;
 }
 

@@ -13,20 +13,32 @@ AtomLearner::AtomLearner(KernelPtr kernel, std::size_t n_features, const AtomRul
       first_(std::move(first)),
       stride_(simd::padded(rules.n_atoms)),
       kernel_(kernel),
-      dictionary_(std::move(kernel), n_features, rules.n_atoms, {}, rules.budget + 1),
+      dictionary_(std::move(kernel), n_features, rules.n_atoms, {}, std::min<std::size_t>(rules.budget + 1, 128)),
       looks_(1, dictionary_),
       coder_(rules.precision),
       G_(rules.n_atoms * stride_),
-      H_(rules.n_atoms * dictionary_.capacity()),
-      N_(rules.in_parameters ? H_.size() : 0),
-      KN_(N_.size()),
       b_(stride_),
       alpha_(stride_),
       row_(stride_),
-      column_(dictionary_.capacity()),
-      other_(dictionary_.capacity()) {
-    stored_.reserve(dictionary_.capacity());
+      n_init_(first_.size() / rules.n_atoms) {
+    if (n_init_ > rules_.budget) refuse("there are ", n_init_, " first rows, more than the budget of ", rules_.budget);
+    fit_to_capacity();
+}
+
+void AtomLearner::fit_to_capacity() {
+    const std::size_t K = rules_.n_atoms, capacity = dictionary_.capacity(), old = H_.size() / K;
+    if (capacity == old) return;
+    std::vector<double> H(K * capacity, 0.0);
+    for (std::size_t k = 0; k < K; ++k)
+        std::copy_n(H_.begin() + static_cast<std::ptrdiff_t>(k * old), old, H.begin() + static_cast<std::ptrdiff_t>(k * capacity));
+    N_.resize(rules_.in_parameters ? K * capacity : 0);
+    KN_.resize(N_.size());
+    column_.resize(capacity);
+    other_.resize(capacity);
+    stored_.reserve(capacity);
+    looks_.fit(dictionary_);
     dictionary_.reserve_scratch(1);
+    H_ = std::move(H);  // last: after a failed allocation the next call tries again
 }
 
 std::size_t AtomLearner::nbytes() const {
@@ -37,15 +49,19 @@ std::size_t AtomLearner::nbytes() const {
 }
 
 void AtomLearner::visit(StateVisitor visitor) {
+    const std::size_t K = rules_.n_atoms;
+    visitor.count("seen", seen_);
+    visitor.count("learned", learned_, seen_);
+    const std::size_t M = visitor.part("dictionary").size("centres", dictionary_.size(), rules_.budget);
+    if (M < std::min(seen_, n_init_) || (seen_ <= n_init_ && M != seen_)) refuse("the state holds ", M, " samples after ", seen_);
+    visitor.part("stored").expect("rows", M * (M + 1) / 2);
     dictionary_.visit(visitor.part("dictionary"));
-    const std::size_t M = dictionary_.size(), K = rules_.n_atoms;
-    if (M > rules_.budget) refuse("the state holds ", M, " samples, more than the budget of ", rules_.budget);
+    fit_to_capacity();
     stored_.visit(visitor.part("stored"), M);
     visitor.numbers("first", first_.data(), first_.size());
     visitor.pieces("gram", K, [this, K](std::size_t k) { return std::pair(G_.data() + k * stride_, K); });
+    if (!rules_.in_parameters) return;  // in feature space they are made when they are needed
     visitor.pieces("images", K, [this, M](std::size_t k) { return std::pair(H_.data() + k * dictionary_.capacity(), M); });
-    visitor.count("seen", seen_);
-    visitor.count("learned", learned_);
 }
 
 void AtomLearner::check(const double* x, std::size_t n, Scratch& scratch) const {
@@ -65,10 +81,12 @@ void AtomLearner::learn(const double* x, std::size_t n, double* costs) {
 
 void AtomLearner::learn_one(const double* x, double* cost) {
     const std::size_t K = rules_.n_atoms;
+    dictionary_.make_room(1);
+    fit_to_capacity();
     dictionary_.look(looks_, x, 1);
     Look& look = looks_[0];
     const std::uint64_t n = ++seen_;
-    const bool initial = (n - 1) * K < first_.size();
+    const bool initial = n <= n_init_;
     bool admitted = initial || rules_.coherence > 1.0;
     if (!admitted) admitted = dictionary_.coherence(look) < rules_.coherence && !dictionary_.holds(look);
     double squared_error = 0.0;
@@ -106,7 +124,7 @@ void AtomLearner::step_in_feature_space(Look& look, double rate, double squared_
     const std::size_t K = rules_.n_atoms, M = dictionary_.size();
     double steepness = rules_.penalty;
     for (std::size_t k = 0; k < K; ++k) steepness += alpha_[k] * alpha_[k];
-    if (rate * steepness > 2.0) rate = 1.0 / steepness;
+    if (!(rate * steepness <= 2.0)) rate = 1.0 / steepness;  // 0 where that is beyond the range of numbers
     const double s = 1.0 - rules_.penalty * rate;
     std::fill_n(column_.begin(), M, 0.0);
     for (std::size_t k = 0; k < K; ++k)
@@ -158,8 +176,8 @@ void AtomLearner::step_in_parameters(Look& look, double rate) {
         loops.axpy(alpha_[k], kn, other_.data(), M);
     }
     bend += loops.dot(column_.data(), other_.data(), M);
-    if (rate * bend > 2.0 * slope) rate = slope / bend;
-    if (!(rate > 0.0)) rate = 0.0;
+    if (!(rate * bend <= 2.0 * slope)) rate = slope / bend;
+    if (!std::isfinite(rate) || !std::isfinite(bend)) rate = 0.0;  // beyond the range of numbers: nothing is learned
     for (std::size_t k = 0; k < K; ++k) {
         loops.axpy(-rate, N_.data() + k * capacity, dictionary_.weights(k), M);
         loops.axpy(-rate, KN_.data() + k * capacity, H_.data() + k * capacity, M);

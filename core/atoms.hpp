@@ -70,6 +70,7 @@ private:
     void store(Look& look, const double* row);
     void prune();
     void renew();
+    void fit_to_capacity();  // after the dictionary made room
     void multiply_atoms();
 
     AtomRules rules_;
@@ -82,7 +83,7 @@ private:
     SparseCoder coder_;
     std::vector<double> G_, H_, N_, KN_;  // D'D; K Omega, the gradient in Omega, K times that: n_atoms columns a capacity apart
     std::vector<double> b_, alpha_, row_, column_, other_;
-    std::uint64_t seen_ = 0, learned_ = 0;
+    std::uint64_t seen_ = 0, learned_ = 0, n_init_;
 };
 
 }  // namespace parsimon

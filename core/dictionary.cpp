@@ -529,6 +529,7 @@ void Dictionary::visit(StateVisitor visitor) {
     if (visitor.reading()) {
         visitor.expect("points", m * d);
         visitor.expect("weights", m * n_outputs_);
+        visitor.expect("diagonal", m);
         if (needs_.factor) visitor.part("factor").expect("rows", m * (m + 1) / 2);
         make_room(m);
     }
@@ -545,6 +546,8 @@ void Dictionary::visit(StateVisitor visitor) {
     size_ = m;
     visitor.pieces("weights", n_outputs_, [this, m](std::size_t c) { return std::pair(weights(c), m); });
     visitor.numbers("diagonal", diagonal_.data(), m);
+    for (std::size_t j = 0; j < m; ++j)
+        if (diagonal_[j] < 0.0) refuse("the state's kernel values are not those of a kernel");
     if (needs_.factor) factor_.visit(visitor.part("factor"), m);
     if (needs_.neighbours) {
         std::vector<double> nearest(neighbour_.begin(), neighbour_.begin() + static_cast<std::ptrdiff_t>(m));

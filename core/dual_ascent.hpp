@@ -47,6 +47,7 @@ public:
     // One more step of every output on what was seen.
     void climb(Dictionary& dictionary) override;
     void visit(StateVisitor visitor, Dictionary& dictionary) override;
+    void expect(StateVisitor visitor, std::size_t m) const override { visitor.part("gram").expect("rows", m * (m + 1) / 2); }
 
     // What is kept of output c. (size,) each.
     void alpha(const Dictionary& dictionary, std::size_t c, double* out) const;

@@ -100,6 +100,7 @@ void Learner::check_samples(const double* x, const double* y, const double* weig
 }
 
 void Learner::visit(StateVisitor visitor) {
+    recipe_.update->expect(visitor.part("update"), visitor.part("dictionary").size("centres", dictionary_.size(), std::uint64_t{1} << 32));
     dictionary_.visit(visitor.part("dictionary"));
     recipe_.update->visit(visitor.part("update"), dictionary_);
     visitor.count("seen", seen_);

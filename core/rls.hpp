@@ -57,6 +57,9 @@ public:
     std::size_t least_needed(Dictionary& dictionary) override { return dictionary.cheapest(covariance_.factor().diagonal()); }
     double remove(Dictionary& dictionary, std::size_t j) override;
     const Covariance& covariance() const { return covariance_; }
+    void expect(StateVisitor visitor, std::size_t m) const override {
+        visitor.part("covariance").part("factor").expect("rows", m * (m + 1) / 2);
+    }
     void visit(StateVisitor visitor, Dictionary& dictionary) override { covariance_.visit(visitor.part("covariance"), dictionary.size()); }
 
 protected:

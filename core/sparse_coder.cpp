@@ -11,7 +11,7 @@ SparseCoder::Cost SparseCoder::code(const double* G, std::size_t stride, std::si
                                     double* alpha) {
     double largest = 0.0;
     for (std::size_t j = 0; j < n; ++j) largest = std::max(largest, G[j * stride + j]);
-    const Problem problem{G, stride, n, b, energy, lambda, 1e-14 * largest};
+    const Problem problem{G, stride, n, b, energy, lambda, 1e-28 * largest, largest};
     c_.resize(n);
     correlate(problem, alpha);
     Cost cost = measure(problem, alpha);
@@ -27,7 +27,7 @@ SparseCoder::Cost SparseCoder::code(const double* G, std::size_t stride, std::si
             next_try = 1e-1 * cost.gap / energy;
             if (polish(problem, alpha)) return measure(problem, alpha);
         }
-        if (change == 0.0) break;
+        if (change <= 1e-13 * std::sqrt(energy)) break;
     }
     if (polish(problem, alpha)) return measure(problem, alpha);
     return cost;
@@ -72,7 +72,9 @@ SparseCoder::Cost SparseCoder::measure(const Problem& problem, const double* alp
     double s = squares > 0.0 ? along / squares : 0.0;
     if (std::fabs(s) * steepest > problem.lambda) s = std::copysign(problem.lambda / steepest, s);
     const double gap = 0.5 * squares + problem.lambda * l1 - (s * along - 0.5 * s * s * squares);
-    return {squares, std::max(0.0, gap)};
+    // Without a penalty no multiple of rho will do: the gap is that of the normal equations, ||D'rho||^2 against the atoms' norms.
+    if (problem.lambda == 0.0) return {squares, steepest * steepest / std::max(problem.largest_diagonal, 1e-300)};
+    return {squares, gap > 0.0 ? gap : 0.0};
 }
 
 bool SparseCoder::polish(const Problem& problem, double* alpha) {

@@ -11,10 +11,11 @@ namespace parsimon {
 // Coordinate descent: sweeps over all coordinates, each followed by sweeps over those that are not zero (the active set), until the duality
 // gap is at most `tolerance` ||phi||^2 / 2. Once the gap is small the active set is mostly the right one, so that the equations
 // G_AA alpha_A = b_A - lambda sign_A are tried: where their solution has those signs and no other coordinate objects, it is the minimum, to
-// rounding. Where the atoms are dependent the minimum need not be unique; which one is found depends on where the search begins.
+// rounding. Atoms of less than 1e-14 of the largest norm take no part. Where the atoms are dependent the minimum need not be unique; which
+// one is found depends on where the search begins.
 class SparseCoder {
 public:
-    static constexpr std::size_t most_sweeps = 10000;
+    static constexpr std::size_t most_sweeps = 500;
 
     explicit SparseCoder(double tolerance = 1e-12) : tolerance_(tolerance) {}
 
@@ -33,7 +34,7 @@ private:
         const double* G;
         std::size_t stride, n;
         const double* b;
-        double energy, lambda, least_diagonal;
+        double energy, lambda, least_diagonal, largest_diagonal;
     };
     void correlate(const Problem& problem, const double* alpha);
     double sweep(const Problem& problem, double* alpha, bool active_only);

@@ -34,7 +34,7 @@ public:
         return inner;
     }
 
-    void count(const char* name, std::uint64_t& value, std::uint64_t at_most = UINT64_MAX) {
+    void count(const char* name, std::uint64_t& value, std::uint64_t at_most = std::uint64_t{1} << 62) {
         if (writing_) {
             state_->counts[prefix_ + name] = value;
             return;

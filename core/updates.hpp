@@ -30,6 +30,8 @@ public:
     virtual void climb(Dictionary&) {}
     // What it keeps besides its parameters; the dictionary's part has been visited.
     virtual void visit(StateVisitor, Dictionary&) {}
+    // Throws unless the state holds as much of it as m centres take: asked before room is made for them.
+    virtual void expect(StateVisitor, std::size_t /*m*/) const {}
     // A centre leaves because of its age.
     virtual void retire(Dictionary& dictionary, std::size_t j) { dictionary.drop(j); }
 };

@@ -296,3 +296,45 @@ def test_never_admitted_samples_are_learned_all_the_same():
     np.testing.assert_allclose(model.components_, Omega, rtol=0, atol=1e-8)
     with pytest.raises(ValueError, match="never"):
         KernelDictionaryLearning(5, admission="never", update="feature").fit(X)
+
+
+def test_a_block_refused_in_the_middle_changes_nothing():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = KernelDictionaryClassifier(4, "linear", budget=8, random_state=0).partial_fit(X[:50], np.arange(50) % 2)
+    before, drawn = model.reconstruction_errors(X), model._rng.get_state()[1].copy()
+    with pytest.raises(ValueError, match="row 10"):
+        model.partial_fit(np.vstack([X[50:], [[1e50] * 3]]), [0] * 10 + [7])
+    assert model.n_samples_seen_ == 50
+    np.testing.assert_array_equal(model.reconstruction_errors(X), before)
+    np.testing.assert_array_equal(model._rng.get_state()[1], drawn)
+
+
+@pytest.mark.parametrize("lam", [0.0, 1e-8, 1e-4])
+def test_small_penalties_over_dependent_atoms_end_soon_and_nearly_right(lam):
+    rng = np.random.default_rng(0)
+    D, phi = rng.normal(size=(20, 50)), rng.normal(size=(10, 20))
+    found = codes(D, phi, lam)
+    c = (phi - found @ D.T) @ D
+    assert np.abs(c).max() <= lam + 1e-3
+
+
+@pytest.mark.parametrize(
+    ("options", "scale"),
+    [
+        ({"alpha": 0.0, "init_scale": 1e-150, "penalty": 0.0, "step_size": 1.0, "kernel": "linear"}, 1e30),
+        ({"init_scale": 1e10, "penalty": 1e10, "kernel": "linear"}, 1e39),
+        ({"alpha": 0.0, "init_scale": 1e-150, "step_size": 1e10, "kernel": "linear"}, 1.0),
+        ({"budget": 10**6}, 1.0),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("update", ["parameter", "feature"])
+def test_extreme_parameters_give_finite_atoms(options, scale, update):
+    X = np.random.default_rng(0).normal(size=(40, 3)) * scale
+    model = KernelDictionaryLearning(
+        4, **{"admission": "always", "budget": 6, "n_init": 4, **options}, update=update, random_state=0
+    )
+    model.partial_fit(X)
+    assert np.isfinite(model.components_).all()
+    assert np.isfinite(model.gram_).all()
+    assert model.nbytes_ < 10**6

@@ -1,5 +1,6 @@
 """Going on where one stopped: pickle, copies, files."""
 
+import contextlib
 import copy
 import json
 import pickle
@@ -10,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import safetensors.numpy
+from sklearn.linear_model import LinearRegression
 
 import parsimon
-from parsimon import kernels
+from parsimon import kernels, persistence
 from parsimon.estimators import ESTIMATORS
 from parsimon.updates import Schedule
 
@@ -243,3 +245,101 @@ def test_mutated_files_are_refused_or_sound(model, tmp_path):
         except parsimon.ModelFileError:
             continue
         assert_same(look(again, X), look(model, X))
+
+
+def forged(path, state, estimator):
+    """Write a file of any state, with the digest it should have."""
+    arrays = {}
+    header = {"format": 1, "estimator": estimator, "state": persistence._encode(state, arrays, "state")}
+    text = json.dumps(header)
+    metadata = {"parsimon": text, "digest": persistence._digest(text, arrays)}
+    path.write_bytes(safetensors.numpy.save(arrays, metadata=metadata))
+
+
+def spoiled(value, rng):
+    """Another value in the place of one."""
+    if isinstance(value, np.ndarray):
+        return [value[:-1], np.append(value, 1.0), -value, value * 1e300, np.zeros(0), 5, None, "x"][rng.integers(8)]
+    if isinstance(value, bool | int):
+        return [0, 1, 7, 2**40, 2**62, 2**64, -1, 0.5, "x", None][rng.integers(10)]
+    return [None, 5, "x", [], {}, np.zeros(3), -1.0, 1e308][rng.integers(8)]
+
+
+def spoil(state, rng):
+    """Spoil one thing somewhere in a state, in place of nothing else."""
+    if isinstance(state, dict) and state:
+        key = list(state)[rng.integers(len(state))]
+        inner = state[key]
+        return {**state, key: spoil(inner, rng) if isinstance(inner, dict | tuple) and inner else spoiled(inner, rng)}
+    items = list(state)
+    i = rng.integers(len(items))
+    items[i] = spoil(items[i], rng) if isinstance(items[i], dict | tuple) and items[i] else spoiled(items[i], rng)
+    return tuple(items)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_forged_files_are_refused_or_harmless(model, tmp_path):
+    path, rng = tmp_path / "model.parsimon", np.random.default_rng(0)
+    X, y = stream(model)
+    good = learn(copy.deepcopy(model), X, y).__getstate__()
+    good.pop("_sklearn_version", None)
+    for _ in range(150):
+        try:
+            forged(path, spoil(good, rng), type(model).__name__)
+        except (TypeError, ValueError, OverflowError):
+            continue  # not even a file
+        try:
+            again = parsimon.load(path)
+        except parsimon.ModelFileError:
+            continue
+        with contextlib.suppress(
+            ValueError, TypeError, AttributeError, KeyError, IndexError, OverflowError, RuntimeError
+        ):
+            learn(again, X, y)
+            look(again, X)
+
+
+def test_the_store_cannot_be_made_larger_than_its_room(tmp_path):
+    path = tmp_path / "model.parsimon"
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    model = parsimon.KernelDictionaryLearning(4, gamma=1.0, budget=6, random_state=0).partial_fit(X)
+    for seen, first in ((0, np.ones(16)), (0, np.ones(1200)), (2**63, np.ones(16)), (3, np.ones(16))):
+        state = model.__getstate__()
+        arrays, counts = state["_learned"]
+        arrays["first"], counts["seen"], counts["learned"] = first, seen, 0
+        state.pop("_sklearn_version", None)
+        forged(path, state, "KernelDictionaryLearning")
+        with pytest.raises(parsimon.ModelFileError):
+            parsimon.load(path)
+
+
+def test_random_states_come_back(tmp_path):
+    path = tmp_path / "model.parsimon"
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    model = parsimon.KernelDictionaryClassifier(
+        3, gamma=1.0, budget=8, random_state=np.random.RandomState(3)
+    ).partial_fit(X, y)
+    model.save(path)
+    again = parsimon.load(path)
+    shallow = copy.copy(model)
+    for m in (shallow, again, model):  # a third class draws anew
+        m.partial_fit(X, np.full(60, 2))
+    np.testing.assert_array_equal(again.reconstruction_errors(X), model.reconstruction_errors(X))
+    np.testing.assert_array_equal(shallow.reconstruction_errors(X), model.reconstruction_errors(X))
+    state = np.random.RandomState(0).get_state(legacy=False)
+    state["state"]["pos"] = 10**9
+    with pytest.raises(ValueError, match="random state"):
+        persistence._random_state(state)
+
+
+def test_foreign_models_are_not_stored(tmp_path):
+    class Mine(parsimon.KNLMSRegressor):
+        pass
+
+    for model in (Mine(), LinearRegression()):
+        with pytest.raises(TypeError, match="estimators of parsimon"):
+            persistence.save(model, tmp_path / "model.parsimon")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(IsADirectoryError, match="folder"):
+        parsimon.load(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
@@ -84,7 +85,7 @@ class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         n_init = min(budget, K) if self.n_init is None else whole("n_init", self.n_init, at_least=1)
         if n_init > budget:
             raise ValueError(f"n_init={n_init} samples do not fit in budget={budget}")
-        scale = real("init_scale", self.init_scale, at_least=0, at_most=1e20)
+        scale = real("init_scale", self.init_scale, at_least=0, at_most=1e10)
         return scale * rng.standard_normal((n_init, K))
 
     def _atoms(self, n_features: int, first: Array) -> _core.Atoms:
@@ -108,9 +109,9 @@ class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
             n_features=n_features,
             first=first,
             lambda_=real("alpha", self.alpha, at_least=0),
-            penalty=real("penalty", self.penalty, at_least=0, at_most=1e20),
+            penalty=real("penalty", self.penalty, at_least=0, at_most=1e10),
             in_parameters=lookup({"parameter": True, "feature": False}, self.update, "update"),
-            step_size=real("step_size", self.step_size, above=0, at_most=1e20),
+            step_size=real("step_size", self.step_size, above=0, at_most=1e10),
             power=rule.power,
             delay=rule.delay,
             hold=2**62 if hold is None else hold,
@@ -177,11 +178,11 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         A sample is learned and stored if its coherence with every stored one is below `coherence` (21; an exact copy has coherence 1, whatever rounding says), if the squared error of its
         reconstruction exceeds `tolerance` (22), or in any case. "never": all are learned, and none is stored after the first `n_init`.
     coherence : float in [0, 1], default=1.0
-        gamma in the paper. 1 admits all but exact copies.
+        gamma in the paper. 1 admits all but exact copies (and, for kernels that do not see lengths, multiples).
     tolerance : float >= 0, default=0
         epsilon in the paper, a squared norm.
     budget : int, default=100
-        B, the most samples stored.
+        B, the most samples stored. They take (m / 2 + 3 K + d) m numbers of 8 bytes.
     n_init : int or None, default=None
         M0: the first samples, which are stored as they are. None: as many as there are atoms, or the budget.
     init_scale : float >= 0, default=0.1
@@ -303,7 +304,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_components)
+        return int(self._learns_with["n_components"])
 
     def _learn_block(self, X: ArrayLike, learn: Callable[[_core.Atoms, Array], T]) -> T:
         if hasattr(self, "_learner"):
@@ -402,6 +403,7 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
         `classes` need not be given. If it is, in the first call, any other label is refused later; else classes are met as they come. A block that is refused changes nothing.
         """
         before = self.__dict__.copy()
+        drawn = self._rng.get_state() if hasattr(self, "_learners") else None
         try:
             if not hasattr(self, "_learners"):
                 X, labels = self._first(X, y, classes)
@@ -412,12 +414,14 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
                     raise ValueError(
                         f"classes is {np.unique(np.asarray(classes)).tolist()}, but the classes so far are {self.classes_.tolist()}"
                     )
+                next(iter(self._learners.values())).check(X)
                 self._learners = dict(self._learners)
                 self._meet(labels, X.shape[1])
-            _core.require_finite(X, "X")
             self._learn(X, labels)
         except BaseException:
             self.__dict__ = before
+            if drawn is not None:
+                self._rng.set_state(drawn)
             raise
         return self
 
@@ -462,6 +466,7 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
         learners = state.pop("_learners", None)
         if learners is not None:
             state["_learned"] = {label: learner.state() for label, learner in learners.items()}
+            state["_rng"] = copy.deepcopy(state["_rng"])  # a copy draws for itself
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

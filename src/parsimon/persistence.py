@@ -11,7 +11,8 @@ import hashlib
 import json
 import math
 import os
-import tempfile
+import secrets
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.predict([[0.5]]) == model.predict([[0.5]])).all())
     True
     """
+    if _estimators().get(type(model).__name__) is not type(model):
+        raise TypeError(f"files are for the estimators of parsimon, got {type(model).__name__}")
     state = {k: v for k, v in model.__getstate__().items() if k != "_sklearn_version"}
     arrays: Arrays = {}
     header = {"format": FORMAT, "estimator": type(model).__name__, "state": _encode(state, arrays, "state")}
@@ -59,13 +62,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Any:
     """Return the model that a file holds. A file that is damaged, cut off, of another kind or too new raises `ModelFileError`, which says so."""
     path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, not a model file")
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, OSError, ValueError, TypeError, KeyError, OverflowError) as error:
+    except (SafetensorError, OSError, ValueError, TypeError, KeyError, OverflowError, AttributeError) as error:
         raise ModelFileError(f"{path} is damaged or not a model file: {error}") from None
     if KEY not in metadata:
         raise ModelFileError(f"{path} is not a parsimon model file")
@@ -82,19 +87,31 @@ def load(path: str | os.PathLike[str]) -> Any:
         )
     if metadata.get("digest") != _digest(metadata[KEY], arrays):
         raise ModelFileError(f"{path} is damaged: its contents do not agree with its digest")
-    estimators = _estimators()
     name = header.get("estimator")
-    if name not in estimators:
+    cls = _estimators().get(name) if isinstance(name, str) else None
+    if cls is None:
         raise ModelFileError(f"{path} holds a model of a kind unknown here, {name!r}")
     try:
-        model: Any = object.__new__(estimators[name])
-        state = _decode(header["state"], arrays)
-        for attribute in state:  # data, and nothing in the place of what the class defines
-            if attribute != "_learned" and hasattr(estimators[name], attribute):
-                raise ValueError(f"it would replace {attribute}")
-        model.__setstate__(state)
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError, MemoryError, OverflowError) as error:
+        return _restored(cls, _decode(header.get("state"), arrays))
+    except Exception as error:  # whatever a file that someone made by hand can lead to
         raise ModelFileError(f"{path} does not hold a sound model: {error}") from None
+
+
+def _restored(cls: type[Any], state: Any) -> Any:
+    names = set(cls._get_param_names())
+    if not isinstance(state, dict) or not names <= state.keys():
+        raise ValueError("it lacks parameters")
+    used = state.get("_learns_with", dict.fromkeys(names))
+    if not isinstance(used, dict) or used.keys() != names:
+        raise ValueError("its parameters are not those of the model")
+    for attribute in state:  # data, and nothing in the place of what the class defines or builds itself
+        if attribute in ("_learner", "_learners") or (attribute != "_learned" and hasattr(cls, attribute)):
+            raise ValueError(f"it would replace {attribute}")
+    rng = state.get("random_state")
+    if isinstance(rng, np.random.RandomState) and "_learns_with" in state:
+        used["random_state"] = rng  # one object, as it was
+    model: Any = object.__new__(cls)
+    model.__setstate__(state)
     return model
 
 
@@ -161,7 +178,9 @@ def _encode(value: Any, arrays: Arrays, where: str) -> Any:
 
 
 def _encode_array(value: NDArray[Any], arrays: Arrays, where: str) -> Any:
-    if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8:
+    if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8 and value.ndim > 0:
+        if where in arrays:
+            raise TypeError(f"two arrays would be called {where}")
         arrays[where] = np.ascontiguousarray(value)
         return {"array": where}
     if value.dtype.kind in "UO" and value.ndim == 1:
@@ -199,8 +218,13 @@ def _label_dtype(name: str) -> np.dtype[Any]:
 
 
 def _random_state(state: dict[str, Any]) -> np.random.RandomState:
+    inner = state["state"]
+    key, position = np.asarray(inner["key"]), inner["pos"]
+    plain = state["bit_generator"] == "MT19937" and key.shape == (624,) and key.dtype.kind in "iu"
+    if not plain or not isinstance(position, int) or not 0 <= position <= 624 or state["has_gauss"] not in (0, 1):
+        raise ValueError("its random state is not one")
     rng = np.random.RandomState()
-    rng.set_state(state)
+    rng.set_state(("MT19937", key.astype(np.uint32), position, int(state["has_gauss"]), float(state["gauss"])))
     return rng
 
 
@@ -214,18 +238,20 @@ def _digest(text: str, arrays: Arrays) -> str:
 
 def _write_whole(path: Path, data: bytes) -> None:
     """Write a file whole or not at all: a temporary file beside it, on the disk before it takes the place."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    path = Path(os.path.realpath(path))
+    name = path.parent / f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(
+            os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666), "wb"
+        ) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
+        if path.exists():
+            os.chmod(name, stat.S_IMODE(path.stat().st_mode))
         os.replace(name, path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         raise
     if os.name == "posix":  # so that the new name is on the disk too
         folder = os.open(path.parent, os.O_RDONLY)

@@ -72,9 +72,12 @@ def killed(folder):
     parsimon.KRLSRegressor(**make).partial_fit(X[:BLOCK], y[:BLOCK]).save(path)
     command = [sys.executable, "-c", LEARN, str(path), str(folder / "data.npz"), str(BLOCK)]
     for kill in range(KILLS + 1):
+        before = path.stat().st_mtime_ns
         process = subprocess.Popen(command)
+        while kill < KILLS and process.poll() is None and path.stat().st_mtime_ns == before:
+            time.sleep(0.005)  # until it has begun to store
         try:
-            process.wait(None if kill == KILLS else 1.0 + 1.5 * rng.random())  # at last, to the end
+            process.wait(None if kill == KILLS else 0.5 * rng.random())  # at last, to the end
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             process.wait()
