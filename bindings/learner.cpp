@@ -45,14 +45,14 @@ public:
     }
 
     // False if x is not an array of doubles or y neither a number nor such an array: the caller converts, then.
-    bool learn_one(nb::handle x, nb::handle y) {
+    bool learn_one(nb::handle x, nb::handle y, double weight) {
         Vector point, targets;
         double target = 0.0;
         if (!nb::try_cast(x, point, false)) return false;
         const bool number = nb::try_cast(y, target, true);
         if (!number && !nb::try_cast(y, targets, false)) return false;
         require_features(point.shape(0));
-        learn_row(point.data(), number ? &target : targets.data(), number ? 1 : targets.shape(0));
+        learn_row(point.data(), number ? &target : targets.data(), number ? 1 : targets.shape(0), weight);
         return true;
     }
 
@@ -180,11 +180,12 @@ private:
         learner_.predict(x, n, out);
     }
 
-    void learn_row(const double* x, const double* y, std::size_t n_targets) {
+    void learn_row(const double* x, const double* y, std::size_t n_targets, double weight) {
+        const double* weights = weight == 1.0 ? nullptr : &weight;
         LearningLock guard(*this, lock_briefly<std::unique_lock<std::shared_mutex>>());
         require_targets(n_targets, outputs());
-        learner_.check_samples(x, y, nullptr, 1, outputs());
-        learner_.learn(x, y, nullptr, 1, nullptr);
+        learner_.check_samples(x, y, weights, 1, outputs());
+        learner_.learn(x, y, weights, 1, nullptr);
     }
 
     // `n_outputs`: as many as there are, or more: then they are added once the block is found good.
@@ -276,7 +277,7 @@ void bind_learner(nb::module_& m) {
         .def("learn", &SharedLearner::learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none(), nb::arg("n_outputs") = 0)
         .def("predict_then_learn", &SharedLearner::predict_then_learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none(),
              nb::arg("n_outputs") = 0)
-        .def("learn_one", &SharedLearner::learn_one, nb::arg("x").none(), nb::arg("y").none())
+        .def("learn_one", &SharedLearner::learn_one, nb::arg("x").none(), nb::arg("y").none(), nb::arg("weight") = 1.0)
         .def("compress_by", &SharedLearner::compress_by, nb::arg("compression"))
         .def("state", &SharedLearner::state)
         .def("restore", &SharedLearner::restore, nb::arg("arrays"), nb::arg("counts"))

@@ -96,6 +96,10 @@ void Learner::check_samples(const double* x, const double* y, const double* weig
     for (std::size_t i = 0; weights && i < n; ++i)
         if (weights[i] != 0.0 && !(weights[i] >= least_weight && weights[i] <= largest_weight))
             refuse("sample_weight is ", weights[i], " at row ", i, ": it must be 0, or from ", least_weight, " to ", largest_weight);
+    const double most = recipe_.update->weight_bound();
+    for (std::size_t i = 0; weights && i < n; ++i)
+        if (!(weights[i] < most))
+            refuse("sample_weight is ", weights[i], " at row ", i, ": learning is stable only below 2 / step_size = ", most);
     check_kernel_values(x, weights, n, recipe_.update->kernel_bound(*recipe_.loss), scratch_);
 }
 
@@ -177,7 +181,7 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
     recipe_.update->open(dictionary_, step_);
     for (Sample& sample : step_) {
         dictionary_.extend(*sample.look);
-        sample.admitted = recipe_.admission->admits(dictionary_, sample, step_) && dictionary_.accepts(*sample.look);
+        sample.admitted = sample.weight > 0.0 && recipe_.admission->admits(dictionary_, sample, step_) && dictionary_.accepts(*sample.look);
         recipe_.update->step(dictionary_, sample, step_);
     }
     compress();

@@ -14,6 +14,8 @@ public:
     virtual Needs needs() const { return {}; }
     // Learning is stable only while weight k(x, x) stays below this.
     virtual double kernel_bound(const Loss&) const { return std::numeric_limits<double>::infinity(); }
+    // Learning is stable only while the weight stays below this.
+    virtual double weight_bound() const { return std::numeric_limits<double>::infinity(); }
     // Once, before the first step: attach whatever is kept for each centre.
     virtual void attach(Dictionary&, const Loss&) {}
     // There are to be more outputs; if that fails nothing has changed.
@@ -45,6 +47,7 @@ public:
     static constexpr double least_energy = 1e-200;
 
     NLMSUpdate(double step_size, double ridge) : step_size_(step_size), ridge_(ridge) {}
+    double weight_bound() const override { return 2.0 / step_size_; }
     void open(Dictionary& dictionary, Step& step) override;
     void step(Dictionary& dictionary, Sample& sample, Step& step) override;
 

@@ -29,6 +29,8 @@ __all__ = ["FORMAT", "ModelFileError", "load", "save"]
 #: The version of the format that is written. Older ones stay readable.
 FORMAT = 1
 KEY = "parsimon"
+#: Parameters that came after the first files, with the values that leave a model as it was without them.
+LATER: dict[str, Any] = {"class_weight": None}
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -99,17 +101,19 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _restored(cls: type[Any], state: Any) -> Any:
     names = set(cls._get_param_names())
-    if not isinstance(state, dict) or not names <= state.keys():
-        raise ValueError("it lacks parameters")
-    used = state.get("_learns_with", dict.fromkeys(names))
-    if not isinstance(used, dict) or used.keys() != names:
-        raise ValueError("its parameters are not those of the model")
+    for parameters in (state, state["_learns_with"]) if "_learns_with" in state else (state,):
+        if not isinstance(parameters, dict):
+            raise ValueError("its parameters are not those of the model")
+        for name in LATER.keys() & names:  # older files lack it
+            parameters.setdefault(name, LATER[name])
+        if not names <= parameters.keys() or (parameters is not state and parameters.keys() != names):
+            raise ValueError("its parameters are not those of the model")
     for attribute in state:  # data, and nothing in the place of what the class defines or builds itself
         if attribute in ("_learner", "_learners") or (attribute != "_learned" and hasattr(cls, attribute)):
             raise ValueError(f"it would replace {attribute}")
     rng = state.get("random_state")
     if isinstance(rng, np.random.RandomState) and "_learns_with" in state:
-        used["random_state"] = rng  # one object, as it was
+        state["_learns_with"]["random_state"] = rng  # one object, as it was
     model: Any = object.__new__(cls)
     model.__setstate__(state)
     return model

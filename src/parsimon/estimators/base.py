@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 
 
 #: Parameters of an estimator that its algorithm does not know.
-NOT_THE_ALGORITHMS = ("kernel", "gamma", "bias", "n_passes", "shuffle", "random_state")
+NOT_THE_ALGORITHMS = ("kernel", "gamma", "bias", "class_weight", "n_passes", "shuffle", "random_state")
 
 
 class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
@@ -139,7 +139,7 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         n_passes = whole("n_passes", self.n_passes, at_least=1)
         with self._unchanged_on_error():
             X, Y, n_outputs = self._begin(X, y, all_at_once=True)
-            weights = _weights(sample_weight, len(X))
+            weights = self._weights(y, sample_weight, len(X))
             if weights is not None and not weights.any():
                 raise ValueError("every sample_weight is zero: there is nothing to learn")
             for order in self._orders(len(X), n_passes):
@@ -156,14 +156,14 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
     def _partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         with self._unchanged_on_error():
             X, Y, n_outputs = self._block(X, y)
-            self._learner.learn(X, Y, _weights(sample_weight, len(X)), n_outputs)
+            self._learner.learn(X, Y, self._weights(y, sample_weight, len(X)), n_outputs)
         return self
 
     def _before_and_learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Array:
         """Learn a block and return f (n, C) as it was before each row."""
         with self._unchanged_on_error():
             X, Y, n_outputs = self._block(X, y)
-            return self._learner.predict_then_learn(X, Y, _weights(sample_weight, len(X)), n_outputs)
+            return self._learner.predict_then_learn(X, Y, self._weights(y, sample_weight, len(X)), n_outputs)
 
     def _evaluate(self, X: ArrayLike) -> Array:
         """Return f (n, C)."""
@@ -214,6 +214,15 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         Y, n_outputs = self._more_targets(y, len(X))
         return X, Y, n_outputs
 
+    def _weights(self, y: ArrayLike, sample_weight: ArrayLike | None, n: int) -> Array | None:
+        """Return the weights of a block, (n,), or None where all are 1. The core says which of them can be used."""
+        if sample_weight is None:
+            return None
+        weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+        if weights.shape != (n,):
+            raise ValueError(f"sample_weight must have shape ({n},), got {weights.shape}")
+        return weights
+
     def _require_unchanged(self, but: str | None = None) -> None:
         """Refuse parameters that are not those that learning began with."""
         require_unchanged(self, self._learns_with, but)
@@ -232,15 +241,6 @@ def require_unchanged(model: BaseEstimator, learns_with: dict[str, Any], but: st
             raise ValueError(
                 f"{name} was {used!r} when learning began and is {value!r} now: call fit to start afresh with it"
             )
-
-
-def _weights(sample_weight: ArrayLike | None, n: int) -> Array | None:
-    if sample_weight is None:
-        return None
-    weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n,):
-        raise ValueError(f"sample_weight must have shape ({n},), got {weights.shape}")
-    return weights
 
 
 def one_row(x: ArrayLike, what: str, shape: str) -> Array:

@@ -33,7 +33,7 @@ class BSGDClassifier(StreamClassifier):
         Samples a step, as in `POLKRegressor`.
     n_passes : int, default=1
         Passes over the data in `fit`.
-    shuffle, random_state : as in `POLKClassifier`.
+    class_weight, shuffle, random_state : as in `POLKClassifier`.
 
     Attributes
     ----------
@@ -68,6 +68,7 @@ class BSGDClassifier(StreamClassifier):
         maintenance: str = "merge",
         batch_size: int = 1,
         n_passes: int = 1,
+        class_weight: Any = None,
         shuffle: bool = True,
         random_state: int | None = None,
     ) -> None:
@@ -80,6 +81,7 @@ class BSGDClassifier(StreamClassifier):
         self.maintenance = maintenance
         self.batch_size = batch_size
         self.n_passes = n_passes
+        self.class_weight = class_weight
         self.shuffle = shuffle
         self.random_state = random_state
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from parsimon._parts import lookup, real
 from parsimon.estimators.base import Array, StreamEstimator, one_row
 from parsimon.losses import ClassificationLoss
 
@@ -24,11 +26,13 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     """
 
     classes_: Labels
+    class_weight: Any
     _met: Labels  # in the order of the outputs
     _index: dict[Any, int]  # label: its output
     _closed: bool  # the classes were given: there are no others
     _rows: dict[int, Array]  # output: its target for a sample of that class, while no class is added
     _loss: ClassificationLoss
+    _factors: dict[Any, float]  # label: the factor on its samples' weights, where that is not 1
 
     # Learning
 
@@ -67,19 +71,25 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         result: Labels = self._met[F.argmax(axis=1)]
         return result
 
-    def learn_one(self, x: ArrayLike, y: Any) -> Self:
-        """Learn one sample: x (d,), y its label. The same as `partial_fit` with one row, without its overhead."""
+    def learn_one(self, x: ArrayLike, y: Any, sample_weight: float = 1.0) -> Self:
+        """Learn one sample: x (d,), y its label, and its weight. The same as `partial_fit` with one row, without its overhead."""
         if isinstance(y, np.ndarray) and y.ndim == 0:
             y = y.item()
         index = self._index.get(y) if hasattr(self, "_learner") else None
         if index is None:
-            return self.partial_fit(one_row(x, "x", "(d,)")[np.newaxis], np.asarray(y)[np.newaxis])
+            return self.partial_fit(
+                one_row(x, "x", "(d,)")[np.newaxis], np.asarray(y)[np.newaxis], sample_weight=[sample_weight]
+            )
         target = self._rows.get(index)
         if target is None:
             known = np.array([len(self.classes_)])
             target = self._rows[index] = self._loss.targets(np.array([index]), known, len(self.classes_))[0]
-        if not self._learner.learn_one(x, target):
-            self._learner.learn_one(one_row(x, "x", "(d,)"), target)
+        if sample_weight != 1.0:
+            sample_weight = real("sample_weight", sample_weight)
+        if self._factors:
+            sample_weight *= self._factors.get(y, 1.0)
+        if not self._learner.learn_one(x, target, sample_weight):
+            self._learner.learn_one(one_row(x, "x", "(d,)"), target, sample_weight)
         return self
 
     # Predicting
@@ -109,6 +119,10 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         return self._sorted(self._fitted().weights())
 
     # How it is done
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take back what was kept."""
+        super().__setstate__({"_factors": {}, **state} if "_learned" in state else state)  # there were none at first
 
     def _sorted(self, values: Array) -> Array:
         """Return an array (n, C) with the columns in the order of `classes_`."""
@@ -146,6 +160,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     def _first_targets(self, y: ArrayLike, n: int, *, all_at_once: bool) -> tuple[Array, int]:
         labels = _labels(y, n)
         self._loss = self._class_loss()
+        self._factors = _class_factors(self.class_weight, labels if all_at_once else None)
         if all_at_once:
             self._set_classes(np.unique(labels))
             self._closed = False
@@ -168,6 +183,13 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         known = before + np.searchsorted(rows, np.arange(n), side="right")
         return self._loss.targets(index, known, len(self.classes_)), len(self.classes_)
 
+    def _weights(self, y: ArrayLike, sample_weight: ArrayLike | None, n: int) -> Array | None:
+        weights = super()._weights(y, sample_weight, n)
+        if not self._factors:
+            return weights
+        factors = np.array([self._factors.get(label, 1.0) for label in _labels(y, n).tolist()])
+        return factors if weights is None else factors * weights
+
     def _first_rows(self, labels: Labels) -> NDArray[np.int64]:
         """Return the rows in which classes are met for the first time, rising."""
         known = getattr(self, "_index", {})
@@ -175,6 +197,24 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         return np.sort([i for i, label in zip(first, found.tolist(), strict=True) if label not in known]).astype(
             np.int64
         )
+
+
+def _class_factors(class_weight: Any, labels: Labels | None) -> dict[Any, float]:
+    """Return the factors that the parameter means, where they are not 1, given all labels there are, if they are known."""
+    if class_weight is None:
+        return {}
+    if isinstance(class_weight, str):
+        lookup({"balanced": None}, class_weight, "class_weight")
+        if labels is None:
+            raise ValueError(
+                "class_weight='balanced' is measured on all labels, which only fit sees: for a stream give a dict {label: weight}"
+            )
+        found, counts = np.unique(labels, return_counts=True)
+        class_weight = dict(zip(found.tolist(), (len(labels) / (len(found) * counts)).tolist(), strict=True))
+    if not isinstance(class_weight, Mapping):
+        raise TypeError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}")
+    factors = {label: real(f"class_weight[{label!r}]", weight, at_least=0) for label, weight in class_weight.items()}
+    return {label: factor for label, factor in factors.items() if factor != 1.0}
 
 
 def _labels(y: ArrayLike, n: int) -> Labels:

@@ -55,6 +55,8 @@ class KNLMSRegressor(StreamRegressor):
     -----
     The model has no intercept: centre y, and standardise X if its columns differ in scale. Targets beyond 1e100 and points with k(x, x) beyond 1e80 are refused.
 
+    `sample_weight` is a factor on the sample's step: rho becomes weight rho, which must stay below 2. A sample of weight 0 changes nothing.
+
     The paper's Case 2 admits at coherence equal to mu0, and so does this; an exact copy of a centre is never admitted. The paper has eps = 0, as the default here.
 
     References

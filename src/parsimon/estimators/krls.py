@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from parsimon import algorithms
-from parsimon.estimators.regressor import WeightedRegressor
+from parsimon.estimators.regressor import StreamRegressor
 
 __all__ = ["KRLSRegressor"]
 
 
-class KRLSRegressor(WeightedRegressor):
+class KRLSRegressor(StreamRegressor):
     """Kernel recursive least squares: after every sample the least-squares fit over its dictionary, O(m^2) a sample.
 
     Two ways to choose the centres, and with them two recursions:

@@ -34,6 +34,10 @@ class KLMSRegressor(StreamRegressor):
     ----------
     centers_, weights_, n_centers_, n_samples_seen_, nbytes_, kernel_ : as in `KNLMSRegressor`.
 
+    Notes
+    -----
+    `sample_weight` is a factor on the sample's gradient, so on its step eta e; weight eta k(x, x) must stay below 2. A sample of weight 0 changes nothing.
+
     References
     ----------
     W. Liu, P. Pokharel, J. Principe, *The kernel least-mean-square algorithm*, IEEE Transactions on Signal Processing 2008.
@@ -94,6 +98,10 @@ class NORMARegressor(StreamRegressor):
     Attributes
     ----------
     centers_, weights_, n_centers_, n_samples_seen_, nbytes_, kernel_ : as in `KNLMSRegressor`.
+
+    Notes
+    -----
+    `sample_weight` is a factor on the sample's gradient, so on its step eta e; weight eta k(x, x) must stay below 2. A sample of weight 0 only lets the others shrink.
 
     References
     ----------

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from parsimon import algorithms, losses, updates
 from parsimon.estimators.base import Array, StreamEstimator
 from parsimon.estimators.classifier import StreamClassifier
-from parsimon.estimators.regressor import WeightedRegressor
+from parsimon.estimators.regressor import StreamRegressor
 
 __all__ = ["POLKClassifier", "POLKRegressor"]
 
@@ -32,7 +32,7 @@ class _POLK(StreamEstimator):
         return options
 
 
-class POLKRegressor(WeightedRegressor, _POLK):
+class POLKRegressor(StreamRegressor, _POLK):
     """Kernel regression on a stream for any convex loss, with a dictionary only as large as the accuracy asks for.
 
     A functional stochastic gradient step for each batch of b samples,
@@ -40,7 +40,7 @@ class POLKRegressor(WeightedRegressor, _POLK):
         f~ = (1 - eta lambda) f - (eta / b) sum_i weight_i l'(f(x_i), y_i) k(x_i, .),
 
     and then destructive kernel orthogonal matching pursuit: the centres without which the function moves least are projected onto the others, one after the other, as long as f stays within
-    eps = K eta^(3/2) of f~ in the RKHS. There is no intercept: centre y.
+    eps = K eta^(3/2) of f~ in the RKHS. There is no intercept: centre y. `sample_weight` is the factor weight_i on the sample's gradient; a step of weight 0 only shrinks f and makes it sparser.
 
     Parameters
     ----------
@@ -137,6 +137,8 @@ class POLKClassifier(StreamClassifier, _POLK):
     parsimony : float >= 0, default=0.05
         K in eps = K eta^(3/2): larger is sparser.
     schedule, batch_size, budget, average, n_passes : as in `POLKRegressor`.
+    class_weight : dict {label: weight}, "balanced" or None, default=None
+        A factor on the weight of each sample of a class; 1 for classes that it does not name. "balanced": n / (C n_c), measured by `fit` on its labels and kept by `partial_fit` after it.
     shuffle : bool, default=True
         Whether `fit` shuffles the rows before each pass: sorted classes make a poor stream. `partial_fit` never does.
     random_state : int or None, default=None
@@ -183,6 +185,7 @@ class POLKClassifier(StreamClassifier, _POLK):
         budget: int | None = None,
         average: bool | int = False,
         n_passes: int = 1,
+        class_weight: Any = None,
         shuffle: bool = True,
         random_state: int | None = None,
     ) -> None:
@@ -197,6 +200,7 @@ class POLKClassifier(StreamClassifier, _POLK):
         self.budget = budget
         self.average = average
         self.n_passes = n_passes
+        self.class_weight = class_weight
         self.shuffle = shuffle
         self.random_state = random_state
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
+from parsimon._parts import real
 from parsimon.estimators.base import Array, StreamEstimator, one_row
 
 
@@ -19,35 +20,37 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
 
     # Learning
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn afresh from X (n, d) and y (n,) or (n, C), row by row, `n_passes` times."""
-        return self._fit(X, y, None)
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn afresh from X (n, d) and y (n,) or (n, C), with weights (n,) or 1 for each, row by row, `n_passes` times."""
+        return self._fit(X, y, sample_weight)
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Go on learning with a block X (n, d), y (n,) or (n, C), in order. A block equals its rows, or its batches if `batch_size` is more than 1, bit for bit.
 
         (A `gamma` of "scale" or "median" is measured on the first block, so it depends on what that was.) A block that is refused changes nothing. An interrupt (Ctrl-C),
         or an exception in a kernel that is a Python function, leaves the rows before it learned. Parameters changed since learning began are refused:
         `fit` starts afresh with them.
         """
-        return self._partial_fit(X, y, None)
+        return self._partial_fit(X, y, sample_weight)
 
-    def predict_then_learn(self, X: ArrayLike, y: ArrayLike) -> Array:
+    def predict_then_learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
         """Learn a block as `partial_fit` does, and return what was predicted for each row just before it was learned.
 
         That is test-then-learn (prequential) evaluation: every row is a test row once. Shape (n,) or (n, C), as `predict`.
         """
-        return self._predict_then_learn(X, y, None)
+        return self._outputs(self._before_and_learn(X, y, sample_weight))
 
-    def learn_one(self, x: ArrayLike, y: ArrayLike) -> Self:
-        """Learn one sample: x (d,), y a number or (C,). The same as `partial_fit` with one row, without its overhead.
+    def learn_one(self, x: ArrayLike, y: ArrayLike, sample_weight: float = 1.0) -> Self:
+        """Learn one sample: x (d,), y a number or (C,), and its weight. The same as `partial_fit` with one row, without its overhead.
 
         Features are taken by position: names, if x has them, are not looked at.
         """
         if not hasattr(self, "_learner"):
-            return self.partial_fit(one_row(x, "x", "(d,)")[np.newaxis], np.asarray(y)[np.newaxis])
-        if not self._learner.learn_one(x, y):  # not an array of doubles, or not a plain number
-            self._learner.learn_one(one_row(x, "x", "(d,)"), one_row(y, "y", "() or (C,)"))
+            return self.partial_fit(one_row(x, "x", "(d,)")[np.newaxis], np.asarray(y)[np.newaxis], [sample_weight])
+        if sample_weight != 1.0:
+            sample_weight = real("sample_weight", sample_weight)
+        if not self._learner.learn_one(x, y, sample_weight):  # not an array of doubles, or not a plain number
+            self._learner.learn_one(one_row(x, "x", "(d,)"), one_row(y, "y", "() or (C,)"), sample_weight)
         return self
 
     # Predicting
@@ -73,9 +76,6 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
 
     # How it is done
 
-    def _predict_then_learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Array:
-        return self._outputs(self._before_and_learn(X, y, sample_weight))
-
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what to expect."""
         tags = super().__sklearn_tags__()
@@ -94,22 +94,6 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
 
     def _outputs(self, values: Array) -> Array:
         return values[:, 0] if self._flat else values
-
-
-class WeightedRegressor(StreamRegressor):
-    """A regressor that takes sample weights."""
-
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn afresh from X (n, d) and y (n,) or (n, C), with weights (n,) or 1 for each, row by row, `n_passes` times."""
-        return self._fit(X, y, sample_weight)
-
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Go on learning with a block, as `StreamRegressor.partial_fit` says."""
-        return self._partial_fit(X, y, sample_weight)
-
-    def predict_then_learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
-        """Learn a block, and return what was predicted for each row just before it was learned (test-then-learn)."""
-        return self._predict_then_learn(X, y, sample_weight)
 
 
 def _targets(y: ArrayLike, n: int) -> Array:

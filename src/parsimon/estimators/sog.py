@@ -8,7 +8,7 @@ from parsimon import algorithms, kernels, losses
 from parsimon._parts import real, whole
 from parsimon.estimators.base import Array, StreamEstimator
 from parsimon.estimators.classifier import StreamClassifier
-from parsimon.estimators.regressor import WeightedRegressor
+from parsimon.estimators.regressor import StreamRegressor
 
 __all__ = ["SOGSVC", "SOGSVR"]
 
@@ -50,7 +50,7 @@ class _SOG(StreamEstimator):
         return {**super()._options(params), "loss": self._loss_part}
 
 
-class SOGSVR(WeightedRegressor, _SOG):
+class SOGSVR(StreamRegressor, _SOG):
     """Sparse online greedy support vector regression: a dictionary by approximate linear dependence, and ascent on the dual reduced to it.
 
     A sample becomes a centre if the others cannot make it up to a squared error of nu; all others are written as combinations a_t of the centres. Of all that was seen, A'A, A'y and A'e
@@ -180,6 +180,8 @@ class SOGSVC(StreamClassifier, _SOG):
         nu, a squared norm: smaller admits more centres.
     box : float > 0 or None, default=None
         -box <= w <= box.
+    class_weight : dict {label: weight}, "balanced" or None, default=None
+        A factor on the weight of each sample of a class; 1 for classes that it does not name. "balanced": n / (C n_c), measured by `fit` on its labels and kept by `partial_fit` after it.
     shuffle : bool, default=True
         Whether `fit` shuffles the rows before each pass. `partial_fit` never does.
     random_state : int or None, default=None
@@ -225,6 +227,7 @@ class SOGSVC(StreamClassifier, _SOG):
         box: float | None = None,
         budget: int | None = None,
         n_passes: int = 1,
+        class_weight: Any = None,
         shuffle: bool = True,
         random_state: int | None = None,
     ) -> None:
@@ -237,6 +240,7 @@ class SOGSVC(StreamClassifier, _SOG):
         self.box = box
         self.budget = budget
         self.n_passes = n_passes
+        self.class_weight = class_weight
         self.shuffle = shuffle
         self.random_state = random_state
 

@@ -46,7 +46,9 @@ class SPLRegressor(StreamRegressor):
     Notes
     -----
     The paper's test (10) is strict, coherence < mu0; here a coherence of exactly mu0 is admitted too, as in Honeine et al. 2007. Which of the two most coherent centres
-    leaves is open in (15); "cheaper" is a choice of ours. There are no sample weights. An admitted sample that lies in the span of the centres up to rounding is projected instead.
+    leaves is open in (15); "cheaper" is a choice of ours. An admitted sample that lies in the span of the centres up to rounding is projected instead.
+
+    `sample_weight` is a factor on the sample's gradient, so on its step eta e; weight eta k(x, x) must stay below 2. A sample of weight 0 changes nothing.
 
     References
     ----------
