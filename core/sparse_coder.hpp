@@ -27,7 +27,9 @@ public:
     Cost code(const double* G, std::size_t stride, std::size_t n, const double* b, double energy, double lambda, double* alpha);
     // b - G alpha of the codes found last, (n,).
     const double* correlation() const { return c_.data(); }
-    std::size_t nbytes() const { return (c_.capacity() + factor_.capacity() + solution_.capacity()) * sizeof(double); }
+    std::size_t nbytes() const {
+        return (c_.capacity() + factor_.capacity() + solution_.capacity()) * sizeof(double) + active_.capacity() * sizeof(std::size_t);
+    }
 
 private:
     struct Problem {

@@ -343,3 +343,10 @@ def test_foreign_models_are_not_stored(tmp_path):
     assert not list(tmp_path.iterdir())
     with pytest.raises(IsADirectoryError, match="folder"):
         parsimon.load(tmp_path)
+
+
+def test_labels_that_are_no_text_are_refused(tmp_path):
+    model = parsimon.POLKClassifier(gamma=1.0).fit([[0.0], [1.0]], ["a", "\ud800"])
+    with pytest.raises(TypeError, match=r"no text that a file can hold: '\\ud800'"):
+        model.save(tmp_path / "model.parsimon")
+    assert not list(tmp_path.iterdir())

@@ -149,6 +149,11 @@ def _encode(value: Any, arrays: Arrays, where: str) -> Any:
     """Return a value as JSON has it; arrays go to `arrays`, and whatever has no plain form is refused."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, str) and not value.isprintable():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise TypeError(f"{where.removeprefix('state.')} is no text that a file can hold: {value!r}") from None
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

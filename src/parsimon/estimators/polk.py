@@ -116,7 +116,11 @@ class POLKRegressor(StreamRegressor, _POLK):
 
 
 def _has_probabilities(model: Any) -> bool:
-    return bool(losses.resolve(model.loss, losses.CLASSIFICATION).has_probabilities)
+    if not losses.resolve(model.loss, losses.CLASSIFICATION).has_probabilities:
+        raise AttributeError(
+            f"predict_proba is for the logistic losses, loss='logistic' or 'ovr_logistic', not loss={model.loss!r}"
+        )
+    return True
 
 
 class POLKClassifier(StreamClassifier, _POLK):
