@@ -8,6 +8,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "dictionary_arrays.hpp"
+#include "state_arrays.hpp"
 
 namespace parsimon::bindings {
 namespace {
@@ -77,6 +78,28 @@ bool replace(Handle& handle, std::size_t j, const Vector& z, const Vector& w) {
     return handle.dictionary.replace(j, z.data(), w.data(), handle.looks);
 }
 
+// Adds terms W_i k(x_i, .); returns which of them became centres.
+nb::list add(Handle& handle, const Matrix& X, const Matrix& W) {
+    require_columns(X.shape(1), handle.dictionary.n_features(), "X");
+    require_columns(W.shape(1), handle.dictionary.n_outputs(), "W");
+    if (X.shape(0) != W.shape(0)) throw nb::value_error("X and W must have as many rows");
+    const auto entered = std::make_unique<bool[]>(X.shape(0));
+    {
+        nb::gil_scoped_release release;
+        Looks looks(32, handle.dictionary);
+        handle.dictionary.add(X.data(), W.data(), X.shape(0), looks, entered.get());
+    }
+    nb::list result;
+    for (std::size_t i = 0; i < X.shape(0); ++i) result.append(nb::bool_(entered[i]));
+    return result;
+}
+
+nb::tuple state(Handle& handle) {
+    State state;
+    handle.dictionary.visit(StateVisitor::writer(state));
+    return to_python(state);
+}
+
 Array predict(const Handle& handle, const Matrix& X) {
     require_columns(X.shape(1), handle.dictionary.n_features(), "X");
     Result result({X.shape(0), handle.dictionary.n_outputs()});
@@ -107,6 +130,8 @@ void bind_dictionary(nb::module_& m) {
              nb::arg("ridge") = 0.0, nb::arg("reserve") = 0)
         .def("look", &describe_look, nb::arg("x"))
         .def("append", &append, nb::arg("x"), nb::arg("w"))
+        .def("add", &add, nb::arg("X"), nb::arg("W"))
+        .def("state", &state)
         .def("replace", &replace, nb::arg("j"), nb::arg("z"), nb::arg("w"))
         .def(
             "project_out",
@@ -120,7 +145,10 @@ void bind_dictionary(nb::module_& m) {
             "prune",
             [](Handle& h, double allowance, std::size_t budget) {
                 h.require_factor();
-                return h.dictionary.prune(allowance, budget);
+                nb::gil_scoped_release release;
+                const double spent = h.dictionary.prune(allowance, budget);
+                h.dictionary.maintain();
+                return spent;
             },
             nb::arg("allowance"), nb::arg("budget"))
         .def(

@@ -289,6 +289,10 @@ void bind_learner(nb::module_& m) {
         .def("weights", reading([](const Learner& l) { return weights(l.dictionary(), l.shown(), l.n_outputs()); }))
         .def("drift", &SharedLearner::drift)
         .def_prop_ro("update", &SharedLearner::update)
+        .def_prop_ro("needs", reading([](const Learner& l) {
+                         const Needs needs = l.dictionary().needs();
+                         return nb::make_tuple(needs.factor, needs.neighbours, needs.ridge);
+                     }))
         .def_prop_ro("n_centers", reading([](const Learner& l) { return l.dictionary().size(); }))
         .def_prop_ro("n_samples_seen", reading([](const Learner& l) { return l.seen(); }))
         .def_prop_ro("n_features", reading([](const Learner& l) { return l.dictionary().n_features(); }))

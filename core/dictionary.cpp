@@ -295,6 +295,30 @@ Dictionary::Pair Dictionary::most_coherent() const {
     return pair;
 }
 
+void Dictionary::add(const double* x, const double* w, std::size_t n, Looks& looks, bool* entered) {
+    std::vector<Look*> batch;
+    for (std::size_t first = 0; first < n; first += looks.size()) {
+        const std::size_t count = std::min(looks.size(), n - first);
+        make_room(count);
+        looks.fit(*this);
+        look(looks, x + first * n_features_, count);
+        batch.clear();
+        for (std::size_t i = 0; needs_.factor && i < count; ++i) batch.push_back(&looks[i]);
+        if (needs_.factor) project(batch.data(), batch.size());
+        for (std::size_t i = first; i < first + count; ++i) {
+            Look& term = looks[i - first];
+            extend(term);
+            entered[i] = accepts(term);
+            if (entered[i]) {
+                append(term, w + i * n_outputs_);
+                continue;
+            }
+            project(term);
+            for (std::size_t c = 0; c < n_outputs_; ++c) simd::loops().axpy(w[i * n_outputs_ + c], term.a, weights(c), term.known);
+        }
+    }
+}
+
 double Dictionary::project_out(std::size_t j) {
     factor_.condition_out(j);
     const double* n = aligned_.empty() ? nullptr : column_from_carry(j);

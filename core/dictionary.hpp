@@ -48,6 +48,7 @@ public:
     Looks(std::size_t count, const Dictionary& dictionary);
     void fit(const Dictionary& dictionary);  // after make_room
     Look& operator[](std::size_t i) { return looks_[i]; }
+    std::size_t size() const { return looks_.size(); }
     std::size_t nbytes() const;
 
 private:
@@ -99,6 +100,7 @@ public:
     std::size_t n_features() const { return n_features_; }
     std::size_t n_outputs() const { return n_outputs_; }
     std::size_t depth() const { return points_.depth(); }
+    const Needs& needs() const { return needs_; }
     bool has_factor() const { return needs_.factor; }
     double ridge() const { return needs_.ridge; }
     bool meets(Needs needs) const { return (needs_ | needs) == needs_; }
@@ -138,6 +140,9 @@ public:
 
     // The point becomes the newest centre with weights w (n_outputs,), zeros if null. Requires room, an extended look, accepts(look).
     void append(Look& look, const double* w);
+    // Adds n terms w_i k(x_i, .) to f, x (n, n_features), w (n, n_outputs): each is a new centre or, where the factor would not bear that,
+    // projected onto the span; `entered` (n,) says which. `looks` is where they are looked at, as many at a time as it has room for.
+    void add(const double* x, const double* w, std::size_t n, Looks& looks, bool* entered);
     // The others take over: f becomes its projection onto them. Returns the cost. Requires a factor.
     double project_out(std::size_t j);
     // Destructive matching pursuit with pre-fitting (Koppel et al. 2019): the cheapest centre is projected out, again and again, while

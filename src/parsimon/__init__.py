@@ -16,6 +16,8 @@ from parsimon.estimators import (
     SOGSVC,
     SOGSVR,
     BSGDClassifier,
+    KernelExpansionClassifier,
+    KernelExpansionRegressor,
     KLMSRegressor,
     KNLMSRegressor,
     KRLSRegressor,
@@ -23,7 +25,9 @@ from parsimon.estimators import (
     POLKClassifier,
     POLKRegressor,
     SPLRegressor,
+    from_sklearn,
 )
+from parsimon.merging import Merged, merge
 from parsimon.persistence import ModelFileError, load
 
 __version__ = "0.1.0.dev0"
@@ -37,6 +41,9 @@ __all__ = [
     "KRLSRegressor",
     "KernelDictionaryClassifier",
     "KernelDictionaryLearning",
+    "KernelExpansionClassifier",
+    "KernelExpansionRegressor",
+    "Merged",
     "ModelFileError",
     "NORMARegressor",
     "POLKClassifier",
@@ -47,8 +54,10 @@ __all__ = [
     "compression",
     "datasets",
     "diagnostics",
+    "from_sklearn",
     "kernels",
     "load",
     "losses",
+    "merge",
     "updates",
 ]

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from parsimon import _core, kernels
 from parsimon._parts import lookup, real, whole
-from parsimon.estimators.base import require_unchanged
+from parsimon.estimators.base import one_row, require_unchanged, with_wider_points
 from parsimon.persistence import Storable
 from parsimon.updates import SCHEDULES, Schedule
 
@@ -134,14 +134,20 @@ class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         self._learns_with = self.get_params(deep=False)
         return X
 
-    def _unpack(self, arrays: dict[str, Array], counts: dict[str, int]) -> _core.Atoms:
+    def _wider(self, learner: _core.Atoms, n_features: int) -> _core.Atoms:
+        """Return the same atoms with room for further features, which were 0 in all that was seen so far."""
+        arrays, counts = learner.state()
+        arrays = with_wider_points(self.kernel_, arrays, self.n_features_in_, n_features)
+        return self._unpack(n_features, arrays, counts)
+
+    def _unpack(self, n_features: int, arrays: dict[str, Array], counts: dict[str, int]) -> _core.Atoms:
         K, first = int(self._learns_with["n_components"]), arrays.get("first", np.empty(0))
         if first.size == 0 or first.size % K:
             raise ValueError(f"the state's first rows hold {first.size} numbers, no multiple of {K}")
         now = self.get_params(deep=False)
         self.set_params(**self._learns_with)  # atoms are made of what learning began with
         try:
-            atoms = self._atoms(self.n_features_in_, first.reshape(-1, K))
+            atoms = self._atoms(n_features, first.reshape(-1, K))
         finally:
             self.set_params(**now)
         atoms.restore(arrays, counts)
@@ -244,6 +250,14 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._learn_block(X, _core.Atoms.learn)
         return self
 
+    def learn_one(self, x: ArrayLike) -> Self:
+        """Learn one sample x (d,). The same as `partial_fit` with one row, without its overhead."""
+        row = one_row(x, "x", "(d,)")[np.newaxis]
+        if not hasattr(self, "_learner"):
+            return self.partial_fit(row)
+        self._learner.learn(row)
+        return self
+
     def learning_costs(self, X: ArrayLike) -> Array:
         """Go on learning with a block X (n, d), and return the cost of each row just before it was learned, (n,).
 
@@ -335,11 +349,15 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         learned = state.pop("_learned", None)
         super().__setstate__(state)
         if learned is not None:
-            self._learner = self._unpack(*learned)
+            self._learner = self._unpack(self.n_features_in_, *learned)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn whether there is a model."""
         return hasattr(self, "_learner")
+
+    def _widen(self, n_features: int) -> None:
+        """Make room for further features, which were 0 in all that was seen so far: the codes stay as they were."""
+        self._learner, self.n_features_in_ = self._wider(self._fitted(), n_features), n_features
 
     def _fitted(self) -> _core.Atoms:
         check_is_fitted(self)
@@ -387,7 +405,7 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
         n_passes = whole("n_passes", self.n_passes, at_least=1)
         before = self.__dict__.copy()
         try:
-            X, labels = self._first(X, y, None)
+            X, labels = self._first(X, y, None, all_at_once=True)
             rng = self._rng
             for _ in range(n_passes):
                 order = rng.permutation(len(X)) if self.shuffle else np.arange(len(X))
@@ -406,7 +424,7 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
         drawn = self._rng.get_state() if hasattr(self, "_learners") else None
         try:
             if not hasattr(self, "_learners"):
-                X, labels = self._first(X, y, classes)
+                X, labels = self._first(X, y, classes, all_at_once=False)
             else:
                 require_unchanged(self, self._learns_with)
                 X, labels = self._validated(X, reset=False), self._labels(y, X)
@@ -424,6 +442,25 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
                 self._rng.set_state(drawn)
             raise
         return self
+
+    def learn_one(self, x: ArrayLike, y: Any) -> Self:
+        """Learn one sample: x (d,), y its label. The same as `partial_fit` with one row, without its overhead."""
+        row = one_row(x, "x", "(d,)")[np.newaxis]
+        if isinstance(y, np.ndarray) and y.ndim == 0:
+            y = y.item()
+        learner = self._learners.get(y) if hasattr(self, "_learners") else None
+        if learner is None:
+            return self.partial_fit(row, np.asarray(y)[np.newaxis])
+        learner.learn(row)
+        return self
+
+    def predict_one(self, x: ArrayLike) -> Any:
+        """Predict the label of one point x (d,)."""
+        if not hasattr(self, "_learners"):
+            check_is_fitted(self)
+        row = one_row(x, "x", "(d,)")[np.newaxis]
+        errors = [self._learners[label].errors(row)[0] for label in self.classes_.tolist()]
+        return self.classes_[int(np.argmin(errors))]
 
     def reconstruction_errors(self, X: ArrayLike) -> Array:
         """Return ||phi(x) - D_c alpha||^2 for each row of X (n, d) and each class: (n, C)."""
@@ -475,27 +512,35 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
         learned = state.pop("_learned", None)
         super().__setstate__(state)
         if learned is not None:
-            self._learners = {label: self._unpack(*kept) for label, kept in learned.items()}
+            self._learners = {label: self._unpack(self.n_features_in_, *kept) for label, kept in learned.items()}
+
+    def _widen(self, n_features: int) -> None:
+        """Make room for further features, which were 0 in all that was seen so far: nothing else changes."""
+        self._learners = {label: self._wider(learner, n_features) for label, learner in self._learners.items()}
+        self.n_features_in_ = n_features
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn whether there is a model."""
         return hasattr(self, "_learners")
 
-    def _first(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None) -> tuple[Array, NDArray[Any]]:
+    def _first(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, *, all_at_once: bool
+    ) -> tuple[Array, NDArray[Any]]:
         X = self._begin(X)
         labels = self._labels(y, X)
         self._rng = check_random_state(self.random_state)
         self._closed = False
         self._learners = {}
         self.classes_ = labels[:0]
-        self._meet(labels if classes is None else np.unique(np.asarray(classes)), X.shape[1])
+        if classes is not None or all_at_once:
+            self._meet(np.unique(labels if classes is None else np.asarray(classes)), X.shape[1])
         self._closed = classes is not None
         self._meet(labels, X.shape[1])
         return X, labels
 
     def _meet(self, labels: NDArray[Any], n_features: int) -> None:
-        """Make a dictionary for every class that has none, in sorted order."""
-        for label in np.unique(labels).tolist():
+        """Make a dictionary for every class that has none, in the order in which they come: a block draws what its rows would."""
+        for label in dict.fromkeys(labels.tolist()):
             if label in self._learners:
                 continue
             if self._closed:

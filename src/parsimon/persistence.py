@@ -11,8 +11,6 @@ import hashlib
 import json
 import math
 import os
-import secrets
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from parsimon import admission, compression, kernels, losses, updates
+from parsimon._files import write_whole
 
 __all__ = ["FORMAT", "ModelFileError", "load", "save"]
 
@@ -58,7 +57,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     header = {"format": FORMAT, "estimator": type(model).__name__, "state": _encode(state, arrays, "state")}
     text = json.dumps(header, allow_nan=False, separators=(",", ":"))
     metadata = {KEY: text, "digest": _digest(text, arrays)}
-    _write_whole(Path(path), to_bytes(arrays, metadata=metadata))
+    write_whole(Path(path), to_bytes(arrays, metadata=metadata))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -129,9 +128,15 @@ class Storable:
 
 def _estimators() -> dict[str, type[Any]]:
     from parsimon.dictionary_learning import KernelDictionaryClassifier, KernelDictionaryLearning
-    from parsimon.estimators import ESTIMATORS
+    from parsimon.estimators import ESTIMATORS, KernelExpansionClassifier, KernelExpansionRegressor
 
-    return {cls.__name__: cls for cls in (*ESTIMATORS, KernelDictionaryClassifier, KernelDictionaryLearning)}
+    others = (
+        KernelDictionaryClassifier,
+        KernelDictionaryLearning,
+        KernelExpansionClassifier,
+        KernelExpansionRegressor,
+    )
+    return {cls.__name__: cls for cls in (*ESTIMATORS, *others)}
 
 
 def _parts() -> dict[str, type[Any]]:
@@ -243,28 +248,3 @@ def _digest(text: str, arrays: Arrays) -> str:
         digest.update(f"{name} {arrays[name].dtype.str} {arrays[name].shape}".encode())
         digest.update(arrays[name].tobytes())
     return digest.hexdigest()
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: a temporary file beside it, on the disk before it takes the place."""
-    path = Path(os.path.realpath(path))
-    name = path.parent / f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
-    try:
-        with open(
-            os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666), "wb"
-        ) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            os.chmod(name, stat.S_IMODE(path.stat().st_mode))
-        os.replace(name, path)
-    except BaseException:
-        name.unlink(missing_ok=True)
-        raise
-    if os.name == "posix":  # so that the new name is on the disk too
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

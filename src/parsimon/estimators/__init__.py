@@ -1,6 +1,7 @@
 """The scikit-learn estimators."""
 
 from parsimon.estimators.bsgd import BSGDClassifier
+from parsimon.estimators.fixed import KernelExpansionClassifier, KernelExpansionRegressor, from_sklearn
 from parsimon.estimators.knlms import KNLMSRegressor
 from parsimon.estimators.krls import KRLSRegressor
 from parsimon.estimators.lms import KLMSRegressor, NORMARegressor
@@ -16,13 +17,16 @@ __all__ = [
     "KLMSRegressor",
     "KNLMSRegressor",
     "KRLSRegressor",
+    "KernelExpansionClassifier",
+    "KernelExpansionRegressor",
     "NORMARegressor",
     "POLKClassifier",
     "POLKRegressor",
     "SPLRegressor",
+    "from_sklearn",
 ]
 
-#: Every estimator; the generic tests run over all of them.
+#: Every estimator that learns over one dictionary; the generic tests run over all of them.
 ESTIMATORS = (
     BSGDClassifier,
     KLMSRegressor,

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from parsimon import _core, kernels
+from parsimon import _core, kernels, merging
 from parsimon._parts import whole
 from parsimon.persistence import Storable
 
@@ -69,6 +69,25 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
     def nbytes_(self) -> int:
         """Bytes that the model holds, working memory included."""
         return self._fitted().nbytes
+
+    # As functions
+
+    def norm(self) -> float:
+        """Return ||f|| in the RKHS, the outputs' squares summed."""
+        return merging.norm(self)
+
+    def distance(self, other: Any) -> float:
+        """Return ||f - g|| in the RKHS, the outputs' squares summed: with g an earlier copy, an honest sign of drift. |f(x) - g(x)| is at most that times sqrt(k(x, x))."""
+        return merging.distance(self, other)
+
+    def compress(self, budget: int | None = None, *, tolerance: float | None = None) -> merging.Merged:
+        """Project out the centres without which f moves least, as long as it stays within `tolerance` (a norm) or there are more than `budget`, and return what that came to.
+
+        Works for every estimator, whatever rule it learns with, and once: `set_budget` is for what comes after, where the estimator has a rule for it. What is kept besides f goes on as `merge` says.
+        """
+        done = merging.compress(self, budget, tolerance)
+        self._learner = done.model._learner
+        return replace(done, model=self)
 
     # Making room
 
@@ -134,6 +153,14 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
             learner = self._recipe(self._learns_with).build(n_features, n_outputs)
             learner.restore(arrays, counts)
             self._learner = learner
+
+    def _widen(self, n_features: int) -> None:
+        """Make room for further features, which were 0 in all that was seen so far: f stays as it was."""
+        learner = self._fitted()
+        arrays, counts = learner.state()
+        wider = self._recipe(self._learns_with).build(n_features, learner.n_outputs)
+        wider.restore(with_wider_points(self.kernel_, arrays, learner.n_features, n_features), counts)
+        self._learner, self.n_features_in_ = wider, n_features
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         n_passes = whole("n_passes", self.n_passes, at_least=1)
@@ -241,6 +268,24 @@ def require_unchanged(model: BaseEstimator, learns_with: dict[str, Any], but: st
             raise ValueError(
                 f"{name} was {used!r} when learning began and is {value!r} now: call fit to start afresh with it"
             )
+
+
+def with_wider_points(
+    kernel: kernels.Kernel, arrays: dict[str, Array], n_features: int, wider: int
+) -> dict[str, Array]:
+    """Return the arrays of a state with zeros appended to every centre, which changes no distance and no inner product."""
+    if _calls_python(kernel):
+        raise TypeError(
+            "the kernel is a Python function, and what that makes of further features cannot be known: let the first sample have all of them"
+        )
+    points = arrays["dictionary.points"].reshape(-1, n_features)
+    return {**arrays, "dictionary.points": np.pad(points, ((0, 0), (0, wider - n_features))).ravel()}
+
+
+def _calls_python(kernel: kernels.Kernel) -> bool:
+    return isinstance(kernel, kernels.Function) or any(
+        _calls_python(part) for part in vars(kernel).values() if isinstance(part, kernels.Kernel)
+    )
 
 
 def one_row(x: ArrayLike, what: str, shape: str) -> Array:

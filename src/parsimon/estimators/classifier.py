@@ -109,7 +109,8 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
 
     def predict_one(self, x: ArrayLike) -> Any:
         """Predict the label of one point x (d,)."""
-        check_is_fitted(self)
+        if not hasattr(self, "_learner"):
+            check_is_fitted(self)
         F = self._learner.predict(one_row(x, "x", "(d,)")[np.newaxis])
         return self._met[F[0].argmax()]
 
@@ -119,6 +120,11 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         return self._sorted(self._fitted().weights())
 
     # How it is done
+
+    @property
+    def _output_labels(self) -> list[Any]:
+        labels: list[Any] = self.classes_.tolist()
+        return labels
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take back what was kept."""

@@ -1,0 +1,233 @@
+"""Functions that were learned elsewhere: kernel expansions that predict, can be compressed, compared and stored."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from parsimon import _core, kernels, merging
+from parsimon.persistence import Storable
+
+__all__ = ["KernelExpansionClassifier", "KernelExpansionRegressor", "from_sklearn"]
+
+Array = NDArray[np.float64]
+
+
+class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
+    """f(x) = sum_j w_j k(d_j, x) + b, for each output."""
+
+    kernel: kernels.Kernel
+    centers: Array
+    weights: Array
+    intercept: Any
+
+    @property
+    def kernel_(self) -> kernels.Kernel:
+        """The kernel."""
+        return self.kernel
+
+    @property
+    def centers_(self) -> Array:
+        """The centres, (m, d)."""
+        return np.ascontiguousarray(self.centers, dtype=np.float64)
+
+    @property
+    def weights_(self) -> Array:
+        """The weights of the centres, (m, C)."""
+        W = np.ascontiguousarray(self.weights, dtype=np.float64)
+        return W if W.ndim == 2 else W[:, np.newaxis]
+
+    @property
+    def n_centers_(self) -> int:
+        """How many centres there are, m."""
+        return len(self.centers)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many features a point has, d."""
+        return int(np.shape(self.centers)[1])
+
+    def norm(self) -> float:
+        """Return ||f - b|| in the RKHS, the outputs' squares summed."""
+        return merging.norm(self)
+
+    def distance(self, other: Any) -> float:
+        """Return the distance of the functions without their intercepts in the RKHS, the outputs' squares summed."""
+        return merging.distance(self, other)
+
+    def compress(self, budget: int | None = None, *, tolerance: float | None = None) -> merging.Merged:
+        """Project out the centres without which f moves least, as long as it stays within `tolerance` (a norm) or there are more than `budget`, and return what that came to."""
+        before = self.n_centers_
+        centres, weights, distance = merging.compressed(self.kernel, self.centers_, self.weights_, budget, tolerance)
+        self.centers, self.weights = centres, weights if np.ndim(self.weights) == 2 else weights[:, 0]
+        return merging.Merged(self, distance, before, self.n_centers_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell scikit-learn that there is a model."""
+        return True
+
+    def _evaluate(self, X: ArrayLike) -> Array:
+        """Return f (n, C)."""
+        points: Array = validate_data(self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite=False)
+        _core.require_finite(points, "X")
+        centres, W = self.centers_, self.weights_
+        blocks = [self.kernel(points[first : first + 512], centres) @ W for first in range(0, len(points), 512)]
+        result: Array = np.concatenate(blocks) + np.asarray(self.intercept)
+        return result
+
+
+class KernelExpansionRegressor(RegressorMixin, _KernelExpansion):  # type: ignore[misc]
+    """A function f(x) = sum_j w_j k(d_j, x) + b that was learned elsewhere. `from_sklearn` makes one of a fitted SVR or kernel ridge regression.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    centers : (m, d)
+    weights : (m,) or (m, C)
+    intercept : float or (C,), default=0
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from parsimon import KernelExpansionRegressor, kernels
+    >>> model = KernelExpansionRegressor(kernels.Gaussian(1.0), np.zeros((1, 1)), np.array([2.0]), intercept=1.0)
+    >>> model.predict([[0.0]])
+    array([3.])
+    """
+
+    def __init__(self, kernel: Any, centers: Any, weights: Any, intercept: Any = 0.0) -> None:
+        self.kernel = kernel
+        self.centers = centers
+        self.weights = weights
+        self.intercept = intercept
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Predict for X (n, d): (n,), or (n, C) if the weights have columns."""
+        F = self._evaluate(X)
+        return F if np.ndim(self.weights) == 2 else F[:, 0]
+
+
+class KernelExpansionClassifier(ClassifierMixin, _KernelExpansion):  # type: ignore[misc]
+    """A support vector classifier that was learned elsewhere, one function for each pair of classes. `from_sklearn` makes one of a fitted SVC.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    centers : (m, d)
+    weights : (m, C (C - 1) / 2)
+        For the pairs (0, 1), (0, 2), ..., (1, 2), ... of classes: f > 0 is a vote for the first. The class of most votes is predicted, the first of equals.
+    intercept : (C (C - 1) / 2,)
+    classes : (C,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from parsimon import KernelExpansionClassifier, kernels
+    >>> model = KernelExpansionClassifier(kernels.Linear(), np.ones((1, 1)), np.ones((1, 1)), np.zeros(1), np.array(["up", "down"]))
+    >>> model.predict([[1.0], [-1.0]]).tolist()
+    ['up', 'down']
+    """
+
+    def __init__(self, kernel: Any, centers: Any, weights: Any, intercept: Any, classes: Any) -> None:
+        self.kernel = kernel
+        self.centers = centers
+        self.weights = weights
+        self.intercept = intercept
+        self.classes = classes
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, (C,)."""
+        return np.asarray(self.classes)
+
+    @property
+    def _output_labels(self) -> list[Any]:
+        return list(combinations(self.classes_.tolist(), 2))
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Return f for each pair of classes, (n, C (C - 1) / 2)."""
+        return self._evaluate(X)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Predict labels for X (n, d): the class of most votes, (n,)."""
+        F = self._evaluate(X)
+        votes = np.zeros((len(F), len(self.classes_)), dtype=np.int64)
+        for p, (i, j) in enumerate(combinations(range(len(self.classes_)), 2)):
+            votes[:, i] += F[:, p] > 0
+            votes[:, j] += F[:, p] <= 0
+        result: NDArray[Any] = self.classes_[votes.argmax(axis=1)]
+        return result
+
+
+def from_sklearn(model: Any) -> KernelExpansionClassifier | KernelExpansionRegressor:
+    """Return the function that a fitted SVC, NuSVC, SVR, NuSVR or KernelRidge of scikit-learn has learned, to be compressed, compared or stored.
+
+    >>> import numpy as np
+    >>> from sklearn.svm import SVR
+    >>> from parsimon import from_sklearn
+    >>> X = np.linspace(-3, 3, 200)[:, None]
+    >>> svr = SVR(gamma=1.0, C=10.0, epsilon=0.01).fit(X, np.sin(X[:, 0]))
+    >>> model = from_sklearn(svr)
+    >>> bool(np.abs(model.predict(X) - svr.predict(X)).max() < 1e-9)
+    True
+    >>> done = model.compress(tolerance=0.01)
+    >>> bool(np.abs(model.predict(X) - svr.predict(X)).max() <= 0.01), bool(done.n_centers < done.n_before)
+    (True, True)
+    """
+    from sklearn.kernel_ridge import KernelRidge
+    from sklearn.svm import SVC, SVR, NuSVC, NuSVR
+
+    if not isinstance(model, KernelRidge | SVC | SVR | NuSVC | NuSVR):
+        raise TypeError(
+            f"from_sklearn is for fitted SVC, NuSVC, SVR, NuSVR and KernelRidge, got {type(model).__name__}"
+        )
+    check_is_fitted(model)
+    if isinstance(model, KernelRidge):
+        _require_dense(model.X_fit_)
+        return KernelExpansionRegressor(_kernel(model, model.gamma), _dense(model.X_fit_), _dense(model.dual_coef_))
+    _require_dense(model.support_vectors_)
+    kernel, centres = _kernel(model, model._gamma), _dense(model.support_vectors_)
+    if isinstance(model, SVR | NuSVR):
+        return KernelExpansionRegressor(kernel, centres, _dense(model.dual_coef_[0]), float(model.intercept_[0]))
+    if len(model.classes_) == 2:  # there the sign is turned: f > 0 is the second class
+        return KernelExpansionClassifier(
+            kernel, centres, -_dense(model.dual_coef_).T, -_dense(model.intercept_), model.classes_.copy()
+        )
+    first = np.concatenate([[0], np.cumsum(model.n_support_)])
+    pairs = list(combinations(range(len(model.classes_)), 2))
+    weights = np.zeros((len(centres), len(pairs)))
+    for p, (i, j) in enumerate(pairs):
+        for own, other in ((i, j - 1), (j, i)):
+            rows = slice(first[own], first[own + 1])
+            weights[rows, p] = model.dual_coef_[other, rows]
+    return KernelExpansionClassifier(kernel, centres, weights, _dense(model.intercept_), model.classes_.copy())
+
+
+def _kernel(model: Any, gamma: float | None) -> kernels.Kernel:
+    """Return the kernel of a scikit-learn model."""
+    name = model.kernel
+    if gamma is None:
+        gamma = 1.0 / model.X_fit_.shape[1]
+    if name == "rbf":
+        return kernels.Gaussian(gamma)
+    if name == "laplacian":
+        return kernels.Laplacian(gamma)
+    if name == "linear":
+        return kernels.Linear()
+    if name in ("poly", "polynomial"):
+        return kernels.Polynomial(int(model.degree), gamma, float(model.coef0))
+    raise TypeError(f"the kernel {name!r} has no counterpart here; rbf, laplacian, poly and linear do")
+
+
+def _require_dense(centres: Any) -> None:
+    if not isinstance(centres, np.ndarray):
+        raise TypeError("the model was fitted on a sparse matrix: fit it on a dense one")
+
+
+def _dense(values: Any) -> Array:
+    return np.ascontiguousarray(values, dtype=np.float64)

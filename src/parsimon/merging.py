@@ -1,0 +1,498 @@
+"""Models as functions: their sums, norms and distances in the RKHS, and what is left of them with fewer centres.
+
+Two kernel expansions add up to a kernel expansion, so models can be learned in parts and merged. With f the (weighted) sum over all their centres and f~ what is kept of it,
+
+    ||f - f~||^2 = c'K c,    c the differences of the coefficients,    |f(x) - f~(x)| <= ||f - f~|| sqrt(k(x, x)),
+
+and both are known exactly: a merge says what it cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cho_factor, cho_solve, qr, solve, solve_triangular
+from sklearn.utils.validation import check_is_fitted
+
+from parsimon import _core, updates
+from parsimon._parts import real, whole
+from parsimon.kernels import Kernel
+
+if TYPE_CHECKING:
+    from parsimon.algorithms import Recipe
+
+__all__ = ["Merged", "distance", "merge", "norm"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+#: Parameters in which models that are merged may differ.
+FREE = ("n_passes", "shuffle", "random_state")
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What a merge or a compression came to."""
+
+    model: Any = field(repr=False)
+    #: ||f - f~||, the outputs' squares summed: how far the model is from the sum before anything left it.
+    distance: float
+    #: How many centres there were, exact copies counted once, and how many there are.
+    n_before: int
+    n_centers: int
+
+    def bound(self, X: ArrayLike) -> Array:
+        """Return for each row of X (n, d) what no output of the model can differ by from the sum: ||f - f~|| sqrt(k(x, x)), (n,)."""
+        bounds: Array = self.distance * np.sqrt(np.maximum(self.model.kernel_.diagonal(X), 0.0))
+        return bounds
+
+
+def merge(
+    models: Sequence[Any],
+    weights: ArrayLike | None = None,
+    *,
+    since: Any = None,
+    budget: int | None = None,
+    tolerance: float | None = None,
+) -> Merged:
+    """Return the weighted sum of models as one model of the same kind, and how far it is from that sum.
+
+    f = sum_i p_i f_i over the union of the dictionaries; then the centres without which f moves least are projected onto the others (destructive kernel matching pursuit) as long as it stays within
+    the tolerance or there are more than the budget.
+
+    Parameters
+    ----------
+    models : fitted models of one class, with the same parameters and the same kernel
+        Classifiers may know different classes: a model has f_c = 0 for a class it has not met.
+    weights : (n_models,) or None
+        p. None: the shares of samples seen, which sum to 1.
+    since : a fitted model or None
+        The model that all of them went on from, if there is one: f = f_0 + sum_i p_i (f_i - f_0) then, and what it had seen counts once. By default p is the shares of what was seen since, which gives
+        the mean; ones add all increments up.
+    budget : int or None
+        The most centres held, from now on (the parameter `budget` of the result). None: that of the models.
+    tolerance : float >= 0 or None
+        The largest ||f - f~||, a norm. A budget is kept even beyond it, and centres that cannot be held (see below) leave in any case.
+
+    Returns
+    -------
+    Merged
+        `model`, `distance`, and `bound(X)`. Without a budget or tolerance nothing leaves, and the model is the sum up to rounding. (Models that keep a factor of the Gram matrix cannot hold
+        centres that lie in the span of the others up to rounding: those are projected, and `distance` says what it cost.)
+
+    Notes
+    -----
+    The result goes on learning:
+
+    - KLMS, KNLMS, NORMA, SPL, POLK, BSGD: f is all their state, and the samples seen are added up (which is what schedules count). Means (`average`) are merged likewise.
+    - KRLS: what was seen adds up. With every sample written as a combination of the centres ("ald"), or by its kernel row ("coherence"), the information matrices P^-1 are summed over the union and
+      taken through the projections. f is the weighted sum, not the least-squares fit to all; what comes next is weighed against all that was seen.
+    - SOG: A'A, A'y and A'e add up in the same way, and `ascend` leads from the weighted sum to the fit to all that was seen.
+    - For both: a sample is known by the centres of its own part alone, and a union much denser than the tolerance of each part leaves f free between them. Give a budget of about the centres that one
+      model of everything would have.
+    - Dictionary learning: atoms are no function that could be added. Refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from parsimon import KNLMSRegressor, merge
+    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
+    >>> y = np.sin(X[:, 0])
+    >>> parts = [KNLMSRegressor(gamma=1.0, step_size=0.5).fit(X[i::2], y[i::2]) for i in range(2)]
+    >>> merged = merge(parts)
+    >>> mean = (parts[0].predict(X) + parts[1].predict(X)) / 2
+    >>> bool(np.abs(merged.model.predict(X) - mean).max() < 1e-12), merged.n_before
+    (True, 11)
+    >>> smaller = merge(parts, budget=8)
+    >>> bool((np.abs(smaller.model.predict(X) - mean) <= smaller.bound(X) + 1e-12).all())
+    True
+    """
+    models = list(models)
+    every = models if since is None else [*models, since]
+    _require_alike(every, budget)
+    if budget is not None and "budget" not in models[0]._learns_with:
+        raise TypeError(f"{type(models[0]).__name__} has no budget")
+    parts = _Parts(every, 0 if since is None else len(models) - 1)
+    model = _like(models[0], parts)
+    if budget is not None:
+        model.budget = budget
+        model._learns_with["budget"] = budget
+    return _merged(model, parts, _shares(models, weights, since), model._learns_with.get("budget"), tolerance)
+
+
+def compress(model: Any, budget: int | None, tolerance: float | None) -> Merged:
+    """Return a model with fewer centres, and how far it is from what it was. The same as ``model.compress(...)``, which does it in place."""
+    if budget is None and tolerance is None:
+        raise TypeError("compress needs a budget or a tolerance")
+    _require_alike([model], budget)
+    parts = _Parts([model])
+    return _merged(_like(model, parts), parts, np.ones(1), budget, tolerance)
+
+
+def compressed(
+    kernel: Kernel, centres: Array, weights: Array, budget: int | None, tolerance: float | None
+) -> tuple[Array, Array, float]:
+    """Return centres and weights of what is left of sum_j w_j k(d_j, .), and how far it is from that: centres (m, d), weights (m, C)."""
+    if budget is None and tolerance is None:
+        raise TypeError("compress needs a budget or a tolerance")
+    distinct, (rows,) = union([centres])
+    W = np.zeros((len(distinct), weights.shape[1]))
+    np.add.at(W, rows, weights)
+    kept, cost = _compressed(kernel, distinct, W, budget, tolerance, factor=True)
+    return distinct[kept.rows], kept.weights, float(np.sqrt(cost))
+
+
+def _merged(model: Any, parts: _Parts, shares: Array, budget: int | None, tolerance: float | None) -> Merged:
+    """Let the model be the weighted sum of the parts, compressed."""
+    recipe = model._recipe(model._learns_with)
+    learner = recipe.build(model.n_features_in_, parts.n_outputs)
+    W = parts.weights(shares)
+    kept, cost = _compressed(model.kernel_, parts.centres, W, budget, tolerance, factor=learner.needs[0])
+    held = _core.Dictionary(recipe.kernel.core(), model.n_features_in_, W.shape[1], *learner.needs)
+    entered = np.array(held.add(parts.centres[kept.rows], kept.weights), dtype=bool)
+    if not entered.all():  # a ridge may let fewer in
+        kept = _Kept(kept.rows[entered], np.ascontiguousarray(held.weights()))
+    if not entered.all() or parts.averaged:
+        cost = _quadratic(model.kernel_, parts.centres, parts.shown(kept.differences(W)))
+    (centre_arrays, centre_counts), (more, steps) = held.state(), _learned(recipe, parts, shares, kept)
+    arrays = {f"dictionary.{name}": value for name, value in centre_arrays.items()}
+    arrays.update({f"update.{name}": value for name, value in more.items()})
+    counts = {f"dictionary.{name}": value for name, value in centre_counts.items()}
+    counts.update({f"update.{name}": value for name, value in steps.items()})
+    counts.update(seen=parts.total("seen"), averaged=parts.averaged)
+    counts["alive"] = int(np.any(W[:, : parts.n_outputs] != 0.0, axis=0).sum()) if parts.averaged else 0
+    spent = sum(n * part["spent"][0] for n, (part, _) in zip(parts.times, parts.states, strict=True))
+    arrays["spent"] = np.array([max(spent, 0.0) + cost])
+    learner.restore(arrays, counts)
+    model._learner = learner
+    return Merged(model, float(np.sqrt(cost)), len(parts.centres), learner.n_centers)
+
+
+def norm(model: Any) -> float:
+    """Return ||f|| in the RKHS, the outputs' squares summed. The same as ``model.norm()``."""
+    return float(np.sqrt(_quadratic(_kernel(model), *_expansion(model))))
+
+
+def distance(model: Any, other: Any) -> float:
+    """Return ||f - g|| in the RKHS, the outputs' squares summed. The same as ``model.distance(other)``.
+
+    Outputs are paired in order, those of classifiers by their classes; a class that one of them has not met is zero there.
+    """
+    if _kernel(model) != _kernel(other):
+        raise ValueError(f"the models have different kernels, {_kernel(model)!r} and {_kernel(other)!r}")
+    (A, V), (B, W) = _expansion(model), _expansion(other)
+    if A.shape[1] != B.shape[1]:
+        raise ValueError(f"the models have different numbers of features, {A.shape[1]} and {B.shape[1]}")
+    labels = [list(getattr(m, "_output_labels", range(w.shape[1]))) for m, w in ((model, V), (other, W))]
+    if not (hasattr(model, "_output_labels") and hasattr(other, "_output_labels")) and labels[0] != labels[1]:
+        raise ValueError(f"the models have different outputs, {V.shape[1]} and {W.shape[1]} of them")
+    every = list(dict.fromkeys([*labels[0], *labels[1]]))
+    columns = [np.array([every.index(label) for label in known], dtype=np.int64) for known in labels]
+    centres, (first, second) = union([A, B])
+    D = np.zeros((len(centres), len(every)))
+    np.add.at(D, np.ix_(first, columns[0]), V)
+    np.subtract.at(D, np.ix_(second, columns[1]), W)
+    return float(np.sqrt(_quadratic(_kernel(model), centres, D)))
+
+
+def union(dictionaries: Sequence[Array]) -> tuple[Array, list[Indices]]:
+    """Return the centres of all dictionaries, exact copies once and the first where it was first, and where those of each are."""
+    rows = np.ascontiguousarray(np.concatenate(dictionaries)) + 0.0  # -0.0 is 0.0
+    places: dict[bytes, int] = {}
+    index = np.array([places.setdefault(row.tobytes(), len(places)) for row in rows], dtype=np.int64)
+    first = np.unique(index, return_index=True)[1]
+    return rows[first], np.split(index, np.cumsum([len(d) for d in dictionaries])[:-1])
+
+
+@dataclass
+class _Kept:
+    """Which of the centres are left, and their weights (m, outputs)."""
+
+    rows: Indices
+    weights: Array
+
+    def differences(self, W: Array) -> Array:
+        """Return the coefficients of f - f~ over all centres."""
+        D = W.copy()
+        D[self.rows] -= self.weights
+        return D
+
+
+def _compressed(
+    kernel: Kernel, centres: Array, W: Array, budget: int | None, tolerance: float | None, *, factor: bool
+) -> tuple[_Kept, float]:
+    """Return what is kept of the function with weights W over centres, and ||f - f~||^2."""
+    most = len(centres) if budget is None else whole("budget", budget, at_least=1)
+    allowance = 0.0 if tolerance is None else real("tolerance", tolerance, at_least=0) ** 2
+    if not factor and len(centres) <= most and allowance == 0.0:
+        return _Kept(np.arange(len(centres)), W), 0.0
+    # Centres that the factor can bear, then f projected onto their span, then matching pursuit within it: the two errors are orthogonal.
+    dictionary = _core.Dictionary(kernel.core(), centres.shape[1], W.shape[1], True, False, reserve=len(centres))
+    entered = np.array(dictionary.add(centres, np.zeros_like(W)), dtype=bool)
+    held, spent = W[entered], 0.0
+    if not entered.all():
+        S, rows = dictionary.factor(), kernel(centres[~entered], centres[entered])
+        onto = (rows @ S.T) @ S
+        held = held + onto.T @ W[~entered]
+        gram = kernel(centres[~entered]) - onto @ rows.T
+        spent = max(float(np.einsum("ic,ij,jc->", W[~entered], gram, W[~entered])), 0.0)
+    dictionary.set_weights(np.ascontiguousarray(held))
+    if len(dictionary) > most or allowance > 0.0:
+        spent += dictionary.prune(max(allowance - spent, 0.0), most)
+    places = {row.tobytes(): i for i, row in enumerate(centres)}
+    rows_left = np.array([places[row.tobytes()] for row in dictionary.centers() + 0.0], dtype=np.int64)
+    return _Kept(rows_left, np.ascontiguousarray(dictionary.weights())), spent
+
+
+def _quadratic(kernel: Kernel, centres: Array, C: Array) -> float:
+    """Return sum_c C_c'K C_c, in blocks."""
+    used = np.flatnonzero(np.any(C != 0.0, axis=1))
+    X, C = centres[used], C[used]
+    total = 0.0
+    for first in range(0, len(X), 512):
+        block = slice(first, first + 512)
+        total += float(np.einsum("ic,ic->", C[block], kernel(X[block], X) @ C))
+    return max(total, 0.0)
+
+
+class _Parts:
+    """The states of the models, and where each one's centres and outputs are among all."""
+
+    def __init__(self, models: list[Any], too_often: int = 0) -> None:
+        # How often what each has seen counts: the last model's is in that of all others too.
+        self.times = [1] * (len(models) - 1) + [1 if too_often == 0 else -too_often]
+        self.states = [model._learner.state() for model in models]
+        d = models[0].n_features_in_
+        dictionaries = [arrays["dictionary.points"].reshape(-1, d) for arrays, _ in self.states]
+        self.centres, self.rows = union(dictionaries)
+        self.met = _met(models)
+        self.n_outputs = models[0]._learner.n_outputs if self.met is None else len(self.met)
+        place = {} if self.met is None else {label: i for i, label in enumerate(self.met.tolist())}
+        self.columns = [
+            np.array([place[label] for label in model._met.tolist()], dtype=np.int64)
+            if place
+            else np.arange(self.n_outputs)
+            for model in models
+        ]
+        self.averages = (
+            len(self.states[0][0]["dictionary.weights"]) > len(dictionaries[0]) * models[0]._learner.n_outputs
+        )
+        self.averaged = self.total("averaged")
+
+    def total(self, name: str) -> int:
+        return sum(times * counts[name] for times, (_, counts) in zip(self.times, self.states, strict=True))
+
+    def each(self, i: int, name: str) -> Array:
+        """Return an array of model i, (m, outputs) in its own order."""
+        values: Array = self.states[i][0][name].reshape(-1, len(self.rows[i])).T
+        return values
+
+    def weights(self, shares: Array) -> Array:
+        """Return the weighted sum of the weights, (M, outputs); where there are means, theirs beside them."""
+        C = self.n_outputs
+        W = np.zeros((len(self.centres), 2 * C if self.averages else C))
+        for i, share in enumerate(shares):
+            own, k = self.each(i, "dictionary.weights"), len(self.columns[i])
+            np.add.at(W, np.ix_(self.rows[i], self.columns[i]), share * own[:, :k])
+            if self.averages:  # what is predicted with: f itself until there is a mean
+                means = own[:, k:] if self.states[i][1]["averaged"] else own[:, :k]
+                np.add.at(W, np.ix_(self.rows[i], C + self.columns[i]), share * means)
+        return W
+
+    def shown(self, W: Array) -> Array:
+        """Return the columns that are predicted with."""
+        return W[:, self.n_outputs :] if self.averaged else W[:, : self.n_outputs]
+
+
+def _learned(recipe: Recipe, parts: _Parts, shares: Array, kept: _Kept) -> tuple[dict[str, Array], dict[str, int]]:
+    """Return what the update keeps of all that was seen besides f, added up: P^-1 of recursive least squares, A'A and its kin."""
+    update, kernel, centres = recipe.update, recipe.kernel, parts.centres[kept.rows]
+    if isinstance(update, updates.RowRLS):
+        # A row is zero where a centre was not there, and a centre that has left has no weight.
+        onto = _selections(parts, kept)
+    elif isinstance(update, updates.SpanRLS | updates.DualAscent):
+        # Samples are combinations of the centres, and those of the ones that are left.
+        onto = _projections(kernel, parts, kept)
+    else:
+        return {}, {}
+    if min(parts.times) < 0 and getattr(update, "forgetting", 1.0) < 1.0:
+        raise ValueError(
+            "models that forget cannot be merged with `since`: what it had seen is not known by them any more"
+        )
+    states = [arrays for arrays, _ in parts.states]
+    roots = []  # of each P^-1, in the coordinates of the centres that are left
+    for arrays, rows, B in zip(states, parts.rows, onto, strict=True):
+        R = _triangle(arrays["update.covariance.factor.rows"]) * arrays["update.covariance.scale"]
+        if isinstance(update, updates.SpanRLS):  # P is that of the weights; that of the values is K P K
+            roots.append(solve(kernel(parts.centres[rows]) @ R.T, B))
+        else:
+            roots.append(solve_triangular(R, B, trans="T", lower=True))
+    V = _inverse_root(roots, parts.times)
+    if isinstance(update, updates.SpanRLS):
+        V = solve(kernel(centres), V.T).T
+    factor = _lower(V)
+    variances = np.einsum("ij,ij->j", factor, factor)
+    kept_arrays = {
+        "covariance.scale": np.ones(1),
+        "covariance.factor.rows": factor[np.tril_indices(len(factor))],
+        "covariance.factor.diagonal": variances,
+        "covariance.factor.summed": variances.copy(),
+    }
+    if isinstance(update, updates.RowRLS):
+        return kept_arrays, {}
+    if isinstance(update, updates.SpanRLS):
+        return kept_arrays, {"since": 0}
+    return {**kept_arrays, **_dual(parts, shares, onto, kernel(centres), kept.weights, V)}, {
+        "steps": parts.total("update.steps")
+    }
+
+
+def _dual(parts: _Parts, shares: Array, onto: list[Array], K: Array, W: Array, V: Array) -> dict[str, Array]:
+    """Return A'A, A'e, and for each output alpha* + alpha, Q A'y, f, A'(y - A f) and Q A'(y - A f), as `core/dual_ascent.hpp` keeps them."""
+    m, C = len(K), parts.n_outputs
+    counts, ones, images, sums = np.zeros((m, m)), np.zeros(m), np.zeros((m, C)), np.zeros((m, C))
+    for i, (share, B) in enumerate(zip(shares, onto, strict=True)):
+        own = _triangle(parts.states[i][0]["update.counts.rows"])
+        own = own + own.T
+        kept = parts.states[i][0]["update.kept"].reshape(5, -1, len(B))
+        counts += parts.times[i] * (B.T @ own @ B)
+        ones += parts.times[i] * (B.T @ parts.states[i][0]["update.ones"])
+        images[:, parts.columns[i]] += parts.times[i] * (B.T @ (own @ kept[1].T))
+        sums[:, parts.columns[i]] += share * (B.T @ kept[0].T)
+    fit = V.T @ (V @ images)
+    values = K @ W
+    gap = fit - values
+    packed = np.tril_indices(m)
+    halves = 1.0 - 0.5 * np.eye(m)
+    return {
+        "gram.rows": (halves * K)[packed],
+        "counts.rows": (halves * counts)[packed],
+        "ones": ones,
+        "kept": np.concatenate([a.T.ravel() for a in (sums, fit, values, counts @ gap, gap)]),
+    }
+
+
+def _selections(parts: _Parts, kept: _Kept) -> list[Array]:
+    """Return for each model which of its centres are which of those that are left, (m_i, m)."""
+    place = np.zeros((len(parts.centres), len(kept.rows)))
+    place[kept.rows, np.arange(len(kept.rows))] = 1.0
+    return [place[rows] for rows in parts.rows]
+
+
+def _projections(kernel: Kernel, parts: _Parts, kept: _Kept) -> list[Array]:
+    """Return for each model its centres as combinations of those that are left, (m_i, m)."""
+    found = _selections(parts, kept)
+    factor = cho_factor(kernel(parts.centres[kept.rows]), lower=True)
+    for B, rows in zip(found, parts.rows, strict=True):
+        gone = ~B.any(axis=1)
+        if gone.any():
+            B[gone] = cho_solve(factor, kernel(parts.centres[kept.rows], parts.centres[rows[gone]])).T
+    return found
+
+
+def _inverse_root(roots: list[Array], times: list[int]) -> Array:
+    """Return V with V'V = (sum_i times_i root_i'root_i)^-1."""
+    if min(times) > 0:
+        U = qr(np.concatenate(roots), mode="r")[0][: roots[0].shape[1]]
+        result: Array = solve_triangular(U, np.eye(len(U)), trans="T")
+        return result
+    total = sum(n * (root.T @ root) for n, root in zip(times, roots, strict=True))
+    values, axes = np.linalg.eigh(total)
+    scaled: Array = axes.T / np.sqrt(np.maximum(values, 1e-13 * values[-1]))[:, np.newaxis]
+    return scaled
+
+
+def _triangle(packed: Array) -> Array:
+    """Return the lower triangular matrix of which these are the rows."""
+    m = int(np.sqrt(2 * len(packed)))
+    T = np.zeros((m, m))
+    T[np.tril_indices(m)] = packed
+    return T
+
+
+def _lower(V: Array) -> Array:
+    """Return the lower triangular R of positive diagonal with R'R = V'V."""
+    R: Array = qr(V[:, ::-1], mode="r")[0][: V.shape[1]][::-1, ::-1]
+    return R * np.sign(np.diag(R))[:, np.newaxis]
+
+
+def _require_alike(models: list[Any], budget: int | None) -> None:
+    """Refuse models that are not parts of one."""
+    if not models:
+        raise ValueError("there are no models to merge")
+    first = models[0]
+    for i, model in enumerate(models):
+        if not hasattr(type(model), "_algorithm"):
+            raise TypeError(
+                f"models[{i}] is a {type(model).__name__}, which is not one kernel expansion that could be added up"
+            )
+        if type(model) is not type(first):
+            raise TypeError(f"models[0] is a {type(first).__name__}, models[{i}] a {type(model).__name__}")
+        check_is_fitted(model)
+        for name, value in model._learns_with.items():
+            if name in FREE or (name == "budget" and budget is not None) or name in ("kernel", "gamma"):
+                continue
+            if value is not first._learns_with[name] and value != first._learns_with[name]:
+                raise ValueError(f"{name} is {first._learns_with[name]!r} in models[0] and {value!r} in models[{i}]")
+        if model.kernel_ != first.kernel_:
+            raise ValueError(
+                f"the kernel of models[0] is {first.kernel_!r}, that of models[{i}] {model.kernel_!r}: only functions of one kernel add up (give gamma as a number)"
+            )
+        if model.n_features_in_ != first.n_features_in_:
+            raise ValueError(f"models[0] has {first.n_features_in_} features, models[{i}] {model.n_features_in_}")
+        if not hasattr(model, "_met") and model._learner.n_outputs != first._learner.n_outputs:
+            raise ValueError(
+                f"models[0] has {first._learner.n_outputs} outputs, models[{i}] {model._learner.n_outputs}"
+            )
+
+
+def _shares(models: list[Any], weights: ArrayLike | None, since: Any) -> Array:
+    """Return the factor on each function; last, if there is one, on that which they went on from."""
+    if weights is None:
+        before = 0 if since is None else since.n_samples_seen_
+        seen = [model.n_samples_seen_ - before for model in models]
+        if min(seen) < 0 or sum(seen) == 0:
+            raise ValueError("the models have not seen more than the one that they went on from")
+        weights = [n / sum(seen) for n in seen]
+    shares = np.asarray(weights, dtype=np.float64)
+    if shares.shape != (len(models),):
+        raise ValueError(f"weights must have shape ({len(models)},), got {shares.shape}")
+    if not np.isfinite(shares).all():
+        raise ValueError(f"weights must be finite, got {shares.tolist()}")
+    return shares if since is None else np.append(shares, 1.0 - shares.sum())
+
+
+def _like(model: Any, parts: _Parts) -> Any:
+    """Return a model with the parameters of another and the classes of all."""
+    result = object.__new__(type(model))
+    result.__dict__.update({name: value for name, value in model.__dict__.items() if name != "_learner"})
+    result._learns_with = dict(model._learns_with)
+    if parts.met is not None:
+        result._set_classes(parts.met)
+    return result
+
+
+def _met(models: list[Any]) -> NDArray[Any] | None:
+    """Return the labels of all models in the order of the outputs of their sum; None for regressors."""
+    if not hasattr(models[0], "_met"):
+        return None
+    labels = np.concatenate([model._met for model in models])
+    first = np.sort(np.unique(labels, return_index=True)[1])
+    return labels[first]
+
+
+def _kernel(model: Any) -> Kernel:
+    if hasattr(model, "fit"):
+        check_is_fitted(model)
+    kernel: Kernel = model.kernel_
+    return kernel
+
+
+def _expansion(model: Any) -> tuple[Array, Array]:
+    """Return centres (m, d) and weights (m, C) of what a model predicts with."""
+    W = np.asarray(model.weights_, dtype=np.float64)
+    return model.centers_, W if W.ndim == 2 else W[:, np.newaxis]
