@@ -1,0 +1,33 @@
+"""Export: a fitted model as an ONNX graph, as C, or as a LIBSVM model.
+
+>>> import numpy as np
+>>> from parsimon import KNLMSRegressor
+>>> from parsimon.export import to_c, to_libsvm, to_onnx
+>>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
+>>> model = KNLMSRegressor(gamma=1.0, step_size=0.5).fit(X, np.sin(X[:, 0]))
+
+A graph for ONNX Runtime and all that reads ONNX:
+
+>>> [output.name for output in to_onnx(model).graph.output]
+['variable']
+
+A header of plain C, for where there is no Python, and little else:
+
+>>> "double model_predict(const double x[MODEL_N_FEATURES])" in to_c(model)
+True
+
+A file for LIBSVM and what reads its models:
+
+>>> print("\\n".join(to_libsvm(model).splitlines()[:3]))
+svm_type epsilon_svr
+kernel_type rbf
+gamma 1.0
+
+Each takes an estimator of parsimon, or a scikit-learn `Pipeline` of scalers that ends in one, and `path` to write a file, whole or not at all.
+"""
+
+from parsimon.export.c import to_c
+from parsimon.export.libsvm import to_libsvm
+from parsimon.export.onnx import to_onnx
+
+__all__ = ["to_c", "to_libsvm", "to_onnx"]

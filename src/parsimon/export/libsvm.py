@@ -1,0 +1,170 @@
+"""Models as LIBSVM model files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from parsimon._files import write_whole
+from parsimon.export.expansion import Array, Expansion, expansion
+from parsimon.kernels import Constant, Gaussian, Kernel, Linear, Polynomial, Product, Sum
+
+__all__ = ["to_libsvm"]
+
+
+def to_libsvm(model: Any, path: str | os.PathLike[str] | None = None) -> str:
+    """Return a fitted model as the text of a LIBSVM model file, and write it to `path` if one is given.
+
+    What LIBSVM has: Gaussian ("rbf"), polynomial and linear kernels, and these times a constant (it goes to the coefficients) or plus one (it goes to rho: sum_j w_j c); regressors of one output
+    (epsilon_svr); classifiers with integer labels (c_svc). Its decision for a pair of labels a, b is sum_j coef_j k(d_j, x) - rho, and positive for a:
+
+    - two classes: coef = w_1 - w_0 with the labels in the order of `classes_` turned round, so that a positive decision means the second and zero the first, as in `predict`;
+    - more: LIBSVM votes over pairs, and for a pair takes the support vectors of its two classes alone. So each class a gets all centres as support vectors of its own, with the coefficients w_a against
+      classes after it and -w_a against those before: the decision of each pair is f_a - f_b, and the class of the largest f wins all its pairs. The file holds C times the centres.
+
+    Probabilities do not go with it. Features are numbered from 1, zeros are left out.
+
+    A scaling of the inputs in a Pipeline is folded in where that is exact: with the linear kernel always, with a polynomial one where there is no shift, with the Gaussian where all columns have one factor. Else scale
+    the data before LIBSVM sees it, and export the last step.
+
+    >>> from parsimon import KNLMSRegressor
+    >>> from parsimon.export import to_libsvm
+    >>> model = KNLMSRegressor("linear", step_size=1.0).fit([[0.0, 1.0], [4.0, 0.0]], [1.0, 2.0])
+    >>> print(to_libsvm(model), end="")
+    svm_type epsilon_svr
+    kernel_type linear
+    nr_class 2
+    total_sv 2
+    rho 0.0
+    SV
+    1.0 2:1.0
+    0.125 1:4.0
+
+    Reference: C.-C. Chang, C.-J. Lin, *LIBSVM: a library for support vector machines*, ACM TIST 2011, and the README of the library.
+    """
+    e = expansion(model)
+    factor, leaf, constant = _terms(e.kernel)
+    leaf, centers, constants = _unscaled(leaf, e)
+    weights = factor * e.weights
+    offset = e.offset + constant * e.weights.sum(axis=0) + constants @ weights
+    if not np.isfinite(weights).all() or not np.isfinite(offset).all():
+        raise ValueError("with the kernel's constants folded in, the model's numbers are too large")
+    parts = _regressor(weights, offset) if e.classes is None else _classifier(e.classes, weights, offset)
+    header, coefficients, rows = parts
+    vectors = [[f"{i + 1}:{_number(center[i])}" for i in np.flatnonzero(center)] for center in centers]
+    lines = [
+        f"svm_type {'epsilon_svr' if e.classes is None else 'c_svc'}",
+        *_kernel(leaf),
+        *header,
+        "SV",
+        *(" ".join([*map(_number, own), *vectors[j]]) for own, j in zip(coefficients, rows, strict=True)),
+    ]
+    text = "\n".join(lines) + "\n"
+    if path is not None:
+        write_whole(Path(path), text.encode("ascii"))
+    return text
+
+
+Parts = tuple[list[str], Array, Any]
+
+
+def _regressor(weights: Array, offset: Array) -> Parts:
+    """Return the header, the coefficients (l, 1) and the centres of the support vectors, (l,)."""
+    if weights.shape[1] > 1:
+        raise TypeError(f"LIBSVM has no regressor of several outputs, and the model has {weights.shape[1]}")
+    rows = np.flatnonzero(weights[:, 0])
+    return ["nr_class 2", f"total_sv {len(rows)}", f"rho {_number(-offset[0])}"], weights[rows], rows
+
+
+def _classifier(labels: tuple[Any, ...], weights: Array, offset: Array) -> Parts:
+    """Return the header, the coefficients (l, C - 1) and the centres of the support vectors, (l,), class after class."""
+    C = len(labels)
+    if any(type(label) is not int or not -(2**31) <= label < 2**31 for label in labels):
+        raise TypeError(
+            f"LIBSVM has integer labels only, of 32 bits, and the model has {list(labels)!r}: learn from integers"
+        )
+    if C < 2:
+        raise TypeError(f"LIBSVM needs two classes, and the model knows only {labels[0]}")
+    # Turned round: a decision of zero is for the later of a pair in LIBSVM, and for the earlier in parsimon.
+    labels, weights, offset = labels[::-1], weights[:, ::-1], offset[::-1]
+    pairs = [(a, b) for a in range(C) for b in range(a + 1, C)]
+    if C == 2:  # one list, parted as LIBSVM does: positive coefficients are the first class's
+        difference = weights[:, 0] - weights[:, 1]
+        members = [np.flatnonzero(difference > 0), np.flatnonzero(difference < 0)]
+        coefficients = [difference[rows, np.newaxis] for rows in members]
+    else:
+        members = [np.flatnonzero(column) for column in weights.T]
+        against = [np.where(np.arange(C - 1) < a, -1.0, 1.0) for a in range(C)]  # row i is the i-th other class
+        coefficients = [weights[rows, a, np.newaxis] * against[a] for a, rows in enumerate(members)]
+    header = [
+        f"nr_class {C}",
+        f"total_sv {sum(map(len, members))}",
+        "rho " + " ".join(_number(offset[b] - offset[a]) for a, b in pairs),
+        "label " + " ".join(map(str, labels)),
+        "nr_sv " + " ".join(str(len(rows)) for rows in members),
+    ]
+    return header, np.concatenate(coefficients), np.concatenate(members)
+
+
+def _terms(kernel: Kernel) -> tuple[float, Kernel | None, float]:
+    """Return a kernel as factor * leaf + constant, with a leaf that LIBSVM has, or none."""
+    match kernel:
+        case Gaussian() | Polynomial() | Linear():
+            return 1.0, kernel, 0.0
+        case Constant(value):
+            return 0.0, None, float(value)
+        case Sum(left, right):
+            a, b = _terms(left), _terms(right)
+            if a[1] is None or b[1] is None:
+                return a[0] + b[0], a[1] or b[1], a[2] + b[2]
+        case Product(left, right):
+            a, b = _terms(left), _terms(right)
+            if a[1] is None or b[1] is None:
+                a, b = (a, b) if b[1] is None else (b, a)
+                return a[0] * b[2], a[1], a[2] * b[2]
+    raise TypeError(
+        f"LIBSVM has the kernels Gaussian, Polynomial and Linear, times a constant and plus one, and the model has {kernel!r}"
+    )
+
+
+def _unscaled(leaf: Kernel | None, e: Expansion) -> tuple[Kernel | None, Array, Array]:
+    """Return a kernel k', centres (m, d) and constants c (m,) with k(d_j, z) = k'(d'_j, x) + c_j for the inputs x before scaling."""
+    none = np.zeros(e.n_centers)
+    if not e.scaled:
+        return leaf, e.centers, none
+    match leaf:
+        case None:
+            return leaf, e.centers, none
+        case Linear():
+            centers = e.centers * e.scale
+            return leaf, centers, -centers @ e.shift
+        case Polynomial() if not e.shift.any():
+            return leaf, e.centers * e.scale, none
+        case Gaussian(gamma) if (e.scale == e.scale[0]).all():
+            return Gaussian(gamma * e.scale[0] ** 2), e.centers / e.scale + e.shift, none
+    raise TypeError(
+        f"LIBSVM cannot scale inputs, and the scaling of this pipeline cannot be folded into {leaf!r}: "
+        "scale the data before LIBSVM sees it, and export the last step"
+    )
+
+
+def _kernel(leaf: Kernel | None) -> list[str]:
+    match leaf:
+        case Gaussian(gamma):
+            return ["kernel_type rbf", f"gamma {_number(gamma)}"]
+        case Polynomial(degree, gamma, offset):
+            return [
+                "kernel_type polynomial",
+                f"degree {degree}",
+                f"gamma {_number(gamma)}",
+                f"coef0 {_number(offset)}",
+            ]
+    return ["kernel_type linear"]  # also where only a constant is left: there are no support vectors then
+
+
+def _number(value: float) -> str:
+    """Return a number in the fewest digits that give it back."""
+    return repr(float(value) + 0.0)  # + 0.0: no minus before a zero
