@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
+from safetensors.numpy import load as from_bytes
 from safetensors.numpy import save as to_bytes
 
 from parsimon import admission, compression, kernels, losses, updates
 from parsimon._files import write_whole
 
-__all__ = ["FORMAT", "ModelFileError", "load", "save"]
+__all__ = ["FORMAT", "ModelFileError", "dumps", "load", "loads", "save"]
 
 #: The version of the format that is written. Older ones stay readable.
 FORMAT = 1
@@ -50,14 +51,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.predict([[0.5]]) == model.predict([[0.5]])).all())
     True
     """
-    if _estimators().get(type(model).__name__) is not type(model):
-        raise TypeError(f"files are for the estimators of parsimon, got {type(model).__name__}")
-    state = {k: v for k, v in model.__getstate__().items() if k != "_sklearn_version"}
-    arrays: Arrays = {}
-    header = {"format": FORMAT, "estimator": type(model).__name__, "state": _encode(state, arrays, "state")}
-    text = json.dumps(header, allow_nan=False, separators=(",", ":"))
-    metadata = {KEY: text, "digest": _digest(text, arrays)}
-    write_whole(Path(path), to_bytes(arrays, metadata=metadata))
+    write_whole(Path(path), dumps(model))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -67,11 +61,34 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise IsADirectoryError(f"{path} is a folder, not a model file")
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
+    return loads(path.read_bytes(), str(path))
+
+
+def dumps(model: Any) -> bytes:
+    """Return what a model's file would hold: for sending it elsewhere.
+
+    >>> from parsimon import KNLMSRegressor
+    >>> model = loads(dumps(KNLMSRegressor(gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0])))
+    >>> model.n_centers_
+    2
+    """
+    if _estimators().get(type(model).__name__) is not type(model):
+        raise TypeError(f"files are for the estimators of parsimon, got {type(model).__name__}")
+    state = {k: v for k, v in model.__getstate__().items() if k != "_sklearn_version"}
+    arrays: Arrays = {}
+    header = {"format": FORMAT, "estimator": type(model).__name__, "state": _encode(state, arrays, "state")}
+    text = json.dumps(header, allow_nan=False, separators=(",", ":"))
+    metadata = {KEY: text, "digest": _digest(text, arrays)}
+    data: bytes = to_bytes(arrays, metadata=metadata)
+    return data
+
+
+def loads(data: bytes, path: str = "the data") -> Any:
+    """Return the model that `dumps` made these bytes of, or raise `ModelFileError`; `path` is what it calls them."""
     try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, OSError, ValueError, TypeError, KeyError, OverflowError, AttributeError) as error:
+        arrays = {name: array.copy() for name, array in from_bytes(data).items()}
+        metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__", {})
+    except (SafetensorError, ValueError, TypeError, KeyError, OverflowError, AttributeError, RecursionError) as error:
         raise ModelFileError(f"{path} is damaged or not a model file: {error}") from None
     if KEY not in metadata:
         raise ModelFileError(f"{path} is not a parsimon model file")
