@@ -3,11 +3,14 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <stdexcept>
+#include <thread>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -37,17 +40,20 @@ public:
         atoms_.check(X.data(), X.shape(0), scratch);
     }
     Array codes(const Matrix& X) const {
+        require_outside();
         Result result({X.shape(0), atoms_.n_atoms()});
         code(X, result.data(), nullptr);
         return result.release();
     }
     Array errors(const Matrix& X) const {
+        require_outside();
         Result result({X.shape(0)});
         code(X, nullptr, result.data());
         return result.release();
     }
 
     nb::tuple state() {
+        require_outside();
         State state;
         {
             nb::gil_scoped_release release;
@@ -66,6 +72,7 @@ public:
 
     template <class Read>
     auto read(Read&& what) const {
+        require_outside();
         std::shared_lock lock(mutex_, std::try_to_lock);
         if (!lock.owns_lock()) {
             nb::gil_scoped_release release;
@@ -75,23 +82,38 @@ public:
     }
 
 private:
+    // Remembers who learns: a kernel that is a Python function could come back to the atoms it works for.
+    struct Marked {
+        explicit Marked(std::atomic<std::thread::id>& learning) : learning(learning) { learning = std::this_thread::get_id(); }
+        ~Marked() { learning = std::thread::id(); }
+        std::atomic<std::thread::id>& learning;
+    };
+    void require_outside() const {
+        if (learning_.load() == std::this_thread::get_id())
+            throw std::runtime_error("a kernel function must not use the model that is learning with it");
+    }
+
     void learn_block(const Matrix& X, double* costs) {
         const std::size_t n = X.shape(0), d = X.shape(1);
         require_columns(d, atoms_.dictionary().n_features(), "X");
+        require_outside();
         nb::gil_scoped_release release;
         std::unique_lock lock(mutex_);
+        const Marked marked(learning_);
         Scratch scratch;
         atoms_.check(X.data(), n, scratch);
         auto heard = std::chrono::steady_clock::now();
         for (std::size_t i = 0; i < n; ++i) {
             atoms_.learn(X.data() + i * d, 1, costs ? costs + i : nullptr);
             if (i % 64 != 63 || std::chrono::steady_clock::now() - heard <= std::chrono::milliseconds(100)) continue;
+            learning_ = std::thread::id();
             lock.unlock();  // Ctrl-C is heard between samples; what handles it may look at the atoms
             {
                 nb::gil_scoped_acquire acquire;
                 if (PyErr_CheckSignals() != 0) throw nb::python_error();
             }
             lock.lock();
+            learning_ = std::this_thread::get_id();
             heard = std::chrono::steady_clock::now();
         }
     }
@@ -105,6 +127,7 @@ private:
     }
 
     mutable std::shared_mutex mutex_;
+    std::atomic<std::thread::id> learning_{};
     AtomLearner atoms_;
 };
 

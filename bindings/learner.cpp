@@ -44,6 +44,16 @@ public:
         return result->release();
     }
 
+    // Throws at the first row that could not be learned.
+    void check(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs) {
+        require_features(X.shape(1));
+        require_outside();
+        nb::gil_scoped_release release;
+        LearningLock guard(*this);
+        require_targets(Y.shape(1), n_outputs);
+        learner_.check_samples(X.data(), Y.data(), weights ? weights->data() : nullptr, X.shape(0), n_outputs);
+    }
+
     // False if x is not an array of doubles or y neither a number nor such an array: the caller converts, then.
     bool learn_one(nb::handle x, nb::handle y, double weight) {
         Vector point, targets;
@@ -275,6 +285,7 @@ void bind_learner(nb::module_& m) {
              nb::arg("kernel"), nb::arg("loss"), nb::arg("admission"), nb::arg("update"), nb::arg("compression"), nb::arg("n_features"),
              nb::arg("n_outputs"), nb::arg("batch_size"), nb::arg("reserve"), nb::arg("average_after") = nb::none())
         .def("learn", &SharedLearner::learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none(), nb::arg("n_outputs") = 0)
+        .def("check", &SharedLearner::check, nb::arg("X"), nb::arg("Y"), nb::arg("weights").none(), nb::arg("n_outputs"))
         .def("predict_then_learn", &SharedLearner::predict_then_learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none(),
              nb::arg("n_outputs") = 0)
         .def("learn_one", &SharedLearner::learn_one, nb::arg("x").none(), nb::arg("y").none(), nb::arg("weight") = 1.0)

@@ -124,7 +124,8 @@ void AtomLearner::step_in_feature_space(Look& look, double rate, double squared_
     const std::size_t K = rules_.n_atoms, M = dictionary_.size();
     double steepness = rules_.penalty;
     for (std::size_t k = 0; k < K; ++k) steepness += alpha_[k] * alpha_[k];
-    if (!(rate * steepness <= 2.0)) rate = 1.0 / steepness;  // 0 where that is beyond the range of numbers
+    if (!(rate * steepness <= 2.0)) rate = 1.0 / steepness;
+    if (!(rate * rate * steepness * squared_error > 0.0) || !(steepness < beyond)) return;  // beyond the range of numbers
     const double s = 1.0 - rules_.penalty * rate;
     std::fill_n(column_.begin(), M, 0.0);
     for (std::size_t k = 0; k < K; ++k)
@@ -137,12 +138,13 @@ void AtomLearner::step_in_feature_space(Look& look, double rate, double squared_
     }
     for (std::size_t k = 0; k < K; ++k) {
         double* line = G_.data() + k * stride_;
+        note_change(s * s * line[k], 2.0 * row_[k] * alpha_[k]);
         for (std::size_t l = 0; l < K; ++l) line[l] = s * s * line[l] + (row_[k] * alpha_[l] + alpha_[k] * row_[l]);
     }
     for (std::size_t k = 0; k < K; ++k) row_[k] = rate * alpha_[k];
     store(look, row_.data());
     prune();
-    if (learned_ % renewal == 0) renew();
+    if (stale_ || learned_ % renewal == 0) renew();
 }
 
 // (19)-(20), with H = K Omega: Omega <- Omega - rate N, N = mu H + (H alpha - h) alpha', where the new sample's rows of H and h are b and
@@ -177,13 +179,16 @@ void AtomLearner::step_in_parameters(Look& look, double rate) {
     }
     bend += loops.dot(column_.data(), other_.data(), M);
     if (!(rate * bend <= 2.0 * slope)) rate = slope / bend;
-    if (!std::isfinite(rate) || !std::isfinite(bend)) rate = 0.0;  // beyond the range of numbers: nothing is learned
-    for (std::size_t k = 0; k < K; ++k) {
+    const bool usable = rate > 0.0 && rate * std::sqrt(slope) < beyond && bend < beyond;  // else nothing is learned
+    for (std::size_t k = 0; usable && k < K; ++k) {
+        double* h = H_.data() + k * capacity;
+        const double before = loops.dot(h, h, M);
         loops.axpy(-rate, N_.data() + k * capacity, dictionary_.weights(k), M);
-        loops.axpy(-rate, KN_.data() + k * capacity, H_.data() + k * capacity, M);
+        loops.axpy(-rate, KN_.data() + k * capacity, h, M);
+        note_change(before, loops.dot(h, h, M) - before);
     }
     prune();
-    if (learned_ % renewal == 0)
+    if (stale_ || learned_ % renewal == 0)
         renew();
     else
         multiply_atoms();
@@ -213,21 +218,31 @@ void AtomLearner::prune() {
         if (rules_.in_parameters) {
             for (std::size_t k = 0; k < K; ++k) {
                 double* h = H_.data() + k * capacity;
+                const double before = simd::loops().dot(h, h, M);
                 simd::loops().axpy(-b_[k], column_.data(), h, M);
+                note_change(before, simd::loops().dot(h, h, M) - before);
                 std::copy(h + least + 1, h + M, h + least);
             }
         } else if (smallest > 0.0) {
             const double half = 0.5 * column_[least];
             for (std::size_t k = 0; k < K; ++k) row_[k] = simd::loops().dot(dictionary_.weights(k), column_.data(), M) - half * b_[k];
-            for (std::size_t k = 0; k < K; ++k)
+            for (std::size_t k = 0; k < K; ++k) {
+                note_change(G_[k * stride_ + k], -2.0 * row_[k] * b_[k]);
                 for (std::size_t l = 0; l < K; ++l) G_[k * stride_ + l] -= row_[k] * b_[l] + b_[k] * row_[l];
+            }
         }
         stored_.remove(least);
         dictionary_.drop(least);
     }
 }
 
+void AtomLearner::note_change(double before, double change) {
+    // Of what is left after cancellation few digits are right.
+    if (!(before + change >= 1e-3 * (before + std::fabs(change)))) stale_ = true;
+}
+
 void AtomLearner::renew() {
+    stale_ = false;
     stored_.multiply(dictionary_.weights(0), rules_.n_atoms, dictionary_.capacity(), H_.data());
     multiply_atoms();
 }
@@ -237,6 +252,13 @@ void AtomLearner::multiply_atoms() {
     for (std::size_t k = 0; k < K; ++k)
         for (std::size_t l = 0; l <= k; ++l)
             G_[k * stride_ + l] = G_[l * stride_ + k] = simd::loops().dot(dictionary_.weights(k), H_.data() + l * capacity, M);
+    for (std::size_t k = 0; k < K; ++k) {  // an atom that is zero up to rounding is zero
+        const double *omega = dictionary_.weights(k), *kernel = dictionary_.diagonal();
+        double norms = 0.0;
+        for (std::size_t j = 0; j < M; ++j) norms += std::fabs(omega[j]) * std::sqrt(kernel[j]);
+        if (G_[k * stride_ + k] > 1e-13 * norms * norms) continue;
+        for (std::size_t l = 0; l < K; ++l) G_[k * stride_ + l] = G_[l * stride_ + k] = 0.0;
+    }
 }
 
 void AtomLearner::code(const double* x, std::size_t n, double* codes, double* errors) const {

@@ -21,7 +21,7 @@ namespace parsimon {
 // CONVENTION
 // - A step that would overshoot, and leave the sample's own cost higher than it was, is cut to the one that lowers it most.
 // - G = D'D (K, K) by rows, `stride` apart, is kept up to date: in feature space by changes of rank two, in parameter space with
-//   H = K Omega, which the gradient needs. Both are made anew from Omega every `renewal` steps.
+//   H = K Omega, which the gradient needs. Both are made anew from Omega every `renewal` steps, and where a change cancels most of them.
 // - The stored samples' Gram matrix is kept, in the order of the centres.
 // - The first n_init samples are stored as they come, with the rows of Omega given.
 struct AtomRules {
@@ -40,6 +40,8 @@ struct AtomRules {
 class AtomLearner {
 public:
     static constexpr std::uint64_t renewal = 1000;
+    // Steps to numbers beyond this are not taken: their squares could overflow.
+    static constexpr double beyond = 1e100;
 
     // `first` (n_init, n_atoms): rows of Omega for the first samples.
     AtomLearner(KernelPtr kernel, std::size_t n_features, const AtomRules& rules, std::vector<double> first);
@@ -70,7 +72,8 @@ private:
     void store(Look& look, const double* row);
     void prune();
     void renew();
-    void fit_to_capacity();  // after the dictionary made room
+    void note_change(double before, double change);  // of an atom's squared norm, or of its image's
+    void fit_to_capacity();                          // after the dictionary made room
     void multiply_atoms();
 
     AtomRules rules_;
@@ -84,6 +87,7 @@ private:
     std::vector<double> G_, H_, N_, KN_;  // D'D; K Omega, the gradient in Omega, K times that: n_atoms columns a capacity apart
     std::vector<double> b_, alpha_, row_, column_, other_;
     std::uint64_t seen_ = 0, learned_ = 0, n_init_;
+    bool stale_ = false;  // G or H has lost digits by cancellation, and must be made anew
 };
 
 }  // namespace parsimon

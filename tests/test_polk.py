@@ -508,7 +508,7 @@ def test_an_interrupted_block_keeps_its_classes():
 def test_the_budget_holds_whatever_the_numbers(maintenance):
     X, y = make_multidist(200, random_state=0)
     with np.errstate(all="ignore"):
-        huge = dict(gamma=1.0, step_size=1e155, alpha=0.0, budget=5, batch_size=8)
+        huge = dict(gamma=1.0, step_size=1e20, alpha=0.0, budget=5, batch_size=8)
         assert BSGDClassifier(**huge, maintenance=maintenance).fit(X, y).n_centers_ <= 5
         assert POLKClassifier(**huge, parsimony=0.0).fit(X, y).n_centers_ <= 5
 

@@ -273,7 +273,7 @@ def sog(
 ) -> Recipe:
     """Sparse online greedy support vector machines (Engel, Mannor & Meir 2002): regression with the squared loss, classification with the squared hinge."""
     if box is not None:
-        real("box", box, above=0, at_most=1e200)
+        real("box", box, above=0, at_most=1e50)
         if isinstance(loss, SquaredHinge):
             box = 0.5 * box  # w = alpha* - alpha is in [-box, box] when each of them is within half of it
     return Recipe(
@@ -300,6 +300,7 @@ def bsgd(
     if schedule == "pegasos":
         if alpha == 0:
             raise ValueError("schedule='pegasos' has the steps 1 / (alpha t): it needs an alpha > 0")
+        real("alpha", alpha, at_least=1e-20)
         rate = (1 / alpha, alpha, Schedule(power=1.0))
     else:
         lookup({"constant": None, "pegasos": None}, schedule, "schedule")

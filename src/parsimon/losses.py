@@ -110,7 +110,7 @@ class Huber(Loss):
     delta: float = 1.0
 
     def __post_init__(self) -> None:
-        real("delta", self.delta, above=0)
+        real("delta", self.delta, above=0, at_most=1e20)
 
     def core(self) -> _core.Loss:
         """Return the C++ twin."""

@@ -103,7 +103,7 @@ class Gradient(Update):
     schedule: Schedule = Schedule()
 
     def __post_init__(self) -> None:
-        real("step_size", self.step_size, above=0)
+        real("step_size", self.step_size, above=0, at_most=1e20)
         real("alpha", self.alpha, at_least=0)
         # eta < 1 / lambda; a first step that forgets everything (Pegasos) forgets nothing, for there is nothing yet.
         product = self.step_size * self.alpha
@@ -243,7 +243,7 @@ class DualAscent(Update):
     def __post_init__(self) -> None:
         real("epsilon", self.epsilon, at_least=0, at_most=1e100)
         if self.box is not None:
-            real("box", self.box, above=0, at_most=1e200)
+            real("box", self.box, above=0, at_most=1e50)
         lookup(STEPS, self.step, "step")
 
     def core(self) -> _core.Update:
