@@ -2,4 +2,5 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("river") else ["src/parsimon/river.py"]
+NEEDS = {"river": "src/parsimon/river.py", "distributed": "src/parsimon/distributed/dask.py"}
+collect_ignore = [path for module, path in NEEDS.items() if not find_spec(module)]

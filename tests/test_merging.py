@@ -362,3 +362,15 @@ def test_information_since_is_counted_once():
     np.testing.assert_allclose(merged.predict(X), straight.ascend(5000).predict(X), atol=1e-6)
     with pytest.raises(ValueError, match="not seen more"):
         merge([start, start], since=start)
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=str)
+def test_models_of_one_class_have_no_centres_and_can_be_merged(model):
+    X, y = labelled()
+    single = [copy.deepcopy(model).partial_fit(X[y == c][:20], y[y == c][:20]) for c in ("low", "high")]
+    both = copy.deepcopy(model).partial_fit(X, y)
+    for models in (single, [*single, both], [both, *single]):
+        merged = merge(models).model
+        assert set(merged.classes_) == {label for m in models for label in m.classes_}
+        merged.partial_fit(X, y)
+        assert np.isfinite(merged.weights_).all()

@@ -350,3 +350,13 @@ def test_labels_that_are_no_text_are_refused(tmp_path):
     with pytest.raises(TypeError, match=r"no text that a file can hold: '\\ud800'"):
         model.save(tmp_path / "model.parsimon")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_the_same_model_is_the_same_bytes(model):
+    X, y = stream(model)
+    model = learn(copy.deepcopy(model), X, y)
+    data = persistence.dumps(model)
+    assert persistence.dumps(model) == data
+    assert persistence.dumps(persistence.loads(data)) == data
+    assert safetensors.numpy.load(data).keys() >= {"state._learned.2.dictionary.points"} or "Dictionary" in str(model)

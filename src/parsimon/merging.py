@@ -9,14 +9,15 @@ and both are known exactly: a merge says what it cost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve, qr, solve, solve_triangular
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from parsimon import _core, updates
 from parsimon._parts import real, whole
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["Merged", "distance", "merge", "norm"]
 
 Array = NDArray[np.float64]
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Matrix products round differently with the number of threads: a merge is the same wherever it is done.
+one_thread: Callable[[F], F] = threadpool_limits.wrap(limits=1, user_api="blas")
 Indices = NDArray[np.int64]
 
 #: Parameters in which models that are merged may differ.
@@ -133,6 +138,7 @@ def compress(model: Any, budget: int | None, tolerance: float | None) -> Merged:
     return _merged(_like(model, parts), parts, np.ones(1), budget, tolerance)
 
 
+@one_thread
 def compressed(
     kernel: Kernel, centres: Array, weights: Array, budget: int | None, tolerance: float | None
 ) -> tuple[Array, Array, float]:
@@ -146,6 +152,7 @@ def compressed(
     return distinct[kept.rows], kept.weights, float(np.sqrt(cost))
 
 
+@one_thread
 def _merged(model: Any, parts: _Parts, shares: Array, budget: int | None, tolerance: float | None) -> Merged:
     """Let the model be the weighted sum of the parts, compressed."""
     recipe = model._recipe(model._learns_with)
@@ -278,17 +285,17 @@ class _Parts:
             else np.arange(self.n_outputs)
             for model in models
         ]
-        self.averages = (
-            len(self.states[0][0]["dictionary.weights"]) > len(dictionaries[0]) * models[0]._learner.n_outputs
-        )
-        self.averaged = self.total("averaged")
+        self.averages = models[0]._recipe(models[0]._learns_with).average_after is not None
+        # A part whose means began anew counts from there.
+        self.averaged = max(self.total("averaged"), *(counts["averaged"] for _, counts in self.states))
 
     def total(self, name: str) -> int:
         return sum(times * counts[name] for times, (_, counts) in zip(self.times, self.states, strict=True))
 
     def each(self, i: int, name: str) -> Array:
         """Return an array of model i, (m, outputs) in its own order."""
-        values: Array = self.states[i][0][name].reshape(-1, len(self.rows[i])).T
+        n = len(self.columns[i]) * (2 if self.averages else 1)
+        values: Array = self.states[i][0][name].reshape(n, len(self.rows[i])).T
         return values
 
     def weights(self, shares: Array) -> Array:

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as from_bytes
-from safetensors.numpy import save as to_bytes
 
 from parsimon import admission, compression, kernels, losses, updates
 from parsimon._files import write_whole
@@ -31,6 +30,12 @@ FORMAT = 1
 KEY = "parsimon"
 #: Parameters that came after the first files, with the values that leave a model as it was without them.
 LATER: dict[str, Any] = {"class_weight": None}
+
+#: Types of numbers as NumPy and as safetensors calls them.
+_KINDS = {
+    "b1": "BOOL", "i1": "I8", "u1": "U8", "i2": "I16", "u2": "U16", "f2": "F16", "i4": "I32", "u4": "U32", "f4": "F32",
+    "i8": "I64", "u8": "U64", "f8": "F64",
+}  # fmt: skip
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -72,15 +77,13 @@ def dumps(model: Any) -> bytes:
     >>> model.n_centers_
     2
     """
-    if _estimators().get(type(model).__name__) is not type(model):
+    if not _is_model(model):
         raise TypeError(f"files are for the estimators of parsimon, got {type(model).__name__}")
-    state = {k: v for k, v in model.__getstate__().items() if k != "_sklearn_version"}
     arrays: Arrays = {}
-    header = {"format": FORMAT, "estimator": type(model).__name__, "state": _encode(state, arrays, "state")}
+    header = {"format": FORMAT, "estimator": type(model).__name__, "state": _encode(_state(model), arrays, "state")}
     text = json.dumps(header, allow_nan=False, separators=(",", ":"))
     metadata = {KEY: text, "digest": _digest(text, arrays)}
-    data: bytes = to_bytes(arrays, metadata=metadata)
-    return data
+    return _safetensors(arrays, metadata)
 
 
 def loads(data: bytes, path: str = "the data") -> Any:
@@ -115,6 +118,14 @@ def loads(data: bytes, path: str = "the data") -> Any:
         raise ModelFileError(f"{path} does not hold a sound model: {error}") from None
 
 
+def _is_model(value: Any) -> bool:
+    return _estimators().get(type(value).__name__) is type(value)
+
+
+def _state(model: Any) -> dict[str, Any]:
+    return {k: v for k, v in model.__getstate__().items() if k != "_sklearn_version"}
+
+
 def _restored(cls: type[Any], state: Any) -> Any:
     names = set(cls._get_param_names())
     for parameters in (state, state["_learns_with"]) if "_learns_with" in state else (state,):
@@ -146,12 +157,21 @@ class Storable:
 def _estimators() -> dict[str, type[Any]]:
     from parsimon.dictionary_learning import KernelDictionaryClassifier, KernelDictionaryLearning
     from parsimon.estimators import ESTIMATORS, KernelExpansionClassifier, KernelExpansionRegressor
+    from parsimon.evaluation import ClassificationMetrics, RegressionMetrics
+    from parsimon.preprocessing import TableEncoder, TargetScaler
+    from parsimon.tables import MixtureClassifier, TableModel
 
     others = (
+        ClassificationMetrics,
         KernelDictionaryClassifier,
         KernelDictionaryLearning,
         KernelExpansionClassifier,
         KernelExpansionRegressor,
+        MixtureClassifier,
+        RegressionMetrics,
+        TableEncoder,
+        TableModel,
+        TargetScaler,
     )
     return {cls.__name__: cls for cls in (*ESTIMATORS, *others)}
 
@@ -195,6 +215,8 @@ def _encode(value: Any, arrays: Arrays, where: str) -> Any:
         }
     if isinstance(value, np.random.RandomState):
         return {"random_state": _encode(value.get_state(legacy=False), arrays, where)}
+    if _is_model(value):  # a model within a model
+        return {"model": type(value).__name__, "state": _encode(_state(value), arrays, where)}
     for name, cls in _parts().items():
         if type(value) is cls:
             fields = {
@@ -212,7 +234,7 @@ def _encode_array(value: NDArray[Any], arrays: Arrays, where: str) -> Any:
     if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8 and value.ndim > 0:
         if where in arrays:
             raise TypeError(f"two arrays would be called {where}")
-        arrays[where] = np.ascontiguousarray(value)
+        arrays[where] = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
         return {"array": where}
     if value.dtype.kind in "UO" and value.ndim == 1:
         items = value.tolist()
@@ -233,6 +255,7 @@ def _decode(value: Any, arrays: Arrays) -> Any:
         "tuple": lambda v: tuple(_decode(item, arrays) for item in v),
         "dict": lambda v: {_decode(k, arrays): _decode(item, arrays) for k, item in v},
         "random_state": lambda v: _random_state(_decode(v, arrays)),
+        "model": lambda v: _restored(_estimators()[v], _decode(value["state"], arrays)),
         "part": lambda v: _parts()[v](**{k: _decode(item, arrays) for k, item in value["fields"].items()}),
     }
     for key, read in readers.items():
@@ -257,6 +280,21 @@ def _random_state(state: dict[str, Any]) -> np.random.RandomState:
     rng = np.random.RandomState()
     rng.set_state(("MT19937", key.astype(np.uint32), position, int(state["has_gauss"]), float(state["gauss"])))
     return rng
+
+
+def _safetensors(arrays: Arrays, metadata: dict[str, str]) -> bytes:
+    """Return a file in the safetensors format: the same bytes for the same contents, which the library does not promise."""
+    header: dict[str, Any] = {"__metadata__": metadata}
+    at, pieces = 0, []
+    for name in sorted(arrays, key=lambda name: (-arrays[name].itemsize, name)):  # aligned, as the format asks for
+        piece = arrays[name].tobytes()
+        kind = _KINDS[arrays[name].dtype.newbyteorder("=").str[1:]]
+        header[name] = {"dtype": kind, "shape": list(arrays[name].shape), "data_offsets": [at, at + len(piece)]}
+        pieces.append(piece)
+        at += len(piece)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join([len(text).to_bytes(8, "little"), text, *pieces])
 
 
 def _digest(text: str, arrays: Arrays) -> str:

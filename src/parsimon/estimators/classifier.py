@@ -128,7 +128,9 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take back what was kept."""
-        super().__setstate__({"_factors": {}, **state} if "_learned" in state else state)  # there were none at first
+        super().__setstate__(state)
+        if "_learned" in state and "_factors" not in state:  # there were none at first
+            self._factors = {}
 
     def _sorted(self, values: Array) -> Array:
         """Return an array (n, C) with the columns in the order of `classes_`."""
