@@ -1,0 +1,221 @@
+"""Shards on the workers of a Dask cluster.
+
+    from dask.distributed import Client
+    client = Client("scheduler:8786")  # or Client() for the cores of this machine
+    distributed.fit(POLKClassifier(budget=500), (X, y), engine="dask")  # X, y: Dask arrays
+
+Rows go to the workers once and stay there. In each round there is a task a shard, which runs where its rows are, and then a balanced tree of tasks that merge two models each; one model comes back.
+
+Every task is a pure function of rows and model files, and what the merges pair is fixed by the order of the shards: neither the schedule nor the number of workers nor the loss of one changes a bit of
+the result. What a lost worker held is made again: partitions from where Dask had them from; rows and models that came from here from the task that brought them, of which the scheduler keeps a copy
+(hence Dask arrays or frames for what is too large for that).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import count
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+
+from parsimon.distributed.local import checked
+from parsimon.distributed.rounds import Span, combine, learn
+
+try:
+    import dask.array
+    import dask.config
+    import distributed
+    from dask.base import is_dask_collection
+    from dask.delayed import delayed
+except ImportError as error:
+    raise ImportError('engine="dask" needs Dask: pip install "parsimon[dask]"') from error
+
+__all__ = ["engine"]
+
+
+def engine(shards: Any, *, client: Any = None, target: Any = None) -> Cluster:
+    """Return an engine over the workers of a cluster.
+
+    Parameters
+    ----------
+    shards : sequence of (X, y) in memory; pair (X, y) of Dask arrays, frames or series; Dask frame
+        In memory: brought to the workers, one shard a task. Arrays: a shard for each chunk of rows of X. Frames: a shard for each partition.
+    client : distributed.Client or None
+        None: the current one. No cluster is started here.
+    target : column name or None
+        Which column of one Dask frame is y; the others are X.
+    """
+    return Cluster(shards, _client() if client is None else client, target)
+
+
+class Cluster:
+    """Shards on workers."""
+
+    def __init__(self, shards: Any, client: Any, target: Any) -> None:
+        self._client = client
+        self._name = uuid4().hex  # nothing of another call is taken for ours
+        self._count = count()
+        if target is None and not _is_lazy(shards):
+            self._shards = [self._submit(_same, checked(i, shard)) for i, shard in enumerate(shards)]
+        else:
+            self._shards = client.compute(_blocks(shards, target))
+        if not self._shards:
+            raise ValueError("there are no shards")
+        self._sizes: list[int] = client.gather([self._submit(_size, shard) for shard in self._shards])
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many rows each shard has."""
+        return self._sizes
+
+    def head(self, n: int) -> tuple[Any, Any]:
+        """Return the first n rows of the first shard that has any."""
+        shard = next(shard for shard, size in zip(self._shards, self._sizes, strict=True) if size)
+        rows: tuple[Any, Any] = self._submit(_head, shard, n).result()
+        return rows
+
+    def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
+        """Learn a round.
+
+        Bytes that are counted: the model that all start from, once to each worker that used it; every model that was merged on another worker than the one that made it; and the last one, back to
+        here. Ways through the scheduler count once, and what was sent in vain to a worker that was lost does not.
+        """
+        given = self._submit(_same, start)
+        homes = self._client.who_has(self._shards)
+        last = self._merged(given, spans, [homes[shard.key] for shard in self._shards])
+        pinned = {worker for workers in homes.values() for worker in workers}
+        while not _done(last):
+            if pinned and not pinned & self._client.ncores().keys():
+                # All workers are lost, and pinned tasks that find no worker at all do not go to those that come later.
+                pinned = set()
+                last = self._merged(given, spans, [()] * len(spans))
+        part: _Part = last.result()
+        return part.model, len(start) * len(part.workers) + part.sent + len(part.model)
+
+    def _merged(self, given: Any, spans: Sequence[Span], homes: Sequence[Sequence[str]]) -> Any:
+        """Return the future of what the shards learn, merged; homes are the workers to learn at, as long as there are any of them."""
+        parts = [
+            self._submit(_learn, given, shard, span, i, **_pin(home))
+            for i, (shard, span, home) in enumerate(zip(self._shards, spans, homes, strict=True))
+        ]
+        while len(parts) > 1:
+            pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
+            parts = [self._submit(_merge, given, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
+        return parts[0]
+
+    def _submit(self, function: Any, *args: Any, **where: Any) -> Any:
+        """Return the future of a task."""
+        key = f"parsimon{function.__name__}-{self._name}-{next(self._count)}"
+        # Rows and models that come from here are part of their task, not scattered: scattered data are gone with their worker.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}):
+            return self._client.submit(function, *args, key=key, **where)
+
+
+class _Part(NamedTuple):
+    """A model on its way through the tree. Only the model goes into what comes next; the rest is for the books."""
+
+    model: bytes
+    at: str
+    workers: frozenset[str]  # that had a hand in it
+    sent: int  # bytes of models between workers for it
+
+
+def _learn(start: bytes, shard: tuple[Any, Any], span: Span, i: int) -> _Part:
+    X, y = shard
+    here = distributed.get_worker().address
+    return _Part(learn(start, X[slice(*span)], y[slice(*span)], shard=i, first=span[0]), here, frozenset([here]), 0)
+
+
+def _merge(start: bytes, a: _Part, b: _Part) -> _Part:
+    here = distributed.get_worker().address
+    sent = sum(part.sent + len(part.model) * (part.at != here) for part in (a, b))
+    return _Part(combine([a.model, b.model], start), here, a.workers | b.workers | {here}, sent)
+
+
+def _pin(workers: Sequence[str]) -> dict[str, Any]:
+    return {"workers": list(workers), "allow_other_workers": True} if workers else {}
+
+
+def _done(future: Any) -> bool:
+    """Wait for a second, or less if it is done."""
+    with suppress(TimeoutError):
+        future.exception(timeout=1)
+    finished: bool = future.done()
+    return finished
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _size(shard: tuple[Any, Any]) -> int:
+    return len(shard[0])
+
+
+def _head(shard: tuple[Any, Any], n: int) -> tuple[Any, Any]:
+    X, y = shard
+    return X[:n], y[:n]
+
+
+def _shard(i: int, X: Any, y: Any) -> tuple[Any, Any]:
+    return checked(i, (X, y))
+
+
+def _columns(i: int, frame: Any, target: Any) -> tuple[Any, Any]:
+    return checked(i, (frame.drop(columns=target), frame[target]))
+
+
+def _is_lazy(shards: Any) -> bool:
+    if isinstance(shards, tuple | list) and len(shards) == 2:
+        return any(map(is_dask_collection, shards))
+    return is_dask_collection(shards)
+
+
+def _blocks(shards: Any, target: Any) -> list[Any]:
+    """Return a delayed (X, y) for each block of rows."""
+    if target is not None:
+        if not is_dask_collection(shards) or not hasattr(shards, "columns"):
+            raise TypeError(f"target={target!r} is a column of one Dask frame, got {type(shards).__name__}")
+        if target not in shards.columns:
+            raise ValueError(f"the frame has no column {target!r}; it has {list(shards.columns)}")
+        return [delayed(_columns)(i, part, target) for i, part in enumerate(shards.to_delayed())]
+    if is_dask_collection(shards) or not all(map(is_dask_collection, shards)):
+        raise TypeError(
+            'shards are a pair (X, y) of Dask arrays, frames or series, or one Dask frame with target="column"'
+        )
+    X, y = map(_whole_rows, shards)
+    if _is_array(X) and _is_array(y) and not np.isnan(X.shape[0] + y.shape[0]):
+        if len(X) != len(y):
+            raise ValueError(f"X has {len(X)} rows, y has {len(y)}")
+        y = y.rechunk({0: X.chunks[0]})
+    rows, targets = _parts(X), _parts(y)
+    if len(rows) != len(targets):
+        raise ValueError(
+            f"X has {len(rows)} partitions, y has {len(targets)}: repartition one like the other (arrays of unknown lengths: compute_chunk_sizes)"
+        )
+    return [delayed(_shard)(i, *pair) for i, pair in enumerate(zip(rows, targets, strict=True))]
+
+
+def _whole_rows(a: Any) -> Any:
+    """Return a collection of which no row is cut."""
+    return a.rechunk(dict.fromkeys(range(1, a.ndim), -1)) if _is_array(a) else a
+
+
+def _parts(a: Any) -> list[Any]:
+    return list(np.ravel(a.to_delayed())) if _is_array(a) else list(a.to_delayed())
+
+
+def _is_array(a: Any) -> bool:
+    return isinstance(a, dask.array.Array)
+
+
+def _client() -> Any:
+    try:
+        return distributed.get_client()
+    except ValueError:
+        raise RuntimeError(
+            'engine="dask" needs a cluster: make a client before, client = distributed.Client("scheduler:8786"), or distributed.Client() for the cores of this machine'
+        ) from None

@@ -1,0 +1,59 @@
+"""Shards on this machine, learned by processes that joblib starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from parsimon.distributed.rounds import Span, combine, learn
+
+__all__ = ["checked", "engine"]
+
+
+def engine(shards: Any, *, n_jobs: int | None = -1) -> Local:
+    """Return an engine over a sequence of (X, y)."""
+    return Local(shards, n_jobs)
+
+
+class Local:
+    """Shards in memory."""
+
+    def __init__(self, shards: Any, n_jobs: int | None) -> None:
+        self._shards = [checked(i, shard) for i, shard in enumerate(shards)]
+        if not self._shards:
+            raise ValueError("there are no shards")
+        self._pool = Parallel(n_jobs=n_jobs, max_nbytes="100K")
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many rows each shard has."""
+        return [len(X) for X, _ in self._shards]
+
+    def head(self, n: int) -> tuple[Any, Any]:
+        """Return the first n rows of the first shard that has any."""
+        X, y = next(shard for shard in self._shards if len(shard[0]))
+        return X[:n], y[:n]
+
+    def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
+        """Learn a round."""
+        work = [
+            delayed(learn)(start, X[first:last], y[first:last], shard=i, first=first)
+            for i, ((X, y), (first, last)) in enumerate(zip(self._shards, spans, strict=True))
+        ]
+        parts: list[bytes] = list(self._pool(work))
+        return combine(parts, start), len(start) * len(parts) + sum(map(len, parts))
+
+
+def checked(i: int, shard: Any) -> tuple[Any, Any]:
+    """Return shard i as arrays, X (n, d) and y, or raise an error that says what it is."""
+    try:
+        X, y = shard
+    except (TypeError, ValueError):
+        raise TypeError(f"shard {i} is no pair (X, y): {type(shard).__name__}") from None
+    X, y = np.asarray(X), np.asarray(y)
+    if X.ndim != 2 or len(X) != len(y):
+        raise ValueError(f"shard {i} has X of shape {X.shape} and y of shape {y.shape}")
+    return X, y

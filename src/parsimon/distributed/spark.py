@@ -1,0 +1,179 @@
+"""Shards that are the partitions of a Spark frame.
+
+    result = distributed.fit(model, frame, engine="spark", target="y", features=["x1", "x2"])
+
+A round is one Spark job: each partition learns its rows and sends one model back, and the driver merges them. There, because models are small (a budget's worth of centres), and because all
+of them merged at once are projected onto the budget once, which a tree does at every node. What a task does depends on nothing but the model it is given and its rows, so that Spark may run it again.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from parsimon.distributed.rounds import Span, combine, learn
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+__all__ = ["engine"]
+
+#: What the engine adds to a frame: the partition of a row, and its place in it.
+SHARD, ROW = "__shard", "__row"
+
+
+def engine(frame: DataFrame, *, target: str, features: list[str] | None = None) -> Spark:
+    """Return an engine over a Spark frame: a shard is a partition, with its rows in the order they have there.
+
+    The columns it takes are cached (in memory, else on disk) for as long as the engine lives, each row with its place, so that all rounds see the same order. Where a lost executor must not change that
+    order either, let the frame have one that is computed again the same: ``frame.repartition(8, "device").sortWithinPartitions("time")``.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        `repartition` says how many shards there are. Workers need parsimon installed.
+    target : str
+        The column of y: numbers, or labels.
+    features : list of str or None
+        The columns of X, numbers all of them, in this order. None: all but the target.
+    """
+    require_spark('engine="spark"')
+    return Spark(frame, target, features)
+
+
+class Spark:
+    """Shards in partitions."""
+
+    def __init__(self, frame: DataFrame, target: str, features: list[str] | None) -> None:
+        from pyspark.sql import functions as F
+        from pyspark.sql.types import DecimalType
+
+        self._features = [name for name in frame.columns if name != target] if features is None else list(features)
+        self._target = target
+        require_columns(frame, [target, *self._features])
+        require_numbers(frame, self._features)
+        y = column(target)
+        if isinstance(frame.schema[target].dataType, DecimalType):
+            y = y.cast("double")
+        place = F.monotonically_increasing_id()  # the partition, and the row in its last 33 bits
+        chosen = frame.select(
+            *(column(name).cast("double").alias(f"x{i}") for i, name in enumerate(self._features)),
+            y.alias("y"),
+            F.shiftright(place, 33).cast("int").alias(SHARD),
+            place.bitwiseAND(F.lit(2**33 - 1)).alias(ROW),
+        ).persist()
+        self._frame = chosen
+        weakref.finalize(self, chosen.unpersist).atexit = False
+        self._sizes = self._measured()
+
+    def _measured(self) -> dict[int, int]:
+        """Return how many rows each partition has that has any, and refuse a frame with gaps."""
+        from pyspark.sql import functions as F
+
+        names = {**{f"x{i}": name for i, name in enumerate(self._features)}, "y": self._target}
+        floats = {name for name, kind in self._frame.dtypes if kind in ("double", "float")}
+        gaps = [
+            F.count_if(F.isnull(name) | F.isnan(name) if name in floats else F.isnull(name)).alias(name)
+            for name in names
+        ]
+        rows = self._frame.groupBy(SHARD).agg(F.count("*").alias("n"), *gaps).orderBy(SHARD).collect()
+        if not rows:
+            raise ValueError("the frame has no rows")
+        missing = {names[name]: sum(row[name] for row in rows) for name in names}
+        if any(missing.values()):
+            told = ", ".join(f"{name!r} has {count}" for name, count in missing.items() if count)
+            raise ValueError(f"there are rows with null or NaN: {told}; drop or fill them first")
+        return {row[SHARD]: row["n"] for row in rows}
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many rows each shard has. Empty partitions are none."""
+        return list(self._sizes.values())
+
+    def head(self, n: int) -> tuple[Any, Any]:
+        """Return the first n rows of the first shard."""
+        first = next(iter(self._sizes))
+        rows = self._frame.where(f"{SHARD} = {first} and {ROW} < {n}").orderBy(ROW).collect()
+        return np.array([row[: len(self._features)] for row in rows]), np.array([row["y"] for row in rows])
+
+    def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
+        """Learn a round."""
+        work = {shard: span for shard, span in zip(self._sizes, spans, strict=True) if span[0] < span[1]}
+        if not work:
+            return start, 0
+        first, last = min(first for first, _ in work.values()), max(last for _, last in work.values())
+        near = self._frame.where(f"{ROW} >= {first} and {ROW} < {last}")  # what lies beyond does not leave the JVM
+        models = near.mapInPandas(_learner(start, work, len(self._features)), f"{SHARD} int, model binary")
+        parts = {row[SHARD]: bytes(row["model"]) for row in models.collect()}
+        if parts.keys() != work.keys():
+            raise RuntimeError(f"models came from partitions {sorted(parts)}, and rows are in {sorted(work)}")
+        sent = len(start) * len(parts) + sum(map(len, parts.values()))
+        return combine([parts[shard] for shard in work], start), sent
+
+
+def _learner(start: bytes, work: dict[int, Span], n_features: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return what Spark calls with the rows of a partition, in frames."""
+
+    def learn_partition(frames: Iterator[Any]) -> Iterator[Any]:
+        import pandas as pd  # type: ignore[import-untyped]
+
+        parts = list(frames)
+        for shard, rows in pd.concat(parts).groupby(SHARD) if parts else ():
+            first, last = work.get(shard, (0, 0))
+            if first < last:
+                rows = rows[(rows[ROW] >= first) & (rows[ROW] < last)]
+                yield pd.DataFrame({SHARD: [shard], "model": [learn(start, *_block(rows, n_features))]})
+
+    return learn_partition
+
+
+def _block(rows: Any, n_features: int) -> tuple[Any, Any]:
+    return rows[[f"x{i}" for i in range(n_features)]].to_numpy(), rows["y"].to_numpy()
+
+
+# What streams need too
+
+
+def require_spark(what: str) -> None:
+    """Refuse to go on without Spark."""
+    try:
+        for name in ("pandas", "pyarrow", "pyspark.sql"):
+            import_module(name)
+    except ImportError as error:
+        raise ImportError(f'{what} needs Spark: pip install "parsimon[spark]"') from error
+
+
+def column(name: str) -> Column:
+    """Return the column of that name, whatever characters are in it."""
+    from pyspark.sql import functions as F
+
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
+def require_columns(frame: DataFrame, names: Sequence[str]) -> None:
+    """Refuse a column that is not in the frame, or in it twice."""
+    known = list(frame.columns)
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(map(repr, known))}"
+            raise ValueError(f"the frame has no column {name!r}: {hint}")
+        if known.count(name) > 1:
+            raise ValueError(f"the frame has {known.count(name)} columns {name!r}")
+
+
+def require_numbers(frame: DataFrame, names: Sequence[str]) -> None:
+    """Refuse features that are no numbers."""
+    from pyspark.sql.types import BooleanType, NumericType
+
+    if not names:
+        raise ValueError("there are no features")
+    for name in names:
+        kind = frame.schema[name].dataType
+        if not isinstance(kind, NumericType | BooleanType):
+            raise TypeError(f"features must be numbers, and column {name!r} is {kind.simpleString()}")
