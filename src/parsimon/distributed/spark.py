@@ -127,7 +127,9 @@ def _learner(start: bytes, work: dict[int, Span], n_features: int) -> Callable[[
             first, last = work.get(shard, (0, 0))
             if first < last:
                 rows = rows[(rows[ROW] >= first) & (rows[ROW] < last)]
-                yield pd.DataFrame({SHARD: [shard], "model": [learn(start, *_block(rows, n_features))]})
+                yield pd.DataFrame(
+                    {SHARD: [shard], "model": [learn(start, *_block(rows, n_features), shard=int(shard), first=first)]}
+                )
 
     return learn_partition
 
