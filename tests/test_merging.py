@@ -250,7 +250,7 @@ def test_what_cannot_be_merged_says_why():
         ([one, KNLMSRegressor(gamma=1.0).fit(X[:, :1], y)], ValueError, "features"),
         ([one, KNLMSRegressor(gamma=1.0).fit(X, np.stack([y, y], axis=1))], ValueError, "outputs"),
         ([one, KNLMSRegressor(gamma=1.0)], ValueError, "not fitted"),
-        ([KernelDictionaryLearning(3).fit(X)], TypeError, "not one kernel expansion"),
+        ([KernelDictionaryLearning(3).fit(X)], TypeError, "learn one kernel expansion"),
     ):
         with pytest.raises(error, match=match):
             merge(others)
@@ -374,3 +374,102 @@ def test_models_of_one_class_have_no_centres_and_can_be_merged(model):
         assert set(merged.classes_) == {label for m in models for label in m.classes_}
         merged.partial_fit(X, y)
         assert np.isfinite(merged.weights_).all()
+
+
+def test_rows_of_recursive_least_squares_are_zero_where_a_centre_was_not():
+    """Two dictionaries without a centre in common: the information on kernel rows is that of each, side by side."""
+    X, y = stream(40)
+    options = dict(gamma=1.0, ridge=0.5, admission="coherence", coherence=0.9)
+    parts = [KRLSRegressor(**options).partial_fit(X[i::2], y[i::2]) for i in range(2)]
+    merged = merge(parts, [0.5, 0.5]).model
+
+    def information(model):
+        R = np.zeros((model.n_centers_, model.n_centers_))
+        R[np.tril_indices(len(R))] = model._learner.state()[0]["update.covariance.factor.rows"]
+        return np.linalg.inv(R.T @ R)
+
+    each, m = [information(part) for part in parts], parts[0].n_centers_
+    assert merged.n_centers_ == m + parts[1].n_centers_
+    found = information(merged)
+    np.testing.assert_allclose(found[:m, :m], each[0], atol=1e-8 * np.abs(each[0]).max())
+    np.testing.assert_allclose(found[m:, m:], each[1], atol=1e-8 * np.abs(each[1]).max())
+    np.testing.assert_allclose(found[:m, m:], 0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "linear"])
+def test_a_gram_matrix_that_is_singular_is_compressed(kernel):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    options = {} if kernel == "linear" else {"gamma": 1e-12}
+    model = KRLSRegressor(kernel, admission="coherence", coherence=1.0, **options).partial_fit(X, X[:, 0])
+    model.compress(1)
+    assert model.n_centers_ == 1
+    assert np.isfinite(model.partial_fit(X, X[:, 0]).weights_).all()
+
+
+def test_labels_of_several_models_are_not_rounded():
+    X = np.arange(2.0)[:, np.newaxis]
+    first, second, third = (
+        POLKClassifier(gamma=1.0).partial_fit(X, y) for y in ([2**53, 2**53 + 1], [2.0**53, 0.0], [2**53, 7])
+    )
+    assert merge([first, third]).model.classes_.tolist() == [7, 2**53, 2**53 + 1]
+    with pytest.raises(TypeError, match=r"labels so far are int64, models\[1\] holds float64"):
+        merge([first, second])
+
+
+def test_since_with_one_model_is_that_model():
+    X, y = stream(400)
+    for make in (POLKRegressor(gamma=1.0), KRLSRegressor(gamma=1.0), SOGSVR(gamma=1.0, tolerance=0.1)):
+        start = make.partial_fit(X[:300], y[:300])
+        model = copy.deepcopy(start).partial_fit(X[300:], y[300:])
+        merged = merge([model], since=start).model
+        assert merged.n_samples_seen_ == 400
+        merged.partial_fit(X, y)
+        np.testing.assert_allclose(merged.predict(X), model.partial_fit(X, y).predict(X), atol=1e-6)
+
+
+def test_models_that_forget_the_oldest_keep_the_newest():
+    X, y = stream(1000)
+    parts = [NORMARegressor(gamma=1.0, budget=100).partial_fit(X[a:b], y[a:b]) for a, b in ((0, 400), (400, 800))]
+    merged = merge(parts)
+    newest = {row.tobytes() for part in parts for row in part.centers_[-50:]}
+    assert {row.tobytes() for row in merged.model.centers_} == newest
+    alone = parts[1].partial_fit(X[800:], y[800:]).score(X, y)
+    assert merged.model.partial_fit(X[800:], y[800:]).score(X, y) == pytest.approx(alone, abs=0.05)  # it goes on as one
+
+
+def test_features_have_the_same_names():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    X, y = stream(50)
+    table = pandas.DataFrame(X, columns=["a", "b"])
+    one, two = KNLMSRegressor(gamma=1.0).fit(table, y), KNLMSRegressor(gamma=1.0).fit(table[["b", "a"]], y)
+    with pytest.raises(ValueError, match=r"has the features \['a', 'b'\]"):
+        merge([one, two])
+    with pytest.raises(ValueError, match=r"step_size was 0\.2"):
+        merge([one, copy.deepcopy(one).set_params(step_size=0.1)])
+
+
+def test_the_distance_of_models_that_average_is_that_of_what_they_predict():
+    X, y = stream(600)
+    for after in (100, 10_000):
+        model = POLKRegressor(gamma=1.0, average=after).fit(X, y)
+        whole = copy.deepcopy(model)
+        assert model.compress(20).distance == pytest.approx(model.distance(whole), rel=1e-6)
+
+
+def test_functions_without_a_factor_lose_nothing_that_need_not_go():
+    from sklearn.kernel_ridge import KernelRidge
+    from sklearn.metrics import roc_auc_score
+    from sklearn.svm import SVC
+
+    X, y = stream(300)
+    ridge = KernelRidge(kernel="rbf", gamma=0.3, alpha=1e-6).fit(X, y)
+    model = parsimon.from_sklearn(ridge)
+    assert model.compress(10**6).distance == 0.0
+    assert model.n_centers_ == 300
+    assert model.compress(tolerance=1e-3).distance <= 1e-3
+    svc = SVC(gamma=1.0).fit(X, y > 0)
+    ours = parsimon.from_sklearn(svc)
+    np.testing.assert_allclose(ours.decision_function(X), svc.decision_function(X), atol=1e-9)
+    assert roc_auc_score(y > 0, ours.decision_function(X)) > 0.9
+    ours.weights[:] = 0.0
+    assert svc.score(X, y > 0) > 0.9  # nothing is shared

@@ -360,3 +360,28 @@ def test_the_same_model_is_the_same_bytes(model):
     assert persistence.dumps(model) == data
     assert persistence.dumps(persistence.loads(data)) == data
     assert safetensors.numpy.load(data).keys() >= {"state._learned.2.dictionary.points"} or "Dictionary" in str(model)
+
+
+def test_what_can_be_stored_can_be_loaded(tmp_path):
+    labels = ["a" * 2000, "b"] * 10
+    model = parsimon.POLKClassifier(gamma=1.0).fit(np.arange(20.0)[:, np.newaxis], labels)
+    assert persistence.loads(persistence.dumps(model)).classes_.tolist() == ["a" * 2000, "b"]
+    deep = kernels.Gaussian(1.0)
+    for i in range(450):
+        deep = deep + kernels.Gaussian(1.0 + i)
+    with pytest.raises(TypeError, match="nested too deeply"):
+        persistence.dumps(parsimon.KNLMSRegressor(deep).fit([[0.0]], [1.0]))
+
+
+def test_a_refused_sample_leaves_the_file_as_it_was():
+    X, y = stream(parsimon.POLKClassifier())
+    model = parsimon.POLKClassifier(gamma=1.0).partial_fit(X, y)
+    before = persistence.dumps(model)
+    for x, weight in ((X[0], -1.0), ([np.nan, 1.0], 1.0)):
+        with pytest.raises(ValueError, match=r"weight|NaN"):
+            model.learn_one(x, y[0], sample_weight=weight)
+    assert persistence.dumps(model) == before
+    rng = np.random.RandomState(1)
+    model = parsimon.KernelDictionaryClassifier(5, gamma=1.0, budget=8, random_state=rng).partial_fit(X[:1], y[:1])
+    again = persistence.loads(persistence.dumps(model))
+    assert persistence.dumps(model.partial_fit(X, y)) == persistence.dumps(again.partial_fit(X, y))

@@ -1,4 +1,4 @@
-"""What all parts share: named registries, and checks of parameters that say what was wrong."""
+"""What all parts share: named registries, and checks of parameters and of data that say what was wrong."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
 T = TypeVar("T")
+Labels = NDArray[Any]
+
+#: The kinds of labels, by those of NumPy's types. A model meets one of them: others could only be told apart from its own by rounding or as text.
+LABEL_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "O": "str"}
 
 
 def lookup(registry: Mapping[str, T], name: object, what: str) -> T:
@@ -30,7 +39,10 @@ def real(
     """Return `value` as a float if it is a finite real number within the bounds, else raise an error that names it."""
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{what} must be a number, got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        number = math.inf
     tests: list[tuple[float | None, str, Callable[[float, float], bool]]] = [
         (above, "> ", lambda v, b: v > b),
         (at_least, ">= ", lambda v, b: v >= b),
@@ -53,3 +65,73 @@ def whole(what: str, value: Any, *, at_least: int, at_most: int | None = None) -
     if at_most is not None and number > at_most:
         raise ValueError(f"{what} must be <= {at_most}, got {value!r}")
     return number
+
+
+def require_unmasked(values: Any, what: str) -> None:
+    """Refuse masked arrays, and lists of such, of which something is masked: the values below a mask are none."""
+    parts = values if isinstance(values, list | tuple) else (values,)
+    if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
+        raise ValueError(f"{what} has masked values: fill them in, or leave their rows out")
+
+
+def numbers(values: Any, what: str, read: Callable[[Any], T]) -> T:
+    """Return read(values), where read makes doubles of an array-like; what NumPy would make doubles of that it is not is refused."""
+    require_unmasked(values, what)
+    given = np.asarray(values) if isinstance(values, list | tuple) else values
+    dtype = np.asarray(given).dtype
+    if dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {what} must hold real numbers")
+    if dtype.kind not in "fiubO":
+        raise TypeError(f"{what} must hold numbers, got {dtype}")
+    try:
+        return read(given)
+    except OverflowError:
+        raise ValueError(f"{what} holds a whole number beyond the largest double") from None
+
+
+def labels(y: Any, what: str = "y") -> Labels:
+    """Return labels as an array (n,) of bools, integers, whole floats or strings, exactly as they were given, or raise an error that says which is none."""
+    if y is None:
+        raise ValueError(f"requires y to be passed, but the target {what} is None")
+    require_unmasked(y, what)
+    found: Labels = column_or_1d(np.asarray(y), warn=True)
+    each = np.asarray(y, dtype=object).ravel().tolist() if isinstance(y, list | tuple) else None
+    if found.dtype.kind == "O" and not all(isinstance(label, str) for label in found):
+        each = found.tolist()
+        found = np.asarray(each)
+    if found.ndim != 1 or found.dtype.kind not in LABEL_KINDS or found.dtype.char == "g":
+        raise TypeError(f"{what} holds {found.dtype}: labels are bools, integers, whole floats or strings")
+    if found.dtype.kind == "O" and each is not None:
+        row = next(i for i, label in enumerate(each) if np.asarray([label]).dtype.kind == "O")
+        raise TypeError(
+            f"{what} holds {each[row]!r} at row {row}: labels are bools, integers, whole floats or strings, all of one kind"
+        )
+    if found.dtype.kind == "f" and not np.isfinite(found).all():
+        row = int(np.flatnonzero(~np.isfinite(found))[0])
+        raise ValueError(f"{what} contains {found[row]} at row {row}, which is no label")
+    for row, (label, given) in enumerate(zip(found.tolist(), each or (), strict=False)):
+        if label != given:
+            raise TypeError(f"{what} holds labels of several kinds: {given!r} at row {row} would be read as {label!r}")
+    if len(found):
+        with np.errstate(invalid="ignore"):  # floats beyond all integers, which it refuses
+            check_classification_targets(found)
+    return found
+
+
+def joined(known: Labels, more: Labels, what: str = "y") -> Labels:
+    """Return labels and further ones in one array that holds each exactly as it was; those of another kind are refused."""
+    if len(known) == 0 or len(more) == 0:
+        return known if len(known) else more
+    if LABEL_KINDS[known.dtype.kind] != LABEL_KINDS[more.dtype.kind]:
+        raise TypeError(f"labels so far are {known.dtype}, {what} holds {more.dtype}: they must be of one kind")
+    if known.dtype.kind in "iu":
+        every = known.tolist() + more.tolist()
+        dtype = np.result_type(known, more)
+        if dtype.kind == "f":  # signed and unsigned
+            if min(every) < 0 and max(every) >= 2**63:
+                raise TypeError(
+                    f"labels so far are {known.dtype}, {what} holds {more.dtype}: no type of integers has both"
+                )
+            dtype = np.dtype(np.int64 if max(every) < 2**63 else np.uint64)
+        return np.array(every, dtype=dtype)
+    return np.concatenate([known, more])

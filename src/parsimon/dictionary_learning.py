@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from threading import RLock
 from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from parsimon import _core, kernels
-from parsimon._parts import lookup, real, whole
-from parsimon.estimators.base import one_row, require_unchanged, with_wider_points
+from parsimon import _core, _parts, kernels
+from parsimon._parts import joined, lookup, real, whole
+from parsimon.estimators.base import one_row, points, require_unchanged, unchanged_on_error, with_wider_points
+from parsimon.estimators.classifier import known_label
 from parsimon.persistence import Storable
 from parsimon.updates import SCHEDULES, Schedule
 
@@ -122,13 +124,9 @@ class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
             precision=1e-12,
         )
 
-    def _validated(self, X: ArrayLike, *, reset: bool) -> Array:
-        result: Array = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
-        return result
-
     def _begin(self, X: ArrayLike) -> Array:
         """Return X as it is learned from; the kernel's width is measured on it."""
-        X = self._validated(X, reset=True)
+        X = points(self, X, reset=True)
         _core.require_finite(X, "X")
         self.kernel_ = kernels.resolve(self.kernel, self.gamma, X)
         self._learns_with = self.get_params(deep=False)
@@ -233,16 +231,13 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """Learn afresh from X (n, d), `n_passes` times, shuffled before each pass unless told not to. y is ignored."""
         n_passes = whole("n_passes", self.n_passes, at_least=1)
         rng = check_random_state(self.random_state)
-        before = self.__dict__.copy()
-        try:
+        with unchanged_on_error(self):
             X = self._begin(X)
             learner = self._atoms(X.shape[1], self._first_rows(rng))
+            learner.check(X)  # rows are named by the places they have in X
             for _ in range(n_passes):
                 learner.learn(X[rng.permutation(len(X))] if self.shuffle else X)
-        except BaseException:
-            self.__dict__ = before
-            raise
-        self._learner = learner
+            self._learner = learner
         return self
 
     def partial_fit(self, X: ArrayLike, y: Any = None) -> Self:
@@ -267,11 +262,11 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def transform(self, X: ArrayLike) -> Array:
         """Return the codes of X (n, d): (n, K), mostly zeros."""
-        return self._fitted().codes(self._validated(X, reset=False))
+        return self._fitted().codes(points(self, X, reset=False))
 
     def reconstruction_error(self, X: ArrayLike) -> Array:
         """Return ||phi(x) - D alpha||^2 for each row of X (n, d): (n,)."""
-        return self._fitted().errors(self._validated(X, reset=False))
+        return self._fitted().errors(points(self, X, reset=False))
 
     def score_samples(self, X: ArrayLike) -> Array:
         """Return minus the reconstruction error of each row: the lower, the more of an anomaly."""
@@ -323,16 +318,12 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _learn_block(self, X: ArrayLike, learn: Callable[[_core.Atoms, Array], T]) -> T:
         if hasattr(self, "_learner"):
             require_unchanged(self, self._learns_with)
-            return learn(self._learner, self._validated(X, reset=False))
-        before = self.__dict__.copy()
-        try:
+            return learn(self._learner, points(self, X, reset=False))
+        with unchanged_on_error(self):
             X = self._begin(X)
             learner = self._atoms(X.shape[1], self._first_rows(check_random_state(self.random_state)))
             result = learn(learner, X)
-        except BaseException:
-            self.__dict__ = before
-            raise
-        self._learner = learner
+            self._learner = learner
         return result
 
     def __getstate__(self) -> dict[str, Any]:
@@ -375,6 +366,8 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
     n_components, kernel, gamma, alpha, penalty, step_size, schedule, update, admission, coherence, tolerance, budget, n_init, init_scale, n_passes, shuffle, random_state :
         as in `KernelDictionaryLearning`, for each class; `budget` is that of one class.
 
+    There are no weights of samples or classes: each class has a dictionary of its own, which says how a sample of it looks, not how likely it is.
+
     Attributes
     ----------
     classes_ : (C,) the labels, sorted.
@@ -399,20 +392,17 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
 
     classes_: NDArray[Any]
     _learners: dict[Any, _core.Atoms]  # label: its atoms
+    _rng: np.random.RandomState
+    _lock: RLock  # held while atoms learn, and while those of all classes are looked at: together they are one state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn afresh from X (n, d) and labels y (n,), `n_passes` times, shuffled before each pass unless told not to."""
         n_passes = whole("n_passes", self.n_passes, at_least=1)
-        before = self.__dict__.copy()
-        try:
+        with self._learning():
             X, labels = self._first(X, y, None, all_at_once=True)
-            rng = self._rng
             for _ in range(n_passes):
-                order = rng.permutation(len(X)) if self.shuffle else np.arange(len(X))
+                order = self._rng.permutation(len(X)) if self.shuffle else np.arange(len(X))
                 self._learn(X[order], labels[order])
-        except BaseException:
-            self.__dict__ = before
-            raise
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -420,53 +410,44 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
 
         `classes` need not be given. If it is, in the first call, any other label is refused later; else classes are met as they come. A block that is refused changes nothing.
         """
-        before = self.__dict__.copy()
-        drawn = self._rng.get_state() if hasattr(self, "_learners") else None
-        try:
+        with self._learning():
             if not hasattr(self, "_learners"):
                 X, labels = self._first(X, y, classes, all_at_once=False)
             else:
                 require_unchanged(self, self._learns_with)
-                X, labels = self._validated(X, reset=False), self._labels(y, X)
-                if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-                    raise ValueError(
-                        f"classes is {np.unique(np.asarray(classes)).tolist()}, but the classes so far are {self.classes_.tolist()}"
-                    )
-                next(iter(self._learners.values())).check(X)
+                X = points(self, X, reset=False)
+                labels = self._labels(y, len(X))
+                if classes is not None:
+                    given = np.unique(_parts.labels(classes, "classes")).tolist()
+                    if given != self.classes_.tolist():
+                        raise ValueError(f"classes is {given}, but the classes so far are {self.classes_.tolist()}")
                 self._learners = dict(self._learners)
                 self._meet(labels, X.shape[1])
+                self._check(X)
             self._learn(X, labels)
-        except BaseException:
-            self.__dict__ = before
-            if drawn is not None:
-                self._rng.set_state(drawn)
-            raise
         return self
 
     def learn_one(self, x: ArrayLike, y: Any) -> Self:
         """Learn one sample: x (d,), y its label. The same as `partial_fit` with one row, without its overhead."""
         row = one_row(x, "x", "(d,)")[np.newaxis]
-        if isinstance(y, np.ndarray) and y.ndim == 0:
-            y = y.item()
-        learner = self._learners.get(y) if hasattr(self, "_learners") else None
+        y, learner = known_label(self._learners if hasattr(self, "_learners") else {}, y)
         if learner is None:
-            return self.partial_fit(row, np.asarray(y)[np.newaxis])
-        learner.learn(row)
+            return self.partial_fit(row, [y])
+        with self._lock:
+            learner.learn(row)
         return self
 
     def predict_one(self, x: ArrayLike) -> Any:
         """Predict the label of one point x (d,)."""
         if not hasattr(self, "_learners"):
             check_is_fitted(self)
-        row = one_row(x, "x", "(d,)")[np.newaxis]
-        errors = [self._learners[label].errors(row)[0] for label in self.classes_.tolist()]
-        return self.classes_[int(np.argmin(errors))]
+        errors, classes = self._errors(one_row(x, "x", "(d,)")[np.newaxis])
+        return classes[errors[0].argmin()]
 
     def reconstruction_errors(self, X: ArrayLike) -> Array:
         """Return ||phi(x) - D_c alpha||^2 for each row of X (n, d) and each class: (n, C)."""
         check_is_fitted(self)
-        X = self._validated(X, reset=False)
-        return np.stack([self._learners[label].errors(X) for label in self.classes_.tolist()], axis=1)
+        return self._errors(points(self, X, reset=False))[0]
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Return minus the reconstruction errors, (n, C); with two classes the difference, (n,)."""
@@ -475,35 +456,38 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict labels for X (n, d): the class of the least reconstruction error, (n,)."""
-        errors = self.reconstruction_errors(X)
-        result: NDArray[Any] = self.classes_[errors.argmin(axis=1)]
+        check_is_fitted(self)
+        errors, classes = self._errors(points(self, X, reset=False))
+        result: NDArray[Any] = classes[errors.argmin(axis=1)]
         return result
 
     @property
     def n_centers_(self) -> NDArray[np.int64]:
         """How many samples are stored for each class, (C,)."""
-        check_is_fitted(self)
-        return np.array([self._learners[label].n_centers for label in self.classes_.tolist()])
+        return np.array(self._of_each(lambda learner: learner.n_centers))
 
     @property
     def n_samples_seen_(self) -> int:
         """How many samples were seen, every pass counted."""
-        check_is_fitted(self)
-        return sum(learner.n_samples_seen for learner in self._learners.values())
+        return sum(self._of_each(lambda learner: learner.n_samples_seen))
 
     @property
     def nbytes_(self) -> int:
         """Bytes that the model holds, working memory included."""
-        check_is_fitted(self)
-        return sum(learner.nbytes for learner in self._learners.values())
+        return sum(self._of_each(lambda learner: learner.nbytes))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickle and copy keep: all that it takes to go on as if nothing had happened."""
-        state: dict[str, Any] = dict(super().__getstate__())
-        learners = state.pop("_learners", None)
-        if learners is not None:
-            state["_learned"] = {label: learner.state() for label, learner in learners.items()}
-            state["_rng"] = copy.deepcopy(state["_rng"])  # a copy draws for itself
+        with getattr(self, "_lock", nullcontext()):
+            state: dict[str, Any] = dict(super().__getstate__())
+            state.pop("_lock", None)
+            learners = state.pop("_learners", None)
+            if learners is not None:
+                state["_learned"] = {label: learner.state() for label, learner in learners.items()}
+                rng = copy.deepcopy(state["_rng"])  # a copy draws for itself
+                if state["_rng"] is self.random_state:
+                    state.update(random_state=rng, _learns_with={**self._learns_with, "random_state": rng})
+                state["_rng"] = rng
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -512,57 +496,81 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
         learned = state.pop("_learned", None)
         super().__setstate__(state)
         if learned is not None:
+            self._lock = RLock()
+            if isinstance(self.random_state, np.random.RandomState):  # that is what is drawn from
+                self._rng = self.random_state
             self._learners = {label: self._unpack(self.n_features_in_, *kept) for label, kept in learned.items()}
 
     def _widen(self, n_features: int) -> None:
         """Make room for further features, which were 0 in all that was seen so far: nothing else changes."""
-        self._learners = {label: self._wider(learner, n_features) for label, learner in self._learners.items()}
-        self.n_features_in_ = n_features
+        with self._lock:
+            self._learners = {label: self._wider(learner, n_features) for label, learner in self._learners.items()}
+            self.n_features_in_ = n_features
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn whether there is a model."""
         return hasattr(self, "_learners")
 
+    @contextmanager
+    def _learning(self) -> Iterator[None]:
+        """Hold the model while it learns; nothing is changed if that fails."""
+        with self.__dict__.setdefault("_lock", RLock()), unchanged_on_error(self):
+            yield
+
+    def _of_each(self, what: Callable[[_core.Atoms], T]) -> list[T]:
+        """Return something of the atoms of each class, all at one moment, in the order of `classes_`."""
+        check_is_fitted(self)
+        with self._lock:
+            return [what(self._learners[label]) for label in self.classes_.tolist()]
+
+    def _errors(self, X: Array) -> tuple[Array, NDArray[Any]]:
+        """Return the reconstruction errors (n, C), and the labels of their columns."""
+        with self._lock:
+            classes = self.classes_
+            errors = [self._learners[label].errors(X) for label in classes.tolist()]
+        return np.array(errors).T, classes
+
     def _first(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, *, all_at_once: bool
     ) -> tuple[Array, NDArray[Any]]:
         X = self._begin(X)
-        labels = self._labels(y, X)
+        labels = self._labels(y, len(X))
         self._rng = check_random_state(self.random_state)
         self._closed = False
         self._learners = {}
         self.classes_ = labels[:0]
         if classes is not None or all_at_once:
-            self._meet(np.unique(labels if classes is None else np.asarray(classes)), X.shape[1])
+            self._meet(np.unique(labels if classes is None else _parts.labels(classes, "classes")), X.shape[1])
         self._closed = classes is not None
         self._meet(labels, X.shape[1])
+        self._check(X)
         return X, labels
+
+    def _check(self, X: Array) -> None:
+        """Refuse rows that cannot be learned by the places they have in X; all atoms have the same kernel."""
+        next(iter(self._learners.values())).check(X)
 
     def _meet(self, labels: NDArray[Any], n_features: int) -> None:
         """Make a dictionary for every class that has none, in the order in which they come: a block draws what its rows would."""
-        for label in dict.fromkeys(labels.tolist()):
-            if label in self._learners:
-                continue
-            if self._closed:
-                row = np.flatnonzero(labels == label)[0]
-                raise ValueError(f"y has the label {label!r} at row {row}, which is not among the classes given")
-            if len(self.classes_) and isinstance(label, str) != isinstance(self.classes_.tolist()[0], str):
-                raise TypeError(f"labels so far are {self.classes_.dtype}, y holds {labels.dtype}")
+        each = labels.tolist()
+        new = [label for label in dict.fromkeys(each) if label not in self._learners]
+        if not new:
+            return
+        rows = [each.index(label) for label in new]
+        if self._closed:
+            raise ValueError(f"y has the label {new[0]!r} at row {rows[0]}, which is not among the classes given")
+        self.classes_ = np.sort(joined(self.classes_, labels[rows]))
+        for label in new:
             self._learners[label] = self._atoms(n_features, self._first_rows(self._rng))
-        self.classes_ = np.unique(np.concatenate([self.classes_, labels]))
 
     def _learn(self, X: Array, labels: NDArray[Any]) -> None:
-        for label, learner in self._learners.items():
-            rows = labels == label
-            if rows.any():
-                learner.learn(X[rows])
+        found, of = np.unique(labels, return_inverse=True)
+        for i, label in enumerate(found.tolist()):
+            self._learners[label].learn(X[of == i])
 
     @staticmethod
-    def _labels(y: ArrayLike, X: ArrayLike) -> NDArray[Any]:
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        labels: NDArray[Any] = column_or_1d(y, warn=True)
-        check_classification_targets(labels)
-        if len(labels) != len(np.asarray(X)):
-            raise ValueError(f"X has {len(np.asarray(X))} rows, y has {len(labels)}")
+    def _labels(y: ArrayLike, n: int) -> NDArray[Any]:
+        labels = _parts.labels(y)
+        if len(labels) != n:
+            raise ValueError(f"X has {n} rows, y has {len(labels)}")
         return labels

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parsimon import _core
-from parsimon._parts import lookup, real, whole
+from parsimon._parts import lookup, numbers, real, whole
 
 __all__ = [
     "KERNELS",
@@ -376,7 +376,9 @@ def _median(X: Array, metric: str) -> float:
     rows = X[np.linspace(0, len(X) - 1, min(len(X), 1000)).astype(int)]
     distances = pdist(rows, metric)
     distances = distances[distances > 0]
-    return 1.0 / ((2.0 if metric == "sqeuclidean" else 1.0) * float(np.median(distances))) if len(distances) else 1.0
+    with np.errstate(over="ignore"):
+        median = float(np.median(distances)) if len(distances) else 1.0
+    return 1.0 / ((2.0 if metric == "sqeuclidean" else 1.0) * median) if len(distances) else 1.0
 
 
 def _positive_gamma(kernel: Any) -> None:
@@ -394,7 +396,7 @@ def _kernel(value: Kernel | float) -> Kernel:
 
 
 def _points(X: ArrayLike, what: str) -> Array:
-    points = np.ascontiguousarray(X, dtype=np.float64)
+    points: Array = numbers(X, what, lambda X: np.ascontiguousarray(X, dtype=np.float64))
     if points.ndim != 2:
         raise ValueError(f"{what} must have two dimensions (points, features), got shape {points.shape}")
     _core.require_finite(points, what)

@@ -9,18 +9,20 @@ and both are known exactly: a merge says what it cost.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cho_factor, cho_solve, qr, solve, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, qr, solve_triangular
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from parsimon import _core, updates
-from parsimon._parts import real, whole
+from parsimon._parts import joined, real, whole
+from parsimon.compression import Oldest
 from parsimon.kernels import Kernel
 
 if TYPE_CHECKING:
@@ -93,7 +95,8 @@ def merge(
     -----
     The result goes on learning:
 
-    - KLMS, KNLMS, NORMA, SPL, POLK, BSGD: f is all their state, and the samples seen are added up (which is what schedules count). Means (`average`) are merged likewise.
+    - KLMS, KNLMS, SPL, POLK, BSGD: f is all their state, and the samples seen are added up (which is what schedules count). Means (`average`) are merged likewise.
+    - NORMA, and KLMS and KNLMS with compression "oldest": centres are put in the order of their ages, counted from the newest of each part; beyond the budget the oldest leave as they do in learning.
     - KRLS: what was seen adds up. With every sample written as a combination of the centres ("ald"), or by its kernel row ("coherence"), the information matrices P^-1 are summed over the union and
       taken through the projections. f is the weighted sum, not the least-squares fit to all; what comes next is weighed against all that was seen.
     - SOG: A'A, A'y and A'e add up in the same way, and `ascend` leads from the weighted sum to the fit to all that was seen.
@@ -121,7 +124,7 @@ def merge(
     _require_alike(every, budget)
     if budget is not None and "budget" not in models[0]._learns_with:
         raise TypeError(f"{type(models[0]).__name__} has no budget")
-    parts = _Parts(every, 0 if since is None else len(models) - 1)
+    parts = _Parts(every, [1] * len(models) + ([] if since is None else [1 - len(models)]))
     model = _like(models[0], parts)
     if budget is not None:
         model.budget = budget
@@ -134,7 +137,7 @@ def compress(model: Any, budget: int | None, tolerance: float | None) -> Merged:
     if budget is None and tolerance is None:
         raise TypeError("compress needs a budget or a tolerance")
     _require_alike([model], budget)
-    parts = _Parts([model])
+    parts = _Parts([model], [1])
     return _merged(_like(model, parts), parts, np.ones(1), budget, tolerance)
 
 
@@ -148,7 +151,7 @@ def compressed(
     distinct, (rows,) = union([centres])
     W = np.zeros((len(distinct), weights.shape[1]))
     np.add.at(W, rows, weights)
-    kept, cost = _compressed(kernel, distinct, W, budget, tolerance, factor=True)
+    kept, cost = _compressed(kernel, distinct, W, budget, tolerance, factor=False)
     return distinct[kept.rows], kept.weights, float(np.sqrt(cost))
 
 
@@ -158,12 +161,15 @@ def _merged(model: Any, parts: _Parts, shares: Array, budget: int | None, tolera
     recipe = model._recipe(model._learns_with)
     learner = recipe.build(model.n_features_in_, parts.n_outputs)
     W = parts.weights(shares)
-    kept, cost = _compressed(model.kernel_, parts.centres, W, budget, tolerance, factor=learner.needs[0])
+    if isinstance(recipe.compression, Oldest) and tolerance is None:
+        kept, cost = _newest(model.kernel_, parts, W, budget)
+    else:
+        kept, cost = _compressed(model.kernel_, parts.centres, W, budget, tolerance, factor=learner.needs[0])
     held = _core.Dictionary(recipe.kernel.core(), model.n_features_in_, W.shape[1], *learner.needs)
     entered = np.array(held.add(parts.centres[kept.rows], kept.weights), dtype=bool)
     if not entered.all():  # a ridge may let fewer in
         kept = _Kept(kept.rows[entered], np.ascontiguousarray(held.weights()))
-    if not entered.all() or parts.averaged:
+    if not entered.all() or parts.averages:
         cost = _quadratic(model.kernel_, parts.centres, parts.shown(kept.differences(W)))
     (centre_arrays, centre_counts), (more, steps) = held.state(), _learned(recipe, parts, shares, kept)
     arrays = {f"dictionary.{name}": value for name, value in centre_arrays.items()}
@@ -240,19 +246,34 @@ def _compressed(
     # Centres that the factor can bear, then f projected onto their span, then matching pursuit within it: the two errors are orthogonal.
     dictionary = _core.Dictionary(kernel.core(), centres.shape[1], W.shape[1], True, False, reserve=len(centres))
     entered = np.array(dictionary.add(centres, np.zeros_like(W)), dtype=bool)
-    held, spent = W[entered], 0.0
+    held, spent, aside = W[entered], 0.0, np.empty(0, dtype=np.int64)
     if not entered.all():
         S, rows = dictionary.factor(), kernel(centres[~entered], centres[entered])
         onto = (rows @ S.T) @ S
-        held = held + onto.T @ W[~entered]
         gram = kernel(centres[~entered]) - onto @ rows.T
-        spent = max(float(np.einsum("ic,ij,jc->", W[~entered], gram, W[~entered])), 0.0)
+        cost = max(float(np.einsum("ic,ij,jc->", W[~entered], gram, W[~entered])), 0.0)
+        if factor or cost <= allowance or len(centres) > most:
+            held, spent = held + onto.T @ W[~entered], cost
+        else:  # nothing asks them to leave
+            aside = np.flatnonzero(~entered)
     dictionary.set_weights(np.ascontiguousarray(held))
     if len(dictionary) > most or allowance > 0.0:
         spent += dictionary.prune(max(allowance - spent, 0.0), most)
     places = {row.tobytes(): i for i, row in enumerate(centres)}
     rows_left = np.array([places[row.tobytes()] for row in dictionary.centers() + 0.0], dtype=np.int64)
-    return _Kept(rows_left, np.ascontiguousarray(dictionary.weights())), spent
+    weights = np.concatenate([dictionary.weights(), W[aside]])
+    return _Kept(np.concatenate([rows_left, aside]), np.ascontiguousarray(weights)), spent
+
+
+def _newest(kernel: Kernel, parts: _Parts, W: Array, budget: int | None) -> tuple[_Kept, float]:
+    """Return the centres in the order of their ages, and of more than the budget the newest: models that let the oldest go know no other order."""
+    age = np.full(len(W), -np.inf)
+    for rows in parts.rows:
+        np.maximum.at(age, rows, np.arange(1, len(rows) + 1) - len(rows))
+    order = np.argsort(age, kind="stable")
+    kept = _Kept(order if budget is None else order[-budget:], np.empty(0))
+    kept.weights = np.ascontiguousarray(W[kept.rows])
+    return kept, _quadratic(kernel, parts.centres, kept.differences(W))
 
 
 def _quadratic(kernel: Kernel, centres: Array, C: Array) -> float:
@@ -269,9 +290,8 @@ def _quadratic(kernel: Kernel, centres: Array, C: Array) -> float:
 class _Parts:
     """The states of the models, and where each one's centres and outputs are among all."""
 
-    def __init__(self, models: list[Any], too_often: int = 0) -> None:
-        # How often what each has seen counts: the last model's is in that of all others too.
-        self.times = [1] * (len(models) - 1) + [1 if too_often == 0 else -too_often]
+    def __init__(self, models: list[Any], times: list[int]) -> None:
+        self.times = times  # how often what each has seen counts: that of a model the others went on from is in theirs
         self.states = [model._learner.state() for model in models]
         d = models[0].n_features_in_
         dictionaries = [arrays["dictionary.points"].reshape(-1, d) for arrays, _ in self.states]
@@ -331,16 +351,16 @@ def _learned(recipe: Recipe, parts: _Parts, shares: Array, kept: _Kept) -> tuple
             "models that forget cannot be merged with `since`: what it had seen is not known by them any more"
         )
     states = [arrays for arrays, _ in parts.states]
+    in_span = type(update) is updates.SpanRLS  # P is that of the weights; that of the values is K P K
     roots = []  # of each P^-1, in the coordinates of the centres that are left
     for arrays, rows, B in zip(states, parts.rows, onto, strict=True):
         R = _triangle(arrays["update.covariance.factor.rows"]) * arrays["update.covariance.scale"]
-        if isinstance(update, updates.SpanRLS):  # P is that of the weights; that of the values is K P K
-            roots.append(solve(kernel(parts.centres[rows]) @ R.T, B))
-        else:
-            roots.append(solve_triangular(R, B, trans="T", lower=True))
+        if in_span:
+            B = cho_solve(cho_factor(kernel(parts.centres[rows]), lower=True), B)
+        roots.append(solve_triangular(R, B, trans="T", lower=True))
     V = _inverse_root(roots, parts.times)
-    if isinstance(update, updates.SpanRLS):
-        V = solve(kernel(centres), V.T).T
+    if in_span:
+        V = cho_solve(cho_factor(kernel(centres), lower=True), V.T).T
     factor = _lower(V)
     variances = np.einsum("ij,ij->j", factor, factor)
     kept_arrays = {
@@ -351,7 +371,7 @@ def _learned(recipe: Recipe, parts: _Parts, shares: Array, kept: _Kept) -> tuple
     }
     if isinstance(update, updates.RowRLS):
         return kept_arrays, {}
-    if isinstance(update, updates.SpanRLS):
+    if in_span:
         return kept_arrays, {"since": 0}
     return {**kept_arrays, **_dual(parts, shares, onto, kernel(centres), kept.weights, V)}, {
         "steps": parts.total("update.steps")
@@ -403,7 +423,8 @@ def _projections(kernel: Kernel, parts: _Parts, kept: _Kept) -> list[Array]:
 
 def _inverse_root(roots: list[Array], times: list[int]) -> Array:
     """Return V with V'V = (sum_i times_i root_i'root_i)^-1."""
-    if min(times) > 0:
+    if min(times) >= 0:
+        roots = [root for n, root in zip(times, roots, strict=True) if n]
         U = qr(np.concatenate(roots), mode="r")[0][: roots[0].shape[1]]
         result: Array = solve_triangular(U, np.eye(len(U)), trans="T")
         return result
@@ -435,11 +456,12 @@ def _require_alike(models: list[Any], budget: int | None) -> None:
     for i, model in enumerate(models):
         if not hasattr(type(model), "_algorithm"):
             raise TypeError(
-                f"models[{i}] is a {type(model).__name__}, which is not one kernel expansion that could be added up"
+                f"models[{i}] is a {type(model).__name__}: what can be merged are the estimators that learn one kernel expansion"
             )
         if type(model) is not type(first):
             raise TypeError(f"models[0] is a {type(first).__name__}, models[{i}] a {type(model).__name__}")
         check_is_fitted(model)
+        model._require_unchanged()
         for name, value in model._learns_with.items():
             if name in FREE or (name == "budget" and budget is not None) or name in ("kernel", "gamma"):
                 continue
@@ -449,6 +471,9 @@ def _require_alike(models: list[Any], budget: int | None) -> None:
             raise ValueError(
                 f"the kernel of models[0] is {first.kernel_!r}, that of models[{i}] {model.kernel_!r}: only functions of one kernel add up (give gamma as a number)"
             )
+        names, others = (getattr(m, "feature_names_in_", None) for m in (first, model))
+        if names is not None and others is not None and list(names) != list(others):
+            raise ValueError(f"models[0] has the features {list(names)}, models[{i}] {list(others)}")
         if model.n_features_in_ != first.n_features_in_:
             raise ValueError(f"models[0] has {first.n_features_in_} features, models[{i}] {model.n_features_in_}")
         if not hasattr(model, "_met") and model._learner.n_outputs != first._learner.n_outputs:
@@ -477,7 +502,8 @@ def _like(model: Any, parts: _Parts) -> Any:
     """Return a model with the parameters of another and the classes of all."""
     result = object.__new__(type(model))
     result.__dict__.update({name: value for name, value in model.__dict__.items() if name != "_learner"})
-    result._learns_with = dict(model._learns_with)
+    result._learns_with = copy.deepcopy(model._learns_with)
+    result.set_params(**result._learns_with)
     if parts.met is not None:
         result._set_classes(parts.met)
     return result
@@ -487,9 +513,12 @@ def _met(models: list[Any]) -> NDArray[Any] | None:
     """Return the labels of all models in the order of the outputs of their sum; None for regressors."""
     if not hasattr(models[0], "_met"):
         return None
-    labels = np.concatenate([model._met for model in models])
-    first = np.sort(np.unique(labels, return_index=True)[1])
-    return labels[first]
+    met: NDArray[Any] = models[0]._met
+    for i, model in enumerate(models[1:], start=1):
+        known = set(met.tolist())
+        new = np.array([label not in known for label in model._met.tolist()])
+        met = joined(met, model._met[new], f"models[{i}]")
+    return met
 
 
 def _kernel(model: Any) -> Kernel:

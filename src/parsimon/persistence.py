@@ -28,6 +28,8 @@ __all__ = ["FORMAT", "ModelFileError", "dumps", "load", "loads", "save"]
 #: The version of the format that is written. Older ones stay readable.
 FORMAT = 1
 KEY = "parsimon"
+#: How deep a value, such as a sum of sums of kernels, may be nested.
+DEEPEST = 100
 #: Parameters that came after the first files, with the values that leave a model as it was without them.
 LATER: dict[str, Any] = {"class_weight": None}
 
@@ -189,6 +191,8 @@ def _parts() -> dict[str, type[Any]]:
 
 def _encode(value: Any, arrays: Arrays, where: str) -> Any:
     """Return a value as JSON has it; arrays go to `arrays`, and whatever has no plain form is refused."""
+    if where.count(".") > DEEPEST:
+        raise TypeError(f"{where.removeprefix('state.')[:40]}... is nested too deeply for a file")
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, str) and not value.isprintable():
@@ -251,7 +255,7 @@ def _decode(value: Any, arrays: Arrays) -> Any:
     readers: dict[str, Callable[[Any], Any]] = {
         "float": lambda v: {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[v],
         "array": lambda v: arrays[v],
-        "labels": lambda v: np.array([_decode(item, arrays) for item in v], dtype=_label_dtype(value["dtype"])),
+        "labels": lambda v: _labels([_decode(item, arrays) for item in v], value["dtype"]),
         "tuple": lambda v: tuple(_decode(item, arrays) for item in v),
         "dict": lambda v: {_decode(k, arrays): _decode(item, arrays) for k, item in v},
         "random_state": lambda v: _random_state(_decode(v, arrays)),
@@ -264,11 +268,13 @@ def _decode(value: Any, arrays: Arrays) -> Any:
     raise ValueError(f"what is {sorted(value)}?")
 
 
-def _label_dtype(name: str) -> np.dtype[Any]:
+def _labels(items: list[Any], name: str) -> NDArray[Any]:
+    """Return labels as an array of the type they had, which is no wider than they ask for."""
     dtype = np.dtype(name)
-    if dtype.kind not in "UO" or dtype.itemsize > 4096:
+    longest = max((len(item) for item in items if isinstance(item, str)), default=0)
+    if dtype.kind not in "UO" or dtype.itemsize > 4096 + 4 * longest:
         raise ValueError(f"labels of type {name!r}")
-    return dtype
+    return np.array(items, dtype=dtype)
 
 
 def _random_state(state: dict[str, Any]) -> np.random.RandomState:

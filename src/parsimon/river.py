@@ -308,7 +308,7 @@ class _Classifier(_Stream, base.MiniBatchClassifier):
         labels = [_label(label) for label in series.to_list()]
         if len({isinstance(label, str) for label in labels}) > 1:
             raise TypeError("y holds both strings and other labels")
-        self._learn_many(X, np.array(labels), w=w)
+        self._learn_many(X, labels, w=w)
         self._y_name = series.name
 
     def predict_one(self, x: Sample, **kwargs: Any) -> base.typing.ClfTarget | None:

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from parsimon import _core, kernels, merging
-from parsimon._parts import whole
+from parsimon._parts import numbers, whole
 from parsimon.persistence import Storable
 
 if TYPE_CHECKING:
@@ -137,11 +137,24 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickle and copy keep: all that it takes to go on as if nothing had happened."""
-        state: dict[str, Any] = dict(super().__getstate__())
-        learner = state.pop("_learner", None)
-        if learner is not None:
-            state["_learned"] = (learner.n_features, learner.n_outputs, *learner.state())
+        while True:
+            learner = getattr(self, "_learner", None)
+            learned = None if learner is None else self._state_of(learner)
+            state: dict[str, Any] = dict(super().__getstate__())
+            if state.pop("_learner", None) is learner:  # no other thread put another model in its place
+                break
+        if learned is not None:
+            state["_learned"] = learned
         return state
+
+    @staticmethod
+    def _state_of(learner: _core.Learner) -> tuple[Any, ...]:
+        """Return the sizes of a learner and its state, which belong together while another thread adds outputs."""
+        while True:
+            n_outputs = learner.n_outputs
+            state = learner.state()
+            if learner.n_outputs == n_outputs:
+                return learner.n_features, n_outputs, *state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take it back."""
@@ -169,6 +182,8 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
             weights = self._weights(y, sample_weight, len(X))
             if weights is not None and not weights.any():
                 raise ValueError("every sample_weight is zero: there is nothing to learn")
+            if getattr(self, "shuffle", False):
+                self._learner.check(X, Y, weights, n_outputs)  # rows are named by the places they have in X
             for order in self._orders(len(X), n_passes):
                 rows = slice(None) if order is None else order
                 self._learner.learn(X[rows], Y[rows], None if weights is None else weights[rows], n_outputs)
@@ -211,25 +226,19 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
 
         What was learned before an interrupt stays, and with it the outputs that the block added.
         """
-        before = self.__dict__.copy()
-        learner = before.get("_learner")
+        learner = getattr(self, "_learner", None)
         n_outputs = None if learner is None else learner.n_outputs
-        try:
+        with unchanged_on_error(
+            self, lambda: learner is not None and self._learner is learner and learner.n_outputs != n_outputs
+        ):
             yield
-        except BaseException:
-            if learner is not None and self._learner is learner and learner.n_outputs != n_outputs:
-                raise
-            self.__dict__.update(before)
-            for name in self.__dict__.keys() - before.keys():
-                del self.__dict__[name]
-            raise
 
     def _begin(self, X: ArrayLike, y: ArrayLike, *, all_at_once: bool) -> tuple[Array, Array, int]:
         X = self._validated(X, reset=True)
         _core.require_finite(X, "X")  # before the kernel's width is measured on it
         Y, n_outputs = self._first_targets(y, len(X), all_at_once=all_at_once)
         self.kernel_ = self._resolve_kernel(X)
-        self._learns_with = self.get_params(deep=False)
+        self._learns_with = {k: dict(v) if isinstance(v, dict) else v for k, v in self.get_params(deep=False).items()}
         self._learner = self._recipe(self._learns_with).build(X.shape[1], n_outputs)
         return X, Y, n_outputs
 
@@ -245,7 +254,7 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         """Return the weights of a block, (n,), or None where all are 1. The core says which of them can be used."""
         if sample_weight is None:
             return None
-        weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+        weights = numbers(sample_weight, "sample_weight", lambda w: np.ascontiguousarray(w, dtype=np.float64))
         if weights.shape != (n,):
             raise ValueError(f"sample_weight must have shape ({n},), got {weights.shape}")
         return weights
@@ -255,9 +264,34 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         require_unchanged(self, self._learns_with, but)
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> Array:
-        # NaN and infinity are the core's to find: it names row and column.
-        result: Array = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
-        return result
+        return points(self, X, reset=reset)
+
+
+def points(model: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
+    """Return X as a model takes it, (n, d). NaN and infinity are the core's to find: it names row and column."""
+    result: Array = numbers(
+        X,
+        "X",
+        lambda X: validate_data(model, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False),
+    )
+    return result
+
+
+@contextmanager
+def unchanged_on_error(model: Any, keeps: Callable[[], bool] = lambda: False) -> Iterator[None]:
+    """Put every attribute of a model back if the block fails, and what was drawn from its random states, unless `keeps()`."""
+    before = model.__dict__.copy()
+    drawn = [(rng, rng.get_state()) for rng in before.values() if isinstance(rng, np.random.RandomState)]
+    try:
+        yield
+    except BaseException:
+        if not keeps():
+            model.__dict__.update(before)
+            for name in model.__dict__.keys() - before.keys():
+                del model.__dict__[name]
+            for rng, state in drawn:
+                rng.set_state(state)
+        raise
 
 
 def require_unchanged(model: BaseEstimator, learns_with: dict[str, Any], but: str | None = None) -> None:
@@ -290,9 +324,11 @@ def _calls_python(kernel: kernels.Kernel) -> bool:
 
 def one_row(x: ArrayLike, what: str, shape: str) -> Array:
     """Return one sample as a row of doubles, or raise an error that says what was wrong."""
-    given = np.asarray(x)
-    if given.dtype.kind not in "fiub" and not all(isinstance(value, Real) for value in given.ravel().tolist()):
+    if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64:
+        return np.ascontiguousarray(x)
+    given = numbers(x, what, np.asarray)
+    if given.dtype.kind == "O" and not all(isinstance(value, Real) for value in given.ravel().tolist()):
         raise TypeError(f"{what} must hold numbers, got {x!r}")
     if given.ndim > 1 or (what == "x" and given.ndim == 0):
         raise ValueError(f"{what} must be one sample of shape {shape}, got shape {given.shape}")
-    return np.atleast_1d(np.ascontiguousarray(given, dtype=np.float64))
+    return numbers(given, what, lambda row: np.atleast_1d(np.ascontiguousarray(row, dtype=np.float64)))

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from parsimon._parts import lookup, real
+from parsimon import _parts
+from parsimon._parts import Labels, joined, lookup, real, require_unmasked
 from parsimon.estimators.base import Array, StreamEstimator, one_row
 from parsimon.losses import ClassificationLoss
 
-Labels = NDArray[Any]
+T = TypeVar("T")
+
+#: Labels that need no second look.
+PLAIN = frozenset({bool, int, float, str, np.bool_, np.int64, np.float64, np.str_})
 
 
 class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
@@ -23,6 +27,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
 
     `classes_` holds the labels, sorted, and every array with a column for each class follows it. Classes are those that `fit` finds or the argument `classes` of the first
     `partial_fit` gives, else they are met as they come: a class met later adds an output (and may come to stand between others in `classes_`), and has no say on samples before it.
+    Labels are bools, integers, whole floats or strings, and those of a model are of one kind; a label that equals a known one is that one (1.0 is 1).
     """
 
     classes_: Labels
@@ -63,7 +68,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         Only classes known before a row are predicted for it. (Where none was, for the very first sample of a stream whose classes were not given, there is nothing to predict
         but its own.)
         """
-        labels = _labels(y, len(np.atleast_1d(np.asarray(y))))
+        labels = _parts.labels(y)
         before, rows = len(getattr(self, "_index", {})), self._first_rows(labels)
         known = before + np.searchsorted(rows, np.arange(len(labels)), side="left")
         F = self._before_and_learn(X, labels, sample_weight)
@@ -72,23 +77,21 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         return result
 
     def learn_one(self, x: ArrayLike, y: Any, sample_weight: float = 1.0) -> Self:
-        """Learn one sample: x (d,), y its label, and its weight. The same as `partial_fit` with one row, without its overhead."""
-        if isinstance(y, np.ndarray) and y.ndim == 0:
-            y = y.item()
-        index = self._index.get(y) if hasattr(self, "_learner") else None
+        """Learn one sample: x (d,), y its label, and its weight. The same as `partial_fit` with one row, without its overhead: parameters changed since learning began are not looked at."""
+        index = self._index.get(y) if type(y) in PLAIN and hasattr(self, "_learner") else None
         if index is None:
-            return self.partial_fit(
-                one_row(x, "x", "(d,)")[np.newaxis], np.asarray(y)[np.newaxis], sample_weight=[sample_weight]
-            )
+            y, index = known_label(self._index if hasattr(self, "_learner") else {}, y)
+        if index is None:
+            return self.partial_fit(one_row(x, "x", "(d,)")[np.newaxis], [y], sample_weight=[sample_weight])
         target = self._rows.get(index)
         if target is None:
             known = np.array([len(self.classes_)])
             target = self._rows[index] = self._loss.targets(np.array([index]), known, len(self.classes_))[0]
         if sample_weight != 1.0:
-            sample_weight = real("sample_weight", sample_weight)
+            sample_weight = real("sample_weight", sample_weight, at_least=0)
         if self._factors:
             sample_weight *= self._factors.get(y, 1.0)
-        if not self._learner.learn_one(x, target, sample_weight):
+        if type(x) is not ndarray or not self._learner.learn_one(x, target, sample_weight):
             self._learner.learn_one(one_row(x, "x", "(d,)"), target, sample_weight)
         return self
 
@@ -126,9 +129,19 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         labels: list[Any] = self.classes_.tolist()
         return labels
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickle and copy keep."""
+        state = super().__getstate__()
+        # Classes are met before the learner has their outputs: while another thread learns them, they are not here yet.
+        if "_learned" in state and (n_outputs := state["_learned"][1]) != len(state["_met"]):
+            state.update(_known(state["_met"][:n_outputs]))
+        state.pop("_rows", None)  # made when they are needed
+        return state
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take back what was kept."""
         super().__setstate__(state)
+        self._rows = {}
         if "_learned" in state and "_factors" not in state:  # there were none at first
             self._factors = {}
 
@@ -152,18 +165,15 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         return loss
 
     def _give(self, classes: ArrayLike) -> None:
-        labels = np.unique(np.asarray(classes))
+        labels = np.unique(_parts.labels(classes, "classes"))
         if not hasattr(self, "_learner"):
             self._set_classes(labels)
             self._closed = True
-        elif not np.array_equal(labels, self.classes_):
+        elif labels.tolist() != self.classes_.tolist():
             raise ValueError(f"classes is {labels.tolist()}, but the classes so far are {self.classes_.tolist()}")
 
     def _set_classes(self, labels: Labels) -> None:
-        self._met = labels
-        self.classes_ = np.sort(labels)
-        self._index = {label: i for i, label in enumerate(labels.tolist())}
-        self._rows = {}
+        self.__dict__.update(_known(labels))
 
     def _first_targets(self, y: ArrayLike, n: int, *, all_at_once: bool) -> tuple[Array, int]:
         labels = _labels(y, n)
@@ -184,9 +194,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
             if self._closed:
                 label = labels[rows].tolist()[0]
                 raise ValueError(f"y has the label {label!r} at row {rows[0]}, which is not among the classes given")
-            if before and isinstance(labels.tolist()[0], str) != isinstance(self.classes_.tolist()[0], str):
-                raise TypeError(f"labels so far are {self.classes_.dtype}, y holds {labels.dtype}")
-            self._set_classes(np.concatenate([self._met, labels[rows]]))
+            self._set_classes(joined(self._met, labels[rows]))
         index = np.array([self._index[label] for label in labels.tolist()])
         known = before + np.searchsorted(rows, np.arange(n), side="right")
         return self._loss.targets(index, known, len(self.classes_)), len(self.classes_)
@@ -196,7 +204,13 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         if not self._factors:
             return weights
         factors = np.array([self._factors.get(label, 1.0) for label in _labels(y, n).tolist()])
-        return factors if weights is None else factors * weights
+        if weights is None:
+            return factors
+        with np.errstate(over="ignore"):  # what is no weight is left as it is, for the core to name
+            result: Array = np.multiply(
+                factors, weights, out=weights.copy(), where=np.isfinite(weights) & (weights >= 0.0)
+            )
+            return result
 
     def _first_rows(self, labels: Labels) -> NDArray[np.int64]:
         """Return the rows in which classes are met for the first time, rising."""
@@ -205,6 +219,12 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         return np.sort([i for i, label in zip(first, found.tolist(), strict=True) if label not in known]).astype(
             np.int64
         )
+
+
+def _known(labels: Labels) -> dict[str, Any]:
+    """Return the attributes that say which classes there are, given their labels in the order of the outputs."""
+    index = {label: i for i, label in enumerate(labels.tolist())}
+    return {"_met": labels, "classes_": np.sort(labels), "_index": index, "_rows": {}}
 
 
 def _class_factors(class_weight: Any, labels: Labels | None) -> dict[Any, float]:
@@ -225,10 +245,21 @@ def _class_factors(class_weight: Any, labels: Labels | None) -> dict[Any, float]
     return {label: factor for label, factor in factors.items() if factor != 1.0}
 
 
+def known_label(known: Mapping[Any, T], y: Any) -> tuple[Any, T | None]:
+    """Return one label as a plain value, and what is known under it, if anything is."""
+    if isinstance(y, ndarray):
+        require_unmasked(y, "y")
+        y = y.item() if y.ndim == 0 else y
+    try:
+        found = known.get(y)
+    except TypeError:  # no key
+        raise TypeError(f"y must be one label, got {y!r}") from None
+    if found is None and np.ndim(y) != 0:
+        raise TypeError(f"y must be one label, got {y!r}")
+    return y, found
+
+
 def _labels(y: ArrayLike, n: int) -> Labels:
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
-    labels: Labels = column_or_1d(y, warn=True)
-    check_classification_targets(labels)
+    labels = _parts.labels(y)
     check_consistent_length(np.empty(n), labels)
     return labels

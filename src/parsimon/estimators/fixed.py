@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from parsimon import _core, kernels, merging
+from parsimon.estimators.base import points
 from parsimon.persistence import Storable
 
 __all__ = ["KernelExpansionClassifier", "KernelExpansionRegressor", "from_sklearn"]
@@ -62,7 +63,7 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
 
     def compress(self, budget: int | None = None, *, tolerance: float | None = None) -> merging.Merged:
         """Project out the centres without which f moves least, as long as it stays within `tolerance` (a norm) or there are more than `budget`, and return what that came to."""
-        before = self.n_centers_
+        before = len(np.unique(self.centers_, axis=0))
         centres, weights, distance = merging.compressed(self.kernel, self.centers_, self.weights_, budget, tolerance)
         self.centers, self.weights = centres, weights if np.ndim(self.weights) == 2 else weights[:, 0]
         return merging.Merged(self, distance, before, self.n_centers_)
@@ -73,10 +74,10 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
 
     def _evaluate(self, X: ArrayLike) -> Array:
         """Return f (n, C)."""
-        points: Array = validate_data(self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite=False)
-        _core.require_finite(points, "X")
+        rows = points(self, X, reset=False)
+        _core.require_finite(rows, "X")
         centres, W = self.centers_, self.weights_
-        blocks = [self.kernel(points[first : first + 512], centres) @ W for first in range(0, len(points), 512)]
+        blocks = [self.kernel(rows[first : first + 512], centres) @ W for first in range(0, len(rows), 512)]
         result: Array = np.concatenate(blocks) + np.asarray(self.intercept)
         return result
 
@@ -150,8 +151,9 @@ class KernelExpansionClassifier(ClassifierMixin, _KernelExpansion):  # type: ign
         return list(combinations(self.classes_.tolist(), 2))
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Return f for each pair of classes, (n, C (C - 1) / 2)."""
-        return self._evaluate(X)
+        """Return f for each pair of classes, (n, C (C - 1) / 2); with two classes, as in scikit-learn, what speaks for the second, (n,)."""
+        F = self._evaluate(X)
+        return F if len(self.classes_) > 2 else -F[:, 0]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict labels for X (n, d): the class of most votes, (n,)."""
@@ -190,6 +192,8 @@ def from_sklearn(model: Any) -> KernelExpansionClassifier | KernelExpansionRegre
     if isinstance(model, KernelRidge):
         _require_dense(model.X_fit_)
         return KernelExpansionRegressor(_kernel(model, model.gamma), _dense(model.X_fit_), _dense(model.dual_coef_))
+    if getattr(model, "break_ties", False):
+        raise ValueError("the model breaks ties by its decision values (break_ties=True), which is not done here")
     _require_dense(model.support_vectors_)
     kernel, centres = _kernel(model, model._gamma), _dense(model.support_vectors_)
     if isinstance(model, SVR | NuSVR):
@@ -230,4 +234,4 @@ def _require_dense(centres: Any) -> None:
 
 
 def _dense(values: Any) -> Array:
-    return np.ascontiguousarray(values, dtype=np.float64)
+    return np.array(values, dtype=np.float64, order="C")  # a copy

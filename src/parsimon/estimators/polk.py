@@ -40,7 +40,7 @@ class POLKRegressor(StreamRegressor, _POLK):
         f~ = (1 - eta lambda) f - (eta / b) sum_i weight_i l'(f(x_i), y_i) k(x_i, .),
 
     and then destructive kernel orthogonal matching pursuit: the centres without which the function moves least are projected onto the others, one after the other, as long as f stays within
-    eps = K eta^(3/2) of f~ in the RKHS. There is no intercept: centre y. `sample_weight` is the factor weight_i on the sample's gradient; a step of weight 0 only shrinks f and makes it sparser.
+    eps = K eta^(3/2) of f~ in the RKHS. There is no intercept: centre y. `sample_weight` is the factor weight_i on the sample's gradient; a step of weight 0 only shrinks f and makes it sparser. Weights should be about 1 on average: eps does not shrink with them, and tiny ones leave nothing that exceeds it.
 
     Parameters
     ----------
@@ -211,4 +211,5 @@ class POLKClassifier(StreamClassifier, _POLK):
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the probability of each class, (n, C), for the logistic losses. The most probable is what `predict` says."""
-        return self._loss.probabilities(self._evaluate(X))
+        F = self._evaluate(X)
+        return self._loss.probabilities(F)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
-from parsimon._parts import real
+from parsimon._parts import numbers, real
 from parsimon.estimators.base import Array, StreamEstimator, one_row
+
+#: Numbers that need no second look.
+PLAIN = frozenset({float, int, np.float64})
 
 
 class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
@@ -46,10 +50,14 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         Features are taken by position: names, if x has them, are not looked at.
         """
         if not hasattr(self, "_learner"):
-            return self.partial_fit(one_row(x, "x", "(d,)")[np.newaxis], np.asarray(y)[np.newaxis], [sample_weight])
+            targets = numbers(y, "y", np.asarray)[np.newaxis]
+            return self.partial_fit(one_row(x, "x", "(d,)")[np.newaxis], targets, [sample_weight])
         if sample_weight != 1.0:
             sample_weight = real("sample_weight", sample_weight)
-        if not self._learner.learn_one(x, y, sample_weight):  # not an array of doubles, or not a plain number
+        plain = type(x) is ndarray and (type(y) in PLAIN or (type(y) is ndarray and y.ndim == 1))
+        if not plain or not self._learner.learn_one(
+            x, y, sample_weight
+        ):  # not an array of doubles, or not a plain number
             self._learner.learn_one(one_row(x, "x", "(d,)"), one_row(y, "y", "() or (C,)"), sample_weight)
         return self
 
@@ -63,7 +71,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         """Predict for one point x (d,): a number, or (C,) if several outputs were learned."""
         if not hasattr(self, "_learner"):
             check_is_fitted(self)
-        value = self._learner.predict_one(x) if self._flat else None
+        value = self._learner.predict_one(x) if self._flat and type(x) is ndarray else None
         if value is not None:
             return value
         row: Array = self._learner.predict(one_row(x, "x", "(d,)")[np.newaxis])[0]
@@ -99,8 +107,10 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
 def _targets(y: ArrayLike, n: int) -> Array:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    result: Array = check_array(
-        y, dtype=np.float64, order="C", ensure_2d=False, ensure_all_finite=False, input_name="y"
+    result: Array = numbers(
+        y,
+        "y",
+        lambda y: check_array(y, dtype=np.float64, order="C", ensure_2d=False, ensure_all_finite=False, input_name="y"),
     )
     if result.ndim not in (1, 2) or result.size == 0:
         raise ValueError(f"y must have shape (n,) or (n, C) with at least one value, got {result.shape}")

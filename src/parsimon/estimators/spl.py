@@ -48,7 +48,7 @@ class SPLRegressor(StreamRegressor):
     The paper's test (10) is strict, coherence < mu0; here a coherence of exactly mu0 is admitted too, as in Honeine et al. 2007. Which of the two most coherent centres
     leaves is open in (15); "cheaper" is a choice of ours. An admitted sample that lies in the span of the centres up to rounding is projected instead.
 
-    `sample_weight` is a factor on the sample's gradient, so on its step eta e; weight eta k(x, x) must stay below 2. A sample of weight 0 changes nothing.
+    `sample_weight` is a factor on the sample's gradient, so on its step eta e; weight eta k(x, x) must stay below 2. A sample of weight 0 changes nothing. Weights should be about 1 on average: the tolerance does not shrink with them.
 
     References
     ----------

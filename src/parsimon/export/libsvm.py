@@ -144,7 +144,13 @@ def _unscaled(leaf: Kernel | None, e: Expansion) -> tuple[Kernel | None, Array, 
         case Polynomial() if not e.shift.any():
             return leaf, e.centers * e.scale, none
         case Gaussian(gamma) if (e.scale == e.scale[0]).all():
-            return Gaussian(gamma * e.scale[0] ** 2), e.centers / e.scale + e.shift, none
+            with np.errstate(all="ignore"):
+                folded, centers = float(gamma * e.scale[0] ** 2), e.centers / e.scale + e.shift
+            if not np.finfo(np.float64).tiny <= folded < np.inf or not np.isfinite(centers).all():
+                raise ValueError(
+                    f"with the scaling folded in, gamma would be {folded}: scale the columns to a sensible size before"
+                )
+            return Gaussian(folded), centers, none
     raise TypeError(
         f"LIBSVM cannot scale inputs, and the scaling of this pipeline cannot be folded into {leaf!r}: "
         "scale the data before LIBSVM sees it, and export the last step"
