@@ -12,7 +12,7 @@ demo: .venv/installed
 	$(BIN)/python -m parsimon.experiments.demo
 
 test: .venv/installed core-test wheel
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest  # the matrices are tiny: threads would only wait for each other
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile  # the matrices are tiny: threads would only wait for each other
 
 .venv/tools:
 	@echo "setting up .venv (a minute or two) ..."
@@ -75,6 +75,7 @@ soak: .venv/installed
 	$(BIN)/python tests/soak/polk.py
 	$(BIN)/python tests/soak/atoms.py
 	$(BIN)/python tests/soak/files.py
+	$(BIN)/python tests/soak/hostile.py
 
 # The papers' tables and figures, into results/.
 # `make experiments DATA=folder` reads real data sets from there; without it they are fetched by name.

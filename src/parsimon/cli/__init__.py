@@ -1,0 +1,20 @@
+"""The command line: ``parsimon learn stream.csv --target price``. See ``parsimon --help`` and ``docs/cli.md``. Nothing else in the package imports it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line, and return the exit code: 0, or 2 after an error, 130 after Ctrl-C, 143 after SIGTERM."""
+    try:
+        from parsimon.cli.app import run
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("typer", "rich", "pyarrow"):
+            raise
+        print(f'parsimon: the command line needs {error.name}: pip install "parsimon[cli]"', file=sys.stderr)
+        return 2
+    return run(sys.argv[1:] if arguments is None else list(arguments))

@@ -1,0 +1,242 @@
+"""The commands, their options and their help."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from parsimon.cli import use
+from parsimon.cli.learn import Options
+from parsimon.cli.learn import learn as run_learn
+from parsimon.cli.reading import Failure
+from parsimon.preprocessing import TableError
+from parsimon.tables import ALGORITHMS
+
+__all__ = ["app", "run"]
+
+app = typer.Typer(
+    name="parsimon",
+    help="Learn nonlinear models from streams of rows, in a memory that is set beforehand.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+#: The base of typer's errors about the command line.
+UsageError: Any = typer.BadParameter.__base__
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help="CSV, JSON lines, Parquet or Arrow IPC, plain or gzip or zstd; - is standard input."
+    ),
+]
+Delimiter = Annotated[
+    str | None, typer.Option(help="What separates the values of a CSV. Default: found in the header.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
+Kept = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that learn has written.")]
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command, and return the exit code. Errors are a line or two on stderr."""
+    command = typer.main.get_command(app)
+    try:
+        code = command.main(arguments, prog_name="parsimon", standalone_mode=False)
+        sys.stdout.flush()
+        return int(code or 0)
+    except UsageError as error:
+        context = getattr(error, "ctx", None)
+        name = "parsimon" if context is None else context.command_path
+        return _refused(f"{error.format_message().rstrip('.')}; see {name} --help")
+    except (KeyboardInterrupt, typer.Abort):
+        return 128 + signal.SIGINT
+    except BrokenPipeError:  # whoever read has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + getattr(signal, "SIGPIPE", 13)
+    except TableError as error:
+        return _refused(error.what)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _refused(f"{place}{error.strerror or error}")
+    except (Failure, ValueError, ImportError) as error:
+        return _refused(str(error))
+
+
+def _refused(message: str) -> int:
+    print(f"parsimon: error: {message}", file=sys.stderr)
+    return 2
+
+
+@app.command()
+def learn(
+    data: Data,
+    target: Annotated[str, typer.Option(help="The column to predict.")],
+    task: Annotated[str | None, typer.Option(help="regression, classification, or auto: by the target's values.")] = None,
+    algorithm: Annotated[str | None, typer.Option(help=f"One of {', '.join(ALGORITHMS)}.")] = None,
+    budget: Annotated[int | None, typer.Option(min=1, help="The most centres. Default: the algorithm's own.")] = None,
+    model: Annotated[Path | None, typer.Option(help="Keep the model in this file.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from --model, if it exists; rows already learned are skipped.")] = False,
+    new_rows: Annotated[bool, typer.Option("--new-rows", help="With --resume: DATA has further rows only, so none is skipped.")] = False,
+    checkpoint_every: Annotated[int | None, typer.Option(min=1, help="Write --model every so many rows. Default: every 30 seconds.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw error and centres against the rows, as PNG, PDF or SVG.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page of HTML with the summary and the plot.")] = None,
+    json: Json = False,
+    follow: Annotated[bool, typer.Option("--follow", help="Take rows as they come, and wait for more, until Ctrl-C.")] = False,
+    every: Annotated[int, typer.Option(min=1, help="Rows between points of the plot and lines of --json, at least.")] = 1000,
+    ignore: Annotated[list[str] | None, typer.Option(help="A column not to look at. May be given more than once.")] = None,
+    missing: Annotated[str | None, typer.Option(help="mean: a missing value is the mean, or a category; error: it is refused.")] = None,
+    delimiter: Delimiter = None,
+) -> int:  # fmt: skip
+    """Learn to predict a column from the others, row by row, and say how well that goes.
+
+    Every row is predicted first and learned then, so the figures are those of rows never seen. Ctrl-C keeps what was learned.
+
+    \b
+    Examples:
+      parsimon learn stream.csv --target y
+      parsimon learn stream.csv --target y --algorithm knlms --budget 100 --model y.parsimon --resume --plot y.png
+    """
+    given = {k: v for k, v in locals().items() if k != "ignore"}
+    return run_learn(Options(**given, ignore=ignore or []))
+
+
+@app.command()
+def predict(
+    model: Kept,
+    data: Data,
+    out: Annotated[Path | None, typer.Option(help="Write CSV, JSON lines or Parquet, by suffix. Default: standard output.")] = None,
+    column: Annotated[str, typer.Option(help="The name of the new column.")] = "prediction",
+    probabilities: Annotated[bool, typer.Option("--probabilities", help="Add the probability of each class.")] = False,
+    delimiter: Delimiter = None,
+) -> int:  # fmt: skip
+    """Copy rows, with a column for what the model predicts.
+
+    \b
+    Example:
+      parsimon predict y.parsimon stream.csv --out predicted.csv
+    """
+    return use.predict(model, data, out, column, probabilities, delimiter)
+
+
+@app.command()
+def evaluate(model: Kept, data: Data, json: Json = False, delimiter: Delimiter = None) -> int:
+    """Say how well a model predicts rows, from which it does not learn.
+
+    \b
+    Example:
+      parsimon evaluate y.parsimon stream.csv
+    """
+    return use.evaluate(model, data, json, delimiter)
+
+
+@app.command()
+def inspect(model: Annotated[Path, typer.Argument(help="A model file.")], json: Json = False) -> int:
+    """Show what is in a model file: parameters, columns, centres, norm, coherence, memory, and what it was learned from.
+
+    \b
+    Example:
+      parsimon inspect y.parsimon
+    """
+    return use.inspect(model, json)
+
+
+@app.command()
+def compare(
+    data: Data,
+    target: Annotated[str, typer.Option(help="The column to predict.")],
+    task: Annotated[str, typer.Option(help="regression, classification or auto.")] = "auto",
+    algorithm: Annotated[list[str] | None, typer.Option(help="One to take part; may be given more than once. Default: all.")] = None,
+    budget: Annotated[int | None, typer.Option(min=1, help="The most centres, for all of them.")] = None,
+    json: Json = False,
+    delimiter: Delimiter = None,
+) -> int:  # fmt: skip
+    """Learn one stream with several algorithms, and show them beside a linear model and doing nothing.
+
+    \b
+    Example:
+      parsimon compare stream.csv --target y --algorithm default --algorithm knlms
+    """
+    return use.compare(data, target, task, algorithm or [], budget, json, delimiter)
+
+
+@app.command()
+def export(
+    model: Annotated[Path, typer.Argument(help="A model file.")],
+    out: Annotated[Path, typer.Argument(help="The file to write: .onnx, .h or .libsvm.")],
+    format: Annotated[str | None, typer.Option(help="onnx, c or libsvm. Default: by the suffix.")] = None,
+    name: Annotated[str, typer.Option(help="What the functions of a C header begin with.")] = "model",
+) -> int:
+    """Write a model as ONNX, as a C header or for LIBSVM. The encoding of columns is not part of it; it is printed.
+
+    \b
+    Example:
+      parsimon export y.parsimon y.h
+    """
+    return use.export_model(model, out, format, name)
+
+
+@app.command()
+def merge(
+    models: Annotated[list[Path], typer.Argument(help="Files of estimators of one kind.")],
+    out: Annotated[Path, typer.Option(help="The file to write.")],
+    budget: Annotated[int | None, typer.Option(min=1, help="The most centres.")] = None,
+    tolerance: Annotated[float | None, typer.Option(min=0.0, help="How far it may be from the sum.")] = None,
+) -> int:
+    """Add up estimators that were learned in parts, and say how far the result is from the sum.
+
+    \b
+    Example:
+      parsimon merge a.parsimon b.parsimon --out both.parsimon
+    """
+    return use.merge(models, out, budget, tolerance)
+
+
+@app.command()
+def reproduce(
+    names: Annotated[list[str] | None, typer.Argument(help="Experiments. Default: list them.")] = None,
+    output: Annotated[Path, typer.Option(help="The folder for tables and pictures.")] = Path("results"),
+    data_dir: Annotated[Path | None, typer.Option(help="The folder of real data sets. Default: fetched.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Few runs: a smoke test, not the paper's figures.")] = False,
+) -> int:
+    """Run the papers' experiments by name, or list them.
+
+    \b
+    Example:
+      parsimon reproduce honeine-2007/bounds --quick
+    """
+    return use.reproduce(names or [], output, data_dir, quick)
+
+
+datasets = typer.Typer(help="Streams to try things with.", rich_markup_mode=None)
+app.add_typer(datasets, name="datasets")
+
+
+@datasets.command(name="list")
+def list_datasets() -> int:
+    """List the streams that can be generated.
+
+    \b
+    Example:
+      parsimon datasets list
+    """
+    return use.list_datasets()
+
+
+@datasets.command()
+def generate(
+    name: Annotated[str, typer.Argument(help="A name from the list.")],
+    rows: Annotated[int, typer.Option(min=1, help="How many.")] = 10000,
+    seed: Annotated[int, typer.Option(min=0, help="Where the random numbers begin.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="CSV, JSON lines or Parquet, by suffix. Default: standard output.")] = None,
+) -> int:  # fmt: skip
+    """Write a stream with columns x1, x2, ... and y.
+
+    \b
+    Example:
+      parsimon datasets generate honeine --rows 2000 --out stream.csv
+    """
+    return use.generate(name, rows, seed, out)

@@ -1,0 +1,143 @@
+"""What is shown: a live table in a terminal, lines of JSON, or a plain summary."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Sequence
+from typing import Any, Self
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+
+from parsimon.evaluation import Report
+
+__all__ = ["Screen", "as_json", "byte_size", "lines", "scores", "table"]
+
+#: Metrics as people call them.
+NAMES = {
+    "accuracy": "accuracy",
+    "kappa": "kappa",
+    "kappa_no_change": "kappa to no change",
+    "log_loss": "logarithmic loss",
+    "mse": "squared error",
+    "mae": "absolute error",
+    "r2": "R2",
+    "relative_mse": "error / variance",
+}
+#: Seconds between two drawings.
+REFRESH = 0.1
+
+
+def byte_size(n: int | None) -> str:
+    """Return a number of bytes as people read it.
+
+    >>> byte_size(1234567)
+    '1.2 MB'
+    """
+    if n is None:
+        return ""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n >= size:
+            return f"{n / size:.1f} {unit}"
+    return f"{n} bytes"
+
+
+def as_json(value: Any) -> str:
+    """Return one line of JSON; NaN, which JSON has not, is null."""
+
+    def plain(v: Any) -> Any:
+        if isinstance(v, dict):
+            return {str(k): plain(item) for k, item in v.items()}
+        if isinstance(v, list | tuple):
+            return [plain(item) for item in v]
+        if hasattr(v, "tolist"):
+            return plain(v.tolist())
+        if isinstance(v, float):
+            return v if math.isfinite(v) else None
+        return v if v is None or isinstance(v, bool | int | str) else repr(v)
+
+    return json.dumps(plain(value), allow_nan=False)
+
+
+def lines(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return names and values in two columns.
+
+    >>> print(lines([("rows", "12"), ("task", "regression")]))
+    rows  12
+    task  regression
+    """
+    width = max((len(name) for name, _ in pairs), default=0)
+    return "\n".join(f"{name.ljust(width)}  {value}" for name, value in pairs)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a plain table, first column to the left and the others to the right."""
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+
+    def line(row: Sequence[str]) -> str:
+        return "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+
+    return "\n".join([line(header).rstrip(), *(line(row).rstrip() for row in rows)])
+
+
+def scores(total: dict[str, float], rolling: dict[str, float] | None = None) -> list[tuple[str, str]]:
+    """Return metrics by name, in total and over the last rows."""
+    pairs = []
+    for key, name in NAMES.items():
+        if key in total and not math.isnan(total[key]):
+            text = f"{total[key]:.6g}"
+            if rolling is not None:
+                text += f" over all rows, {rolling[key]:.6g} over the last {rolling['rows']:,.0f}"
+            pairs.append((name, text))
+    return pairs
+
+
+class Screen:
+    """Shows how learning goes: a live table, lines of JSON, or nothing until the end."""
+
+    def __init__(self, *, as_lines: bool, title: str) -> None:
+        self._console = Console()
+        self.json, self._title = as_lines, title
+        self._live: Live | None = None
+        self._drawn = -math.inf
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal and not self.json:
+            self._live = Live(console=self._console, auto_refresh=False).__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.__exit__(None, None, None)
+
+    @property
+    def live(self) -> bool:
+        """Whether it is time to draw."""
+        return self._live is not None and time.monotonic() - self._drawn > REFRESH
+
+    def draw(self, report: Report, rate: float, fraction: float | None, left: float | None) -> None:
+        """Draw the live table."""
+        if self._live is None:
+            return
+        view = Table(title=self._title, show_header=False, title_justify="left")
+        pairs = [("rows", f"{report.rows:,}"), ("rows/s", f"{rate:,.0f}")]
+        pairs += scores(report.total, report.rolling)[:3] or [("", "warming up")]
+        pairs += [("centres", "" if report.centers is None else f"{report.centers:,}")]
+        pairs += [("memory of the model", byte_size(report.bytes))]
+        if left is not None:
+            pairs.append(("time left", f"{int(left // 3600)}:{int(left // 60) % 60:02}:{int(left) % 60:02}"))
+        for name, value in pairs:
+            view.add_row(name, value)
+        if fraction is not None:
+            view.add_row("", ProgressBar(1.0, fraction, width=28))
+        self._live.update(view, refresh=True)
+        self._drawn = time.monotonic()
+
+    def tell(self, event: dict[str, Any]) -> None:
+        """Print a line of JSON, if that is what is wanted."""
+        if self.json:
+            print(as_json(event), flush=True)

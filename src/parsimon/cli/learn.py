@@ -1,0 +1,367 @@
+"""``parsimon learn``: test, then learn, over a stream, with checkpoints from which it goes on exactly."""
+
+from __future__ import annotations
+
+import base64
+import html
+import importlib
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any, Self
+
+import parsimon
+from parsimon._files import write_whole
+from parsimon._parts import lookup
+from parsimon.cli.display import Screen, byte_size, lines, scores
+from parsimon.cli.reading import Block, Failure, Source, failure
+from parsimon.evaluation import Report, Trace
+from parsimon.preprocessing import TableError
+from parsimon.tables import ALGORITHMS, TASKS, TableModel, make_estimator
+
+__all__ = ["Interrupt", "Options", "column_kinds", "learn", "load_table_model", "require_writable", "summary"]
+
+#: Seconds between checkpoints, where no number of rows is given.
+CHECKPOINT = 30.0
+#: Rows that are learned at a time, at the beginning and at most; as many as take about this many seconds.
+SLICE, LARGEST_SLICE, SECONDS = 256, 16384, 0.1
+#: Reports kept for the plot.
+REPORTS = 2000
+
+
+class Interrupt:
+    """Ctrl-C and SIGTERM, held back until a block is learned. A second one does not wait."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        self._before: dict[int, Any] = {}
+
+    def __call__(self) -> bool:
+        """Whether one came."""
+        return self.number is not None
+
+    def __enter__(self) -> Self:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _note(self, number: int, _: FrameType | None) -> None:
+        if self.number is not None:
+            raise KeyboardInterrupt
+        self.number = number
+
+
+@dataclass
+class Options:
+    """What `learn` was asked for. None is whatever the model that is resumed has, or the default."""
+
+    data: str
+    target: str
+    task: str | None = None
+    algorithm: str | None = None
+    budget: int | None = None
+    model: Path | None = None
+    resume: bool = False
+    new_rows: bool = False
+    checkpoint_every: int | None = None
+    plot: Path | None = None
+    report: Path | None = None
+    json: bool = False
+    follow: bool = False
+    every: int = 1000
+    ignore: list[str] = field(default_factory=list)
+    missing: str | None = None
+    delimiter: str | None = None
+
+
+def learn(options: Options) -> int:
+    """Run the command, and return its exit code."""
+    for path in (options.model, options.plot, options.report):
+        if path is not None:
+            require_writable(path)
+    if options.plot is not None or options.report is not None:
+        importlib.import_module("matplotlib.figure")  # what is missing shows now, not after hours
+    if (options.resume or options.checkpoint_every) and options.model is None:
+        raise Failure("--resume and --checkpoint-every need --model, the file to go on from")
+    if options.new_rows and not options.resume:
+        raise Failure("--new-rows is for --resume")
+    model = _resumed(options) if options.resume and options.model and options.model.exists() else _new(options)
+    with Interrupt() as interrupt:
+        return _Run(options, model, interrupt).run()
+
+
+def require_writable(path: Path) -> None:
+    """Refuse a path that no file can be written to."""
+    if path.is_dir():
+        raise Failure(f"{path} is a folder: it cannot be written as a file")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise Failure(f"{path} cannot be written: {error.strerror or error}") from None
+    if path.exists() and not os.access(path, os.W_OK):
+        raise Failure(f"{path} cannot be written: it is read-only")
+
+
+def load_table_model(path: Path) -> TableModel:
+    """Return the model of a file that `learn` has written."""
+    model = parsimon.load(path)
+    if not isinstance(model, TableModel):
+        raise Failure(f"{path} holds a {type(model).__name__}, which knows no columns: it was not learned by `learn`")
+    return model
+
+
+def column_kinds(model: TableModel) -> dict[str, str]:
+    """Return the kinds of the columns that a model has met, the target included; none of a new one."""
+    if hasattr(model, "encoder_"):
+        return {**model.encoder_.columns_, model.target: model._target_kind}
+    held = getattr(model, "_held", None) or {}
+    return {name: column.kind for name, column in held.items() if column.kind != "empty"}
+
+
+def summary(model: TableModel) -> list[tuple[str, str]]:
+    """Return what there is to say about a model: the same whatever way it took to be there."""
+    if model.metrics_ is None:
+        return [("rows", f"{model.n_rows_:,}, still warming up ({model.warmup} are needed)")]
+    classes = f", classes: {len(model.classes_)}" if model.task_ == "classification" else ""
+    return [
+        ("rows", f"{model.n_rows_:,}"),
+        ("task", f"{model.task_} of {model.target!r}{classes}"),
+        ("algorithm", f"{model.algorithm}: {type(model.estimator_).__name__}"),
+        *scores(model.metrics_.total(), model.metrics_.rolling()),
+        ("centres", f"{model.n_centers_:,}"),
+        ("memory", byte_size(model.nbytes_)),
+    ]
+
+
+def _new(options: Options) -> TableModel:
+    task, algorithm = options.task or "auto", options.algorithm or "default"
+    lookup(dict.fromkeys(TASKS), task, "task")
+    tasks = list(lookup(ALGORITHMS, algorithm, "algorithm"))
+    if task == "auto" and len(tasks) == 1:
+        task = tasks[0]
+    make_estimator(algorithm, tasks[0] if task == "auto" else task, options.budget)  # what is wrong with it shows here
+    return TableModel(
+        options.target,
+        task=task,
+        algorithm=algorithm,
+        budget=options.budget,
+        missing=options.missing or "mean",
+        ignore=options.ignore,
+    )
+
+
+def _resumed(options: Options) -> TableModel:
+    assert options.model is not None
+    model = load_table_model(options.model)
+    found = {
+        "target": (options.target, model.target),
+        "task": (None if options.task == "auto" else options.task, getattr(model, "task_", model.task)),
+        "algorithm": (options.algorithm, model.algorithm),
+        "budget": (options.budget, model.budget),
+        "missing": (options.missing, model.missing),
+        "ignore": (sorted(options.ignore) or None, sorted(model.ignore)),
+    }
+    for name, (asked, has) in found.items():
+        if asked is not None and asked != has and not (name == "task" and has == "auto"):
+            raise Failure(f"{options.model} has --{name} {has}, not {asked}: leave --{name} out, or learn a new model")
+    return model
+
+
+class _Run:
+    """One run of the command."""
+
+    def __init__(self, options: Options, model: TableModel, interrupt: Interrupt) -> None:
+        self.options, self.model, self.interrupt = options, model, interrupt
+        self.start = model.n_rows_
+        self.began = self.saved_at = time.monotonic()
+        self.saved = self.start
+        self.told = self.start // options.every
+        self.seconds = 0.0  # spent on learning
+        self.reports: list[Report] = []
+        self.source = Source(
+            options.data,
+            kinds=column_kinds(model),
+            unused=options.ignore or model.ignore,
+            delimiter=options.delimiter,
+            follow=options.follow,
+            stopped=interrupt,
+        )
+
+    def run(self) -> int:
+        options, model = self.options, self.model
+        with self.source, Screen(as_lines=options.json, title=f"{options.target} of {options.data}") as self.screen:
+            try:
+                self.stream()
+            except Failure as error:
+                if options.model is None or model.n_rows_ == self.start:
+                    raise
+                self.save()
+                raise Failure(f"{error}\n{model.n_rows_:,} rows are learned and kept in {options.model}") from None
+            if not self.interrupt():
+                model.finish()
+            if not model.n_rows_ and not self.interrupt():
+                raise Failure(f"{options.data} has no rows")
+            self.save(always=True)
+            self.report(last=True)
+        self.draw()
+        self.end()
+        return 0 if self.interrupt.number is None else 128 + self.interrupt.number
+
+    def stream(self) -> None:
+        size = SLICE
+        for block in self.source.ahead(0 if self.options.new_rows else self.start, self.checkpoint):
+            self.notes()
+            at = 0
+            while at < block.table.num_rows and not self.interrupt():
+                n = min(size, block.table.num_rows - at, self.until_checkpoint())
+                seconds = self.slice(block, at, n)
+                at += n
+                if n == size:
+                    size = min(2 * size, LARGEST_SLICE) if seconds < SECONDS / 2 else size
+                    size = max(size // 2, 1) if seconds > 2 * SECONDS else size
+                self.after_slice()
+            if self.interrupt():
+                return
+
+    def slice(self, block: Block, at: int, n: int) -> float:
+        start = time.perf_counter()
+        try:
+            self.model.learn(block.table.slice(at, n))
+        except TableError as error:
+            raise failure(error, block.first + at) from None
+        seconds = time.perf_counter() - start
+        self.seconds += seconds
+        return seconds
+
+    def until_checkpoint(self) -> int:
+        step = self.options.checkpoint_every
+        return LARGEST_SLICE if step is None else step - self.model.n_rows_ % step
+
+    def after_slice(self) -> None:
+        rows, step = self.model.n_rows_, self.options.checkpoint_every
+        if rows // self.options.every > self.told:
+            self.told = rows // self.options.every
+            self.report()
+        elif self.screen.live:
+            self.show(self.now())
+        if step is not None and rows % step == 0:
+            self.save()
+        self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Store the model if it is time."""
+        if self.options.checkpoint_every is None and time.monotonic() - self.saved_at > CHECKPOINT:
+            self.save()
+
+    def save(self, *, always: bool = False) -> None:
+        rows = self.model.n_rows_
+        if self.options.model is not None and rows and (always or rows != self.saved):
+            self.model.save(self.options.model)
+        self.saved, self.saved_at = rows, time.monotonic()
+
+    # What is shown
+
+    def notes(self) -> None:
+        for note in self.source.notes:
+            print(f"parsimon: note: {note}", file=sys.stderr)
+        self.source.notes.clear()
+
+    def now(self) -> Report:
+        model, metrics = self.model, self.model.metrics_
+        if metrics is None:
+            return Report(model.n_rows_, self.seconds, None, None, {}, {})
+        return Report(model.n_rows_, self.seconds, model.n_centers_, model.nbytes_, metrics.total(), metrics.rolling())
+
+    def report(self, *, last: bool = False) -> None:
+        if not (self.options.plot or self.options.report or self.options.json or last or self.screen.live):
+            return
+        report = self.now()
+        if self.options.plot or self.options.report:
+            self.reports.append(report)
+            if len(self.reports) > REPORTS:
+                del self.reports[1::2]
+        if last or self.screen.live:
+            self.show(report)
+        if not last:
+            self.screen.tell({"event": "progress", **self.facts(report)})
+
+    def facts(self, report: Report) -> dict[str, Any]:
+        return {
+            "rows": report.rows,
+            "rows_per_second": self.rate(),
+            "centres": report.centers,
+            "bytes": report.bytes,
+            "total": report.total,
+            "rolling": report.rolling,
+        }
+
+    def rate(self) -> float:
+        elapsed = time.monotonic() - self.began
+        return (self.model.n_rows_ - self.start) / elapsed if elapsed > 0 else 0.0
+
+    def show(self, report: Report) -> None:
+        fraction, elapsed = self.source.fraction, time.monotonic() - self.began
+        left = elapsed * (1 - fraction) / fraction if fraction else None
+        self.screen.draw(report, self.rate(), fraction, left)
+
+    def draw(self) -> None:
+        options = self.options
+        if not any(report.total for report in self.reports):
+            if options.plot or options.report:
+                print("parsimon: note: no row was scored, so nothing is drawn", file=sys.stderr)
+            return
+        trace, title = Trace(self.reports, self.model.metrics_), f"{options.target} of {Path(options.data).name}"
+        if options.plot is not None:
+            _whole(options.plot, lambda path: trace.plot(path, title=title))
+        if options.report is not None:
+            with tempfile.TemporaryDirectory() as folder:
+                picture = trace.plot(Path(folder) / "trace.png", title=title).read_bytes()
+            write_whole(options.report, _page(title, summary(self.model), picture).encode())
+
+    def end(self) -> None:
+        stopped = None if self.interrupt.number is None else signal.Signals(self.interrupt.number).name
+        options = self.options
+        kept = None if options.model is None else str(options.model)
+        if options.json:
+            event = {"event": "end", **self.facts(self.now()), "task": getattr(self.model, "task_", None)}
+            self.screen.tell({**event, "target": options.target, "model": kept, "stopped": stopped})
+            return
+        pairs = summary(self.model)
+        written = {"model": kept, "plot": options.plot, "report": options.report}
+        pairs += [(name, str(path)) for name, path in written.items() if path is not None]
+        n, elapsed = self.model.n_rows_ - self.start, time.monotonic() - self.began
+        pairs.append(("this run", f"{n:,} rows in {elapsed:.1f} s, {self.rate():,.0f} rows/s"))
+        print(lines(pairs))
+        if stopped is not None:
+            hint = "" if kept is None else ": go on with --resume"
+            print(f"stopped by {stopped}{hint}", file=sys.stderr)
+
+
+def _whole(path: Path, write: Callable[[Path], Any]) -> None:
+    """Have a file written elsewhere, and put it in its place whole."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / path.name
+        write(made)
+        write_whole(path, made.read_bytes())
+
+
+def _page(title: str, pairs: list[tuple[str, str]], picture: bytes) -> str:
+    rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in pairs)
+    image = base64.b64encode(picture).decode()
+    style = "body{font-family:sans-serif;max-width:50em;margin:2em auto}th{text-align:left;padding-right:2em}"
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title><style>{style}</style>'
+        f"<h1>{html.escape(title)}</h1><table>{rows}</table>"
+        f'<img alt="error and centres against the rows" style="max-width:100%" src="data:image/png;base64,{image}"></html>\n'
+    )

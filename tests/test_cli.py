@@ -1,0 +1,553 @@
+"""The command line: what its help says is run, and whatever ends it leaves a model from which it goes on exactly."""
+
+import contextlib
+import csv
+import gzip
+import io
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet
+import pytest
+import typer
+
+import parsimon
+from parsimon import KNLMSRegressor, persistence
+from parsimon.cli import main, reading
+from parsimon.cli.app import app
+
+COMMAND = [sys.executable, "-m", "parsimon.cli"]
+ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "120", "TERM": "xterm"}
+
+
+def table(n=1500):
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, n))
+    shop = rng.choice(["town", 'the "old" village', "a,b"], size=n)
+    y = 100.0 + 5.0 * np.sin(2 * x) * z + 3.0 * (shop == "town")
+    return {"x": x.round(6), "z": z.round(6), "shop": shop, "y": y.round(6)}
+
+
+def write_csv(path, columns):
+    names = list(columns)
+    rows = zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True)
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([names, *rows])
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def stream(folder):
+    return write_csv(folder / "stream.csv", table())
+
+
+def said(capsys, *arguments, code=0):
+    """Run a command here, and return what it printed."""
+    capsys.readouterr()
+    found = main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    assert found == code, err
+    return out if code == 0 else err
+
+
+def totals(out):
+    """The lines of a summary that do not depend on the time."""
+    return [line for line in out.splitlines() if not line.startswith(("this run", "model", "plot", "report"))]
+
+
+# Help
+
+
+def examples():
+    commands = [("", c) for c in app.registered_commands]
+    commands += [(f"{g.name} ", c) for g in app.registered_groups for c in g.typer_instance.registered_commands]
+    for group, command in commands:
+        name = group + (command.name or command.callback.__name__)
+        for line in re.findall(r"^ +parsimon (.*)$", command.callback.__doc__, re.MULTILINE):
+            yield pytest.param(name, line, id=line)
+
+
+def test_every_command_has_an_example():
+    named = {example.values[0] for example in examples()}
+    command = typer.main.get_command(app)
+    groups = {name: getattr(c, "commands", None) for name, c in command.commands.items()}
+    assert named == {name for name, inner in groups.items() if not inner} | {
+        f"{name} {inner_name}" for name, inner in groups.items() for inner_name in inner or ()
+    }
+
+
+@pytest.mark.parametrize(("name", "line"), list(examples()))
+def test_the_example_of_the_help(folder, capsys, name, line):
+    assert line in said(capsys, *name.split(), "--help")
+    said(capsys, "datasets", "generate", "honeine", "--rows", 1000, "--out", "stream.csv")
+    said(
+        capsys, "learn", "stream.csv", "--target", "y", "--algorithm", "knlms", "--budget", 100, "--model", "y.parsimon"
+    )
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    for i, part in enumerate(("a", "b")):
+        half = X[100 * i : 100 * (i + 1)]
+        KNLMSRegressor(gamma=1.0).fit(half, half[:, 0]).save(f"{part}.parsimon")
+    assert line.startswith(name)
+    out = said(capsys, *line.split())
+    written = re.search(r"--out (\S+)|export \S+ (\S+)", line)
+    assert Path(written[1] or written[2]).stat().st_size if written else out
+
+
+def test_the_lines_of_the_documentation(folder, capsys):
+    text = (Path(__file__).parent.parent / "docs" / "cli.md").read_text()
+    lines = re.findall(r"^    \$ parsimon (.*)$", text, re.MULTILINE)  # those without a pipe
+    assert len(lines) > 7
+    for line in lines:
+        if "completion" in line:
+            continue
+        if "--target Y" in line:
+            assert said(capsys, *line.split(), code=2).strip() in text
+        else:
+            said(capsys, *line.split())
+
+
+def test_inspect_takes_every_kind_of_model(folder, capsys):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int)
+    parsimon.KernelDictionaryClassifier().fit(X, y).save("atoms")
+    parsimon.POLKClassifier().fit(X, y).save("polk")
+    KNLMSRegressor().save("new")
+    for name, kind in {
+        "atoms": "KernelDictionaryClassifier",
+        "polk": "POLKClassifier",
+        "new": "KNLMSRegressor",
+    }.items():
+        assert json.loads(said(capsys, "inspect", name, "--json"))["kind"] == kind
+        assert kind in said(capsys, "inspect", name)
+
+
+def test_learn_draws_in_a_terminal(stream):
+    import pty
+
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(sys.executable, [*COMMAND, "learn", str(stream), "--target", "y"], ENVIRONMENT)
+    drawn = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while data := os.read(terminal, 65536):
+            drawn += data
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    os.close(terminal)
+    text = drawn.decode()
+    assert "rows/s" in text and "memory of the model" in text and "\x1b[" in text  # it was drawn over
+    assert "error / variance" in text.rpartition("\x1b[")[2]  # the summary comes last
+    assert "Traceback" not in text
+
+
+# Reading
+
+
+def formats(folder, columns):
+    arrow = pa.table(columns)
+    plain = write_csv(folder / "a.csv", columns)
+    jsonl = folder / "a.jsonl"
+    jsonl.write_text("".join(json.dumps(row) + "\n" for row in arrow.to_pylist()))
+    pa.parquet.write_table(arrow, folder / "a.parquet", row_group_size=400)
+    with pa.ipc.new_file(folder / "a.arrow", arrow.schema) as writer:
+        writer.write_table(arrow, max_chunksize=300)
+    with pa.ipc.new_stream(folder / "a.arrows", arrow.schema) as writer:
+        writer.write_table(arrow, max_chunksize=300)
+    made = [plain, jsonl, folder / "a.parquet", folder / "a.arrow", folder / "a.arrows"]
+    for path in list(made):
+        (folder / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        with pa.CompressedOutputStream(str(folder / f"{path.name}.zst"), "zstd") as file:
+            file.write(path.read_bytes())
+        made += [folder / f"{path.name}.gz", folder / f"{path.name}.zst"]
+    return made
+
+
+def test_formats_make_no_difference(folder, capsys, monkeypatch):
+    expected = None
+    for path in formats(folder, table()):
+        out = totals(said(capsys, "learn", path, "--target", "y", "--model", f"{path}.model"))
+        model = persistence.dumps(parsimon.load(f"{path}.model"))
+        expected = expected or (out, model)
+        assert (out, model) == expected, path.name
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+        assert totals(said(capsys, "learn", "-", "--target", "y")) == out, path.name
+
+
+def rows_of(path, **options):
+    with reading.Source(str(path), **options) as source:
+        return [row for block in source.blocks() for row in block.table.to_pylist()]
+
+
+@pytest.mark.parametrize("size", [1, 7, 30, 1000])
+def test_rows_are_whole_wherever_blocks_end(folder, monkeypatch, size):
+    monkeypatch.setattr(reading, "BLOCK", size)
+    texts = ["plain", "two\nlines", 'a "quote"', "", "comma, and\r\nmore", "end"] * 5
+    path = write_csv(folder / "a.csv", {"i": np.arange(30), "text": texts})
+    kinds = {"i": "number", "text": "text"}
+    assert rows_of(path, kinds=kinds) == [{"i": float(i), "text": t or None} for i, t in enumerate(texts)]
+    with reading.Source(str(path), kinds=kinds) as source:
+        assert next(source.blocks(skip=11)).first == 11
+
+
+def test_types_are_settled_by_the_first_block_and_wide(folder, monkeypatch):
+    monkeypatch.setattr(reading, "BLOCK", 40)
+    path = folder / "a.csv"
+    path.write_text(
+        "n;d;t;e;s\n1;2020-01-01;2020-01-01 10:00:00;;x\n" + "2.5;2020-01-02;2020-01-01 10:00:00.25;7;1\n" * 3
+    )
+    rows = rows_of(path)
+    assert [row["n"] for row in rows] == [1.0, 2.5, 2.5, 2.5]
+    assert [row["s"] for row in rows] == ["x", "1", "1", "1"]
+    assert rows[0]["e"] is None and rows[1]["e"] == 7.0
+    assert rows[1]["t"].microsecond == 250000 and rows[1]["d"].isoformat() == "2020-01-02"
+
+
+def test_a_model_tells_the_types(stream, capsys, folder):
+    said(capsys, "learn", stream, "--target", "y", "--model", "m")
+    (folder / "one.csv").write_text("shop,z,x\n12,,1\n")  # digits, where the model has text
+    row = said(capsys, "predict", "m", "one.csv").splitlines()
+    assert row[0] == "shop,z,x,prediction" and row[1].startswith("12,,1,")
+
+
+# Going on
+
+
+def wait_for(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def kill_and_resume(arguments, kept, moments):
+    """Start a command and kill it, again and again, at moments (seconds) after it has first stored something; then let it end, and return what it printed."""
+    for moment in moments:
+        before = kept.stat().st_mtime_ns if kept.exists() else 0
+        with subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.DEVNULL, env=ENVIRONMENT) as process:
+            wait_for(lambda: process.poll() is not None or (kept.exists() and kept.stat().st_mtime_ns > before))  # noqa: B023
+            time.sleep(moment)
+            process.kill()
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=True, env=ENVIRONMENT).stdout
+
+
+def learn_command(data, kept, every=100):
+    return ["learn", str(data), "--target", "y", "--model", str(kept), "--resume", "--checkpoint-every", str(every)]
+
+
+def test_killed_and_resumed_it_ends_as_if_nothing_had_happened(folder, capsys):
+    data = write_csv(folder / "stream.csv", table(5000))
+    expected = said(capsys, *learn_command(data, "whole"))
+    rng = random.Random(0)
+    out = kill_and_resume(learn_command(data, "killed"), folder / "killed", [rng.uniform(0, 0.05) for _ in range(5)])
+    assert totals(out) == totals(expected)
+    assert persistence.dumps(parsimon.load("killed")) == persistence.dumps(parsimon.load("whole"))
+    left = int(re.search(r"this run +([\d,]+) rows", out)[1].replace(",", ""))
+    assert left < 5000  # what was learned before was not learned again
+
+
+@pytest.mark.parametrize("cut", [1, 150, 200, 777, 1499])
+def test_stopped_at_any_row_it_goes_on(stream, capsys, monkeypatch, cut):
+    """Also in the warm-up."""
+    from parsimon.cli import learn
+
+    whole = totals(said(capsys, "learn", stream, "--target", "y", "--model", "whole"))
+
+    def after(self):
+        if self.model.n_rows_ >= cut:
+            self.interrupt.number = signal.SIGINT
+
+    with monkeypatch.context() as patch:
+        patch.setattr(learn._Run, "after_slice", after)
+        patch.setattr(learn, "SLICE", cut)
+        assert main(["learn", str(stream), "--target", "y", "--model", "m", "--resume"]) == 130
+    assert parsimon.load("m").n_rows_ == cut
+    assert totals(said(capsys, "learn", stream, "--target", "y", "--model", "m", "--resume")) == whole
+    assert persistence.dumps(parsimon.load("m")) == persistence.dumps(parsimon.load("whole"))
+
+
+def test_new_rows_only(folder, capsys):
+    columns = table()
+    write_csv("all.csv", columns)
+    write_csv("first.csv", {k: v[:700] for k, v in columns.items()})
+    write_csv("second.csv", {k: v[700:] for k, v in columns.items()})
+    whole = totals(said(capsys, "learn", "all.csv", "--target", "y"))
+    said(capsys, "learn", "first.csv", "--target", "y", "--model", "m")
+    assert (
+        totals(said(capsys, "learn", "second.csv", "--target", "y", "--model", "m", "--resume", "--new-rows")) == whole
+    )
+    assert "is it the same data" in said(
+        capsys, "learn", "second.csv", "--target", "y", "--model", "m", "--resume", code=2
+    )
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_following_a_growing_file(stream, folder, number, code):
+    lines = stream.read_text().splitlines(keepends=True)
+    growing = folder / "growing.csv"
+    growing.write_text("".join(lines[:300]))
+    arguments = [*learn_command(growing, "m"), "--follow", "--json", "--every", "1"]
+    with subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
+        events = map(json.loads, process.stdout)
+        next(event for event in events if event["rows"] == 299)
+        with growing.open("a") as file:
+            file.write("".join(lines[300:400]) + lines[400][:3])  # and half a row
+        next(event for event in events if event["rows"] == 399)
+        process.send_signal(number)
+        events = list(events)
+    assert process.returncode == code
+    assert events[-1]["event"] == "end" and events[-1]["rows"] == 399
+    assert events[-1]["stopped"] == signal.Signals(number).name
+    growing.write_text("".join(lines))
+    assert main(["learn", str(growing), "--target", "y", "--model", "m", "--resume"]) == 0
+    assert main(["learn", str(stream), "--target", "y", "--model", "whole"]) == 0
+    assert persistence.dumps(parsimon.load("m")) == persistence.dumps(parsimon.load("whole"))
+
+
+def test_following_standard_input(stream):
+    lines = stream.read_text().splitlines(keepends=True)
+    arguments = [*COMMAND, *learn_command("-", "m", 399), "--follow"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(arguments, text=True, env=ENVIRONMENT, **pipes) as process:
+        process.stdin.write("".join(lines[:400]))
+        process.stdin.flush()
+        wait_for(Path("m").exists)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 143
+        assert "399" in process.stdout.read() and "go on with --resume" in process.stderr.read()
+    assert parsimon.load("m").n_rows_ == 399
+
+
+# Using models
+
+
+@pytest.fixture
+def classes(folder, capsys):
+    columns = table()
+    columns["y"] = np.where(columns["y"] > 101, "high", "low")
+    write_csv("stream.csv", columns)
+    said(capsys, "learn", "stream.csv", "--target", "y", "--model", "m", "--json")
+    return columns
+
+
+def test_predict_gives_the_rows_back(classes, capsys):
+    out = said(capsys, "predict", "m", "stream.csv", "--probabilities")
+    given = list(csv.reader(io.StringIO(out)))
+    read = list(csv.reader(io.StringIO(Path("stream.csv").read_text())))
+    assert [row[:4] for row in given] == read
+    assert given[0][4:] == ["prediction", "prediction: high", "prediction: low"]
+    model = parsimon.load("m")
+    inputs = {k: v for k, v in classes.items() if k != "y"}
+    assert [row[4] for row in given[1:]] == model.predict(inputs).tolist()
+    np.testing.assert_allclose([[float(p) for p in row[5:]] for row in given[1:]], model.predict_proba(inputs))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_predict_writes_files_whole(classes, capsys, suffix):
+    said(capsys, "predict", "m", "stream.csv", "--out", f"p{suffix}", "--column", "guess")
+    rows = rows_of(f"p{suffix}")
+    assert [row["guess"] for row in rows] == parsimon.load("m").predict(classes).tolist()
+    before = Path(f"p{suffix}").read_bytes()
+    with open("stream.csv", "a") as file:
+        file.write("1,2\n")
+    assert "row 1,501" in said(capsys, "predict", "m", "stream.csv", "--out", f"p{suffix}", code=2)
+    assert Path(f"p{suffix}").read_bytes() == before and not list(Path().glob(".p*"))
+
+
+def test_evaluate_scores_every_row(classes, capsys):
+    total = json.loads(said(capsys, "evaluate", "m", "stream.csv", "--json"))
+    found = parsimon.load("m").predict(classes)
+    assert total["rows"] == 1500 and total["accuracy"] == pytest.approx(np.mean(found == classes["y"]))
+
+
+def test_inspect_tells_what_there_is(classes, capsys):
+    facts = json.loads(said(capsys, "inspect", "m", "--json"))
+    model = parsimon.load("m")
+    assert facts["rows"] == 1500 and facts["target"] == "y" and facts["classes"] == ["high", "low"]
+    assert facts["columns"] == {"x": "number", "z": "number", "shop": "text"}
+    assert facts["centres"] == model.n_centers_ and len(facts["candidates"]) == 2
+    assert facts["total"]["accuracy"] == model.metrics_.total()["accuracy"]
+    assert "warming" not in said(capsys, "inspect", "m")
+
+
+def test_compare_shows_baselines(classes, capsys):
+    out = said(
+        capsys, "compare", "stream.csv", "--target", "y", "--json", "--algorithm", "default", "--algorithm", "bsgd"
+    )
+    found = {row["model"]: row["total"] for row in map(json.loads, out.splitlines())}
+    assert list(found) == ["default", "bsgd", "majority so far", "no change", "linear SGD"]
+    y = classes["y"]
+    assert found["no change"]["accuracy"] == pytest.approx(np.mean(y[1:] == y[:-1]))
+    assert found["default"]["accuracy"] == parsimon.load("m").metrics_.total()["accuracy"]
+    counts = np.cumsum(y[:-1] == "high") * 2 / np.arange(1, len(y))
+    sure = counts != 1  # no tie
+    majority = np.where(counts > 1, "high", "low")
+    assert abs(found["majority so far"]["accuracy"] - np.mean(majority[sure] == y[1:][sure])) < 0.01
+
+
+def test_compare_regression(stream, capsys):
+    out = said(capsys, "compare", stream, "--target", "y", "--json", "--algorithm", "knlms")
+    found = {row["model"]: row["total"] for row in map(json.loads, out.splitlines())}
+    y = table()["y"]
+    mean = np.cumsum(y)[:-1] / np.arange(1, len(y))
+    assert found["mean so far"]["mse"] == pytest.approx(np.mean((y[1:] - mean) ** 2))
+    assert found["no change"]["mae"] == pytest.approx(np.mean(np.abs(np.diff(y))))
+
+
+def test_export_tells_the_encoding(stream, capsys):
+    said(capsys, "learn", stream, "--target", "y", "--algorithm", "knlms", "--model", "m")
+    out = said(capsys, "export", "m", "m.onnx")
+    model = parsimon.load("m")
+    assert "not part of it" in out and f"y = {model.scaler_.mean_:.9g} + {model.scaler_.scale_:.9g} f" in out
+    assert all(f"{i}" in out for i in range(model.encoder_.n_features_)) and "shop = town" in out
+    said(capsys, "export", "m", "m.h", "--name", "price")
+    assert "double price_predict" in Path("m.h").read_text()
+    assert said(capsys, "export", "m", "m.libsvm") and Path("m.libsvm").read_text().startswith("svm_type")
+
+
+# Errors
+
+
+def spoiled(line, text):
+    def spoil(lines):
+        return [*lines[:line], text + "\n", *lines[line + 1 :]]
+
+    return spoil
+
+
+BAD = {
+    "missing target": (None, ["--target", "Y"], "did you mean 'y'?"),
+    "ragged": (spoiled(700, "1.0,2.0,town"), [], "row 700: it has 3 values where the header has 4 columns"),
+    "no number": (spoiled(1400, "1.0,abc,town,3.0"), [], "column 'z' is taken for text"),
+    "infinite": (spoiled(900, "inf,1.0,town,3.0"), [], "row 900, column 'x': inf is infinite"),
+    "missing label": (spoiled(901, "1.0,1.0,town,"), [], "row 901, column 'y': the target is missing"),
+    "missing value": (spoiled(5, ",1.0,town,2.0"), ["--missing", "error"], "row 5, column 'x': the value is missing"),
+    "NaN": (spoiled(5, "nan,1.0,town,2.0"), ["--missing", "error"], "row 5, column 'x': the value is missing"),
+    "not UTF-8": (None, ["latin.csv"], "row 2, column 'shop': it is not UTF-8"),
+    "unknown option": (None, ["--budgett", "3"], "No such option: --budgett"),
+    "unknown algorithm": (None, ["--algorithm", "svm"], "unknown algorithm 'svm'; known are"),
+    "unknown task": (None, ["--task", "ranking"], "unknown task 'ranking'"),
+    "wrong task": (None, ["--algorithm", "knlms", "--task", "classification"], "knlms is not for classification"),
+    "budget": (None, ["--budget", "0"], "--budget"),
+    "unwritable": (None, ["--model", "nowhere/m"], "nowhere/m cannot be written"),
+    "a folder": (None, ["--plot", "."], "is a folder"),
+    "no such file": (None, ["streem.csv"], "did you mean 'stream.csv'?"),
+    "empty": (None, ["empty.csv"], "no rows"),
+    "header only": (None, ["header.csv"], "no rows"),
+    "an array": (None, ["a.json"], "one object a line"),
+    "bad JSON": (None, ["bad.jsonl"], "row 2 is not a JSON object"),
+    "cut off": (None, ["cut.csv.gz"], "cannot be read"),
+    "cut Parquet": (None, ["cut.parquet"], "cannot be read"),
+    "other target": (None, ["--model", "z.parsimon", "--resume"], "has --target z, not y"),
+    "other kind": (None, ["--model", "plain.parsimon", "--resume"], "holds a KNLMSRegressor"),
+    "damaged": (None, ["--model", "damaged.parsimon", "--resume"], "damaged"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_data_gets_a_line(stream, folder, capsys, name):
+    spoil, arguments, expected = BAD[name]
+    columns = table(300)
+    write_csv("small.csv", columns)
+    said(capsys, "learn", "small.csv", "--target", "z", "--model", "z.parsimon")
+    KNLMSRegressor(gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0]).save("plain.parsimon")
+    kept = Path("z.parsimon").read_bytes()
+    Path("damaged.parsimon").write_bytes(kept[:-5] + b"spoil")
+    Path("latin.csv").write_bytes("shop,y\nok,1\ncafé,2\n".encode("latin-1"))
+    Path("empty.csv").write_text("")
+    Path("header.csv").write_text("x,y\n")
+    Path("a.json").write_text("[{}]")
+    Path("bad.jsonl").write_text('{"x": 1, "y": 2}\n{"x": 1, \n')
+    Path("cut.csv.gz").write_bytes(gzip.compress(stream.read_bytes())[:-2000])
+    pa.parquet.write_table(pa.table(columns), "whole.parquet")
+    Path("cut.parquet").write_bytes(Path("whole.parquet").read_bytes()[:-100])
+    if spoil:
+        lines = stream.read_text().splitlines(keepends=True)
+        stream.write_text("".join(spoil(lines)))
+    positional = [a for a in arguments[:1] if not a.startswith("-")]
+    line = ["learn", *(positional or [stream]), *([] if "--target" in arguments else ["--target", "y"])]
+    before = {p: p.read_bytes() for p in folder.iterdir() if p.is_file()}
+    code = 0 if name == "no number" else 2  # text in the first block is text: a note says so
+    capsys.readouterr()
+    assert main([str(a) for a in [*line, *arguments[len(positional) :]]]) == code
+    err = capsys.readouterr().err
+    assert expected in err and len(err.splitlines()) <= 2 and "Traceback" not in err
+    assert {p: p.read_bytes() for p in folder.iterdir() if p.is_file()} == before
+
+
+def test_a_value_that_does_not_fit_later_names_its_row_and_keeps_what_was_learned(stream, capsys, monkeypatch):
+    monkeypatch.setattr(reading, "BLOCK", 20000)
+    lines = stream.read_text().splitlines(keepends=True)
+    stream.write_text("".join(spoiled(1400, "1.0,abc,town,3.0")(lines)))
+    err = said(capsys, "learn", stream, "--target", "y", "--model", "m", code=2)
+    assert "row 1,400, column 'z': 'abc' is no number" in err and "are learned and kept in m" in err
+    rows = parsimon.load("m").n_rows_
+    assert 0 < rows < 1400 and f"{rows:,} rows" in err
+    stream.write_text("".join(lines))
+    whole = totals(said(capsys, "learn", stream, "--target", "y"))
+    assert totals(said(capsys, "learn", stream, "--target", "y", "--model", "m", "--resume")) == whole
+
+
+USES = {
+    "predict without a column": (["predict", "m", "short.csv"], "there is no column 'shop'"),
+    "predict with a plain model": (["predict", "plain.parsimon", "stream.csv"], "holds a KNLMSRegressor"),
+    "no probabilities": (["predict", "m", "stream.csv", "--probabilities"], "gives no probabilities"),
+    "a column twice": (["predict", "m", "stream.csv", "--column", "x"], "has a column 'x' already"),
+    "a suffix": (["predict", "m", "stream.csv", "--out", "p.xls"], "p.xls"),
+    "merging tables": (["merge", "m", "m", "--out", "n"], "have no sum"),
+    "an unknown experiment": (["reproduce", "nothing"], "unknown experiment 'nothing'"),
+    "an unknown stream": (["datasets", "generate", "nothing"], "unknown data set 'nothing'"),
+    "no model": (["inspect", "none"], "there is no file none"),
+    "not a model": (["inspect", "stream.csv"], "damaged or not a model file"),
+    "an unknown format": (["export", "m", "m.xyz"], "give --format"),
+    "no such form": (["export", "c", "c.onnx"], "mixture"),
+    "nothing": ([], "Missing command"),
+    "comparing nothing": (["compare", "stream.csv", "--target", "y", "--algorithm", "bsgd"], "is for regression"),
+}
+
+
+@pytest.mark.parametrize("name", USES)
+def test_misuse_gets_a_line(stream, capsys, name):
+    arguments, expected = USES[name]
+    said(capsys, "learn", stream, "--target", "y", "--algorithm", "knlms", "--model", "m")
+    if name == "no such form":
+        said(capsys, "learn", stream, "--target", "shop", "--model", "c")
+    KNLMSRegressor(gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0]).save("plain.parsimon")
+    write_csv("short.csv", {k: v for k, v in table().items() if k != "shop"})
+    err = said(capsys, *arguments, code=2)
+    assert expected in err and len(err.splitlines()) <= 2
+
+
+@pytest.mark.parametrize("module", ["typer", "pyarrow"])
+def test_what_is_not_installed_is_named(module):
+    code = f"import sys; sys.modules[{module!r}] = None; from parsimon.cli import main; sys.exit(main(['--help']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert module in done.stderr and 'pip install "parsimon[cli]"' in done.stderr
+
+
+def test_nothing_imports_the_command_line():
+    package = Path(parsimon.__file__).parent
+    for path in package.rglob("*.py"):
+        if package / "cli" not in path.parents:
+            assert "parsimon.cli" not in path.read_text(), path
+
+
+def test_a_reader_that_leaves_is_no_error(stream):
+    shell = f"{' '.join(COMMAND)} datasets generate honeine --rows 100000 | head -2"
+    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("x1,x2,y\n") and not done.stderr
