@@ -75,7 +75,7 @@ soak: .venv/installed
 	$(BIN)/python tests/soak/polk.py
 	$(BIN)/python tests/soak/atoms.py
 	$(BIN)/python tests/soak/files.py
-	$(BIN)/python tests/soak/hostile.py
+	$(BIN)/python tests/soak/hostile_input.py
 
 # The papers' tables and figures, into results/.
 # `make experiments DATA=folder` reads real data sets from there; without it they are fetched by name.

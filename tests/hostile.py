@@ -1,4 +1,4 @@
-"""Hostile models, streams and calls, for `test_hostile.py` and `soak/hostile.py`; `sound.py` says what must hold whatever they are.
+"""Hostile models, streams and calls, for `test_hostile.py` and `soak/hostile_input.py`; `sound.py` says what must hold whatever they are.
 
 A case is a model and the calls made on it, drawn by hypothesis before any of them is made, so that a failing one shrinks. Large blocks come from named patterns with a few numbers to
 draw, small ones are drawn value by value.

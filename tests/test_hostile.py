@@ -1,4 +1,4 @@
-"""Whatever arrives: every call succeeds or says what is wrong, and the model stays sound. `soak/hostile.py` runs the same for longer."""
+"""Whatever arrives: every call succeeds or says what is wrong, and the model stays sound. `soak/hostile_input.py` runs the same for longer."""
 
 import copy
 

@@ -198,7 +198,7 @@ def test_bad_parameters_are_named_and_change_nothing(parameters, error, message)
         (np.ones((5, 3)), np.ones(4), "inconsistent numbers of samples"),
         (np.ones((5, 3)), np.ones((5, 2)), "y has 2 outputs, but 1 are expected"),
         (np.ones((5, 3)), None, "y is None"),
-        (np.array([["a", "b", "c"]]), np.ones(1), "could not convert"),
+        (np.array([["a", "b", "c"]]), np.ones(1), "X must hold numbers"),
         (np.full((1, 3), 1e200), np.ones(1), "k\\(x, x\\) of row 0"),
         (np.ones((2, 3)), np.array([1.0, 1e200]), "y is 1e\\+200 at row 1"),
     ],
@@ -207,12 +207,12 @@ def test_bad_blocks_are_named_and_change_nothing(X, y, message):
     A, B = stream(50)
     model = KNLMSRegressor(kernels.Polynomial(2)).fit(A, B[:, 0])
     before = state(model)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         model.partial_fit(X, y)
     assert state(model) == before
     fresh = KNLMSRegressor(kernels.Polynomial(2))
     if X.ndim == 2 and X.shape[1] == 3 and message != "y has 2 outputs, but 1 are expected":
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises((ValueError, TypeError), match=message):
             fresh.partial_fit(X, y)
         assert not hasattr(fresh, "n_features_in_")
 

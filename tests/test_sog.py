@@ -340,7 +340,7 @@ def test_a_kernel_that_fails_while_a_class_is_added_leaves_a_sound_model():
         return float(np.exp(-np.sum((x - z) ** 2)))
 
     X, y = plane(40)
-    model = SOGSVC(kernels.Function(k), bias=0.0).partial_fit(X, y > 0)
+    model = SOGSVC(kernels.Function(k), bias=0.0).partial_fit(X, (y > 0).astype(int))
     fail = True
     with pytest.raises(RuntimeError, match="no"):
         model.partial_fit(X[:1] + 0.1, [2])
@@ -348,4 +348,4 @@ def test_a_kernel_that_fails_while_a_class_is_added_leaves_a_sound_model():
     n = len(model._learner.dual()["value"])
     assert np.isfinite(model._learner.dual()["value"]).all()
     assert model._learner.n_outputs == n
-    assert np.isfinite(model.partial_fit(X, y > 0).predict(X)).all()
+    assert np.isfinite(model.partial_fit(X, (y > 0).astype(int)).predict(X)).all()

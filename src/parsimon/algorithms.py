@@ -273,7 +273,7 @@ def sog(
 ) -> Recipe:
     """Sparse online greedy support vector machines (Engel, Mannor & Meir 2002): regression with the squared loss, classification with the squared hinge."""
     if box is not None:
-        real("box", box, above=0, at_most=1e50)
+        real("box", box, above=0, at_most=1e100)
         if isinstance(loss, SquaredHinge):
             box = 0.5 * box  # w = alpha* - alpha is in [-box, box] when each of them is within half of it
     return Recipe(

@@ -243,7 +243,7 @@ class DualAscent(Update):
     def __post_init__(self) -> None:
         real("epsilon", self.epsilon, at_least=0, at_most=1e100)
         if self.box is not None:
-            real("box", self.box, above=0, at_most=1e50)
+            real("box", self.box, above=0, at_most=1e100)
         lookup(STEPS, self.step, "step")
 
     def core(self) -> _core.Update:

@@ -216,7 +216,8 @@ def _estimator_facts(model: Any) -> dict[str, Any]:
     facts: dict[str, Any] = {"parameters": _parameters(model)}
     for name, attribute in {"centres": "n_centers_", "bytes": "nbytes_", "samples": "n_samples_seen_"}.items():
         if hasattr(model, attribute):
-            facts[name] = getattr(model, attribute)
+            value = getattr(model, attribute)
+            facts[name] = value.tolist() if hasattr(value, "tolist") else value  # one for each class, or a number
     if hasattr(model, "kernel_"):
         facts["kernel"] = repr(model.kernel_)
         if hasattr(model, "norm"):  # one expansion

@@ -1,4 +1,4 @@
-"""Hostile streams and calls by the ten thousand: ``make soak``, or ``python tests/soak/hostile.py --seed 1 --cases 50000``.
+"""Hostile streams and calls by the ten thousand: ``make soak``, or ``python tests/soak/hostile_input.py --seed 1 --cases 50000``.
 
 The generators of `tests/hostile.py` and the properties of `tests/sound.py`, with larger blocks too. A case is a history of calls (three fifths of them), a block beside its rows, or a block in another form. What fails is
 printed once for each kind of failure, and all are counted: `tests/test_hostile.py` finds the smallest case of a kind.
@@ -15,7 +15,6 @@ from collections import Counter
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-sys.path.remove(str(Path(__file__).parent))  # this file has the name of the one it needs
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import hostile
