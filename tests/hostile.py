@@ -310,7 +310,7 @@ BAD_LABELS = {
     "fractions": lambda y: np.arange(len(y)) + 0.5,
     "None": lambda y: [None] * len(y),
     "bytes": lambda y: [b"a"] * len(y),
-    "mixed": lambda y: np.array([1, "a", None] * len(y), dtype=object)[: len(y)],
+    "mixed": lambda y: np.array([None, 1, "a"] * len(y), dtype=object)[: len(y)],
     "sets": lambda y: [{1}] * len(y),
     "dates": lambda y: np.full(len(y), "2020-01-01", dtype="M8[D]"),
     "long doubles": lambda y: np.ones(len(y), dtype=np.longdouble),
