@@ -76,13 +76,12 @@ def main():
     tell("1 round, 2 workers", two.model, two.seconds, two.bytes_sent)
     alone = min((clone(model).partial_fit(*shard) for shard in shards), key=lambda m: -m.score(X_test, y_test))
     tell("the best shard alone", alone, 0.0, 0)
-    passes = {"one pass, no shards": {}, "the same, mean over the second half": {"average": len(X) // 2}}
-    if "step_size" in TUNED.get(name, {}):
-        passes = {
-            f"{what}, step size {TUNED[name]['step_size']:g}": {**options, **TUNED[name]}
-            for what, options in passes.items()
-        } | {"one pass, no shards": {}}
-    for what, options in passes.items():
+    tuned = TUNED.get(name, {})
+    for what, options in (
+        ("one pass, no shards", {}),
+        (f"one pass, {tuned or 'the same'}", tuned),
+        ("the same, mean over the second half", {**tuned, "average": len(X) // 2}),
+    ):
         sequential = clone(model).set_params(**options)
         taken = seconds(lambda sequential=sequential: sequential.partial_fit(X, y))
         tell(what, sequential, taken, 0)

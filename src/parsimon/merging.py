@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -33,8 +34,18 @@ __all__ = ["Merged", "distance", "merge", "norm"]
 Array = NDArray[np.float64]
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: Matrix products round differently with the number of threads: a merge is the same wherever it is done.
-one_thread: Callable[[F], F] = threadpool_limits.wrap(limits=1, user_api="blas")
+
+def one_thread(function: F) -> F:
+    """Let a function compute with one thread: matrix products round differently with their number, and a merge is the same wherever it is done."""
+
+    @wraps(function)
+    def limited(*args: Any, **kwargs: Any) -> Any:
+        with threadpool_limits(limits=1, user_api="blas"):
+            return function(*args, **kwargs)
+
+    return limited  # type: ignore[return-value]
+
+
 Indices = NDArray[np.int64]
 
 #: Parameters in which models that are merged may differ.
@@ -134,8 +145,7 @@ def merge(
 
 def compress(model: Any, budget: int | None, tolerance: float | None) -> Merged:
     """Return a model with fewer centres, and how far it is from what it was. The same as ``model.compress(...)``, which does it in place."""
-    if budget is None and tolerance is None:
-        raise TypeError("compress needs a budget or a tolerance")
+    _require_limit(budget, tolerance)
     _require_alike([model], budget)
     parts = _Parts([model], [1])
     return _merged(_like(model, parts), parts, np.ones(1), budget, tolerance)
@@ -144,15 +154,14 @@ def compress(model: Any, budget: int | None, tolerance: float | None) -> Merged:
 @one_thread
 def compressed(
     kernel: Kernel, centres: Array, weights: Array, budget: int | None, tolerance: float | None
-) -> tuple[Array, Array, float]:
-    """Return centres and weights of what is left of sum_j w_j k(d_j, .), and how far it is from that: centres (m, d), weights (m, C)."""
-    if budget is None and tolerance is None:
-        raise TypeError("compress needs a budget or a tolerance")
+) -> tuple[Array, Array, float, int]:
+    """Return centres (m, d) and weights (m, C) of what is left of sum_j w_j k(d_j, .), how far it is from that, and how many different centres there were."""
+    _require_limit(budget, tolerance)
     distinct, (rows,) = union([centres])
     W = np.zeros((len(distinct), weights.shape[1]))
     np.add.at(W, rows, weights)
     kept, cost = _compressed(kernel, distinct, W, budget, tolerance, factor=False)
-    return distinct[kept.rows], kept.weights, float(np.sqrt(cost))
+    return distinct[kept.rows], kept.weights, float(np.sqrt(cost)), len(distinct)
 
 
 @one_thread
@@ -187,7 +196,12 @@ def _merged(model: Any, parts: _Parts, shares: Array, budget: int | None, tolera
 
 def norm(model: Any) -> float:
     """Return ||f|| in the RKHS, the outputs' squares summed. The same as ``model.norm()``."""
-    return float(np.sqrt(_quadratic(_kernel(model), *_expansion(model))))
+    return float(np.sqrt(squared_norm(model)))
+
+
+def squared_norm(model: Any) -> float:
+    """Return sum_c ||f_c||^2 in the RKHS."""
+    return _quadratic(_kernel(model), *_expansion(model))
 
 
 def distance(model: Any, other: Any) -> float:
@@ -271,8 +285,8 @@ def _newest(kernel: Kernel, parts: _Parts, W: Array, budget: int | None) -> tupl
     for rows in parts.rows:
         np.maximum.at(age, rows, np.arange(1, len(rows) + 1) - len(rows))
     order = np.argsort(age, kind="stable")
-    kept = _Kept(order if budget is None else order[-budget:], np.empty(0))
-    kept.weights = np.ascontiguousarray(W[kept.rows])
+    rows = order if budget is None else order[-budget:]
+    kept = _Kept(rows, np.ascontiguousarray(W[rows]))
     return kept, _quadratic(kernel, parts.centres, kept.differences(W))
 
 
@@ -312,10 +326,10 @@ class _Parts:
     def total(self, name: str) -> int:
         return sum(times * counts[name] for times, (_, counts) in zip(self.times, self.states, strict=True))
 
-    def each(self, i: int, name: str) -> Array:
-        """Return an array of model i, (m, outputs) in its own order."""
+    def own_weights(self, i: int) -> Array:
+        """Return the weights of model i, (m, outputs) in its own order."""
         n = len(self.columns[i]) * (2 if self.averages else 1)
-        values: Array = self.states[i][0][name].reshape(n, len(self.rows[i])).T
+        values: Array = self.states[i][0]["dictionary.weights"].reshape(n, len(self.rows[i])).T
         return values
 
     def weights(self, shares: Array) -> Array:
@@ -323,7 +337,7 @@ class _Parts:
         C = self.n_outputs
         W = np.zeros((len(self.centres), 2 * C if self.averages else C))
         for i, share in enumerate(shares):
-            own, k = self.each(i, "dictionary.weights"), len(self.columns[i])
+            own, k = self.own_weights(i), len(self.columns[i])
             np.add.at(W, np.ix_(self.rows[i], self.columns[i]), share * own[:, :k])
             if self.averages:  # what is predicted with: f itself until there is a mean
                 means = own[:, k:] if self.states[i][1]["averaged"] else own[:, :k]
@@ -480,6 +494,11 @@ def _require_alike(models: list[Any], budget: int | None) -> None:
             raise ValueError(
                 f"models[0] has {first._learner.n_outputs} outputs, models[{i}] {model._learner.n_outputs}"
             )
+
+
+def _require_limit(budget: int | None, tolerance: float | None) -> None:
+    if budget is None and tolerance is None:
+        raise TypeError("compress needs a budget or a tolerance")
 
 
 def _shares(models: list[Any], weights: ArrayLike | None, since: Any) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from parsimon import losses
+from parsimon import losses, merging
 from parsimon._parts import real
 from parsimon.diagnostics._assumptions import AssumptionError
 from parsimon.diagnostics._dense import _model
@@ -40,9 +40,8 @@ def squared_norm(model: Any) -> float:
     >>> round(squared_norm(model), 3) == round(float(model.weights_[0]) ** 2, 3)
     True
     """
-    kernel, centers = _model(model)
-    W = np.asarray(model.weights_).reshape(len(centers), -1)
-    return float(np.einsum("ic,ij,jc->", W, kernel(centers), W))
+    _model(model)
+    return merging.squared_norm(model)
 
 
 def convergence_radius(step_size: float, parsimony: float, alpha: float, sigma: float) -> float:

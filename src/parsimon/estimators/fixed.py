@@ -63,8 +63,9 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
 
     def compress(self, budget: int | None = None, *, tolerance: float | None = None) -> merging.Merged:
         """Project out the centres without which f moves least, as long as it stays within `tolerance` (a norm) or there are more than `budget`, and return what that came to."""
-        before = len(np.unique(self.centers_, axis=0))
-        centres, weights, distance = merging.compressed(self.kernel, self.centers_, self.weights_, budget, tolerance)
+        centres, weights, distance, before = merging.compressed(
+            self.kernel, self.centers_, self.weights_, budget, tolerance
+        )
         self.centers, self.weights = centres, weights if np.ndim(self.weights) == 2 else weights[:, 0]
         return merging.Merged(self, distance, before, self.n_centers_)
 
