@@ -11,7 +11,7 @@ SOURCES := core/*.?pp core/*/*.?pp bindings/*.?pp benchmarks/*.cpp
 demo: .venv/installed
 	$(BIN)/python -m parsimon.experiments.demo
 
-test: .venv/installed core-test wheel
+test: .venv/test core-test wheel
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile  # the matrices are tiny: threads would only wait for each other
 
 .venv/tools:
@@ -26,10 +26,15 @@ test: .venv/installed core-test wheel
 FORCE:
 
 .venv/installed: .venv/tools .venv/modules $(NATIVE)
+	$(PIP) install --no-build-isolation -C cmake.define.PARSIMON_WERROR=ON -e ".[plot,cli]"
+	@touch $@
+
+# What only the tests need: peers and engines, some hundreds of megabytes.
+.venv/test: .venv/installed
 	$(PIP) install --no-build-isolation -C cmake.define.PARSIMON_WERROR=ON -e ".[test]"
 	@touch $@
 
-.venv/dev: .venv/installed
+.venv/dev: .venv/test
 	$(PIP) install --no-build-isolation -C cmake.define.PARSIMON_WERROR=ON -e ".[test,dev]"
 	@touch $@
 
@@ -70,7 +75,7 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/run.py
 
 # Long runs that must hold: a million samples and more.
-soak: .venv/installed
+soak: .venv/test
 	$(BIN)/python tests/soak/krls.py
 	$(BIN)/python tests/soak/polk.py
 	$(BIN)/python tests/soak/atoms.py
