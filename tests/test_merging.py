@@ -257,6 +257,9 @@ def test_what_cannot_be_merged_says_why():
     for weights in ([1.0], [1.0, np.nan]):
         with pytest.raises(ValueError, match="weights"):
             merge([one, one], weights)
+    for other in ("x", KernelDictionaryLearning(3).fit(X)):
+        with pytest.raises(TypeError, match="one kernel expansion"):
+            one.distance(other)
     with pytest.raises(ValueError, match="different kernels"):
         one.distance(KNLMSRegressor(gamma=2.0).fit(X, y))
 

@@ -541,6 +541,8 @@ def _met(models: list[Any]) -> NDArray[Any] | None:
 
 
 def _kernel(model: Any) -> Kernel:
+    if not hasattr(type(model), "weights_"):
+        raise TypeError(f"expected a model of one kernel expansion, got {model!r}")
     if hasattr(model, "fit"):
         check_is_fitted(model)
     kernel: Kernel = model.kernel_
