@@ -499,9 +499,9 @@ void Dictionary::evaluate(const Look& look, double* f) const {
 }
 
 void Dictionary::predict(const double* x, std::size_t n, std::size_t first_output, std::size_t outputs, double* out) const {
-    constexpr std::size_t tile_bytes = 1 << 18;  // a tile of kernel rows stays in the second-level cache
+    constexpr std::size_t tile_bytes = 1 << 18;  // a tile of kernel rows stays in the second-level cache, unless there are many centres
     const std::size_t stride = std::max(simd::padded(size_), simd::panel_width);
-    const std::size_t tile = std::clamp<std::size_t>(tile_bytes / (stride * sizeof(double)) / 4 * 4, 4, 256);
+    const std::size_t tile = std::clamp<std::size_t>(tile_bytes / (stride * sizeof(double)) / 4 * 4, simd::row_block, 256);
     Scratch scratch;
     auto points = scratch.take(std::min(tile, n) * depth());
     auto rows = scratch.take(std::min(tile, n) * stride);

@@ -63,18 +63,24 @@ struct Linear : InnerProduct {
     static PARSIMON_INLINE Pack value(const Pack& xy, const Shape&) { return xy; }
 };
 
-// R rows against Q panels, all sums in registers. A value depends on its own row and centre alone, whatever R and Q are.
+// Features first..last-1 of a sum over n; what came before is in the block, and so is what comes after the last.
+struct Span {
+    std::size_t first, last, n;
+};
+
+// R rows against Q panels, all sums in registers. A value depends on its own row and centre alone, whatever R, Q and the spans are.
 template <class Kernel, std::size_t R, std::size_t Q>
-PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Panels& centres, std::size_t panel, std::size_t n_features,
-                          const Shape& shape, const Block& out) {
+PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Panels& centres, std::size_t panel, const Span& span, const Shape& shape,
+                          const Block& out) {
     const double* point[R];
     const double* centre[Q];
+    const auto place = [&](std::size_t r, std::size_t q) { return out.data + (row + r) * out.stride + (panel + q) * lanes; };
     for (std::size_t r = 0; r < R; ++r) point[r] = x.data + (row + r) * x.stride;
     for (std::size_t q = 0; q < Q; ++q) centre[q] = centres.data + (panel + q) * centres.depth * lanes;
     Pack acc[R][Q];
     for (std::size_t r = 0; r < R; ++r)
-        for (std::size_t q = 0; q < Q; ++q) acc[r][q] = broadcast(0.0);
-    for (std::size_t f = 0; f < n_features; ++f) {
+        for (std::size_t q = 0; q < Q; ++q) acc[r][q] = span.first == 0 ? broadcast(0.0) : load(place(r, q));
+    for (std::size_t f = span.first; f < span.last; ++f) {
         Pack c[Q];
         for (std::size_t q = 0; q < Q; ++q) c[q] = load(centre[q] + f * lanes);
         for (std::size_t r = 0; r < R; ++r) {
@@ -83,19 +89,31 @@ PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Panels& centres,
         }
     }
     for (std::size_t r = 0; r < R; ++r)
-        for (std::size_t q = 0; q < Q; ++q) store(out.data + (row + r) * out.stride + (panel + q) * lanes, Kernel::value(acc[r][q], shape));
+        for (std::size_t q = 0; q < Q; ++q) store(place(r, q), span.last == span.n ? Kernel::value(acc[r][q], shape) : acc[r][q]);
 }
 
+// Rows in blocks that stay in the second-level cache, for them all features in spans, and for these a few panels that stay in the first.
 template <class Kernel>
 void evaluate(const Rows& x, const Panels& centres, std::size_t n_features, const Shape& shape, const Block& out) {
-    constexpr std::size_t row_tile = 4, panel_tile = 4;
-    std::size_t row = 0;
-    for (; row + row_tile <= x.count; row += row_tile)
-        for (std::size_t p = 0; p < centres.count; ++p) tile<Kernel, row_tile, 1>(x, row, centres, p, n_features, shape, out);
-    for (; row < x.count; ++row) {
+    constexpr std::size_t row_tile = 4, panel_tile = 4, span_length = 256, near_values = 2048;
+    const std::size_t whole = x.count / row_tile * row_tile;
+    for (std::size_t block = 0; block < whole; block += row_block) {
+        const std::size_t end = block + row_block < whole ? block + row_block : whole;
+        for (std::size_t f = 0; f == 0 || f < n_features; f += span_length) {
+            const Span span = {f, f + span_length < n_features ? f + span_length : n_features, n_features};
+            const std::size_t near = near_values / lanes / (span.last - f + 1) + 1;
+            for (std::size_t p = 0; p < centres.count; p += near) {
+                const std::size_t last = p + near < centres.count ? p + near : centres.count;
+                for (std::size_t row = block; row < end; row += row_tile)
+                    for (std::size_t q = p; q < last; ++q) tile<Kernel, row_tile, 1>(x, row, centres, q, span, shape, out);
+            }
+        }
+    }
+    const Span all = {0, n_features, n_features};
+    for (std::size_t row = whole; row < x.count; ++row) {
         std::size_t p = 0;
-        for (; p + panel_tile <= centres.count; p += panel_tile) tile<Kernel, 1, panel_tile>(x, row, centres, p, n_features, shape, out);
-        for (; p < centres.count; ++p) tile<Kernel, 1, 1>(x, row, centres, p, n_features, shape, out);
+        for (; p + panel_tile <= centres.count; p += panel_tile) tile<Kernel, 1, panel_tile>(x, row, centres, p, all, shape, out);
+        for (; p < centres.count; ++p) tile<Kernel, 1, 1>(x, row, centres, p, all, shape, out);
     }
 }
 

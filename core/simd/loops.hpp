@@ -9,6 +9,7 @@
 namespace parsimon::simd {
 
 constexpr std::size_t panel_width = 8;  // centres that lie side by side in a panel
+constexpr std::size_t row_block = 64;   // rows for which centres are fetched once, if that many are evaluated at a time
 
 constexpr std::size_t padded(std::size_t n) { return (n + panel_width - 1) / panel_width * panel_width; }
 
