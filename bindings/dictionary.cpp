@@ -94,6 +94,20 @@ nb::list add(Handle& handle, const Matrix& X, const Matrix& W) {
     return result;
 }
 
+// Terms W_i k(x_i, .) as the centres of an empty dictionary, with the factor S (n, n) that they have.
+void adopt(Handle& handle, const Matrix& X, const Matrix& W, const Matrix& S) {
+    handle.require_factor();
+    require_columns(X.shape(1), handle.dictionary.n_features(), "X");
+    require_columns(W.shape(1), handle.dictionary.n_outputs(), "W");
+    const std::size_t n = X.shape(0);
+    if (W.shape(0) != n || S.shape(0) != n || S.shape(1) != n)
+        throw nb::value_error("X, W and S must have as many rows, and S as many columns");
+    if (handle.dictionary.size() > 0 || handle.dictionary.needs().neighbours)
+        throw nb::value_error("only an empty dictionary without neighbours adopts centres");
+    nb::gil_scoped_release release;
+    handle.dictionary.adopt(X.data(), W.data(), n, S.data());
+}
+
 nb::tuple state(Handle& handle) {
     State state;
     handle.dictionary.visit(StateVisitor::writer(state));
@@ -131,6 +145,7 @@ void bind_dictionary(nb::module_& m) {
         .def("look", &describe_look, nb::arg("x"))
         .def("append", &append, nb::arg("x"), nb::arg("w"))
         .def("add", &add, nb::arg("X"), nb::arg("W"))
+        .def("adopt", &adopt, nb::arg("X"), nb::arg("W"), nb::arg("S"))
         .def("state", &state)
         .def("replace", &replace, nb::arg("j"), nb::arg("z"), nb::arg("w"))
         .def(

@@ -98,7 +98,7 @@ bool Dictionary::make_room(std::size_t more) {
 
 void Dictionary::reserve_scratch(std::size_t batch) {
     const std::size_t rows = std::max<std::size_t>(batch, needs_.factor ? 2 * TriangularFactor::most_at_once + 1 : 1) * capacity_;
-    scratch_.reserve(kernel_->levels() + 2, rows + depth() + (n_features_ + 1) * simd::panel_width);
+    scratch_.reserve(kernel_->levels() + 3, rows + simd::panel_width * (depth() + 1));
 }
 
 void Dictionary::look(Looks& looks, const double* x, std::size_t n) {
@@ -319,6 +319,21 @@ void Dictionary::add(const double* x, const double* w, std::size_t n, Looks& loo
     }
 }
 
+void Dictionary::adopt(const double* x, const double* w, std::size_t n, const double* S) {
+    make_room(n);
+    auto point = scratch_.take(depth());
+    for (std::size_t i = 0; i < n; ++i) {
+        annotate(*kernel_, x + i * n_features_, 1, n_features_, depth(), point.data(), scratch_);
+        points_.append(point.data());
+        kernel_->diagonal({point.data(), 1, depth()}, n_features_, 0, diagonal_.data() + i, scratch_);
+        for (std::size_t c = 0; c < n_outputs_; ++c) weights(c)[i] = w[i * n_outputs_ + c];
+        factor_.append(1.0, S + i * n, S[i * n + i]);
+    }
+    size_ = n;
+    changes_ += n;
+    next_probe_ = changes_ + probe_interval();
+}
+
 double Dictionary::project_out(std::size_t j) {
     factor_.condition_out(j);
     const double* n = aligned_.empty() ? nullptr : column_from_carry(j);
@@ -518,13 +533,17 @@ void Dictionary::predict(const double* x, std::size_t n, std::size_t first_outpu
 double Dictionary::drift() {
     const auto& loops = simd::loops();
     const std::size_t m = size_, stride = simd::padded(m);
-    auto work = scratch_.take(5 * stride);
-    double *z = work.data(), *row = z + stride, *product = row + stride, *t = product + stride, *a = t + stride;
+    auto work = scratch_.take(4 * stride);
+    double *z = work.data(), *product = z + stride, *t = product + stride, *a = t + stride;
     // In units of sqrt(k(d_i, d_i)), so that the scale of the kernel does not matter.
     for (std::size_t i = 0; i < m; ++i) z[i] = random_sign(changes_, i) / std::sqrt(diagonal_[i]);
-    for (std::size_t i = 0; i < m; ++i) {
-        gram_row(i, row);
-        product[i] = loops.dot(row, z, m) + needs_.ridge * z[i];
+    for (std::size_t first = 0; first < m; first += simd::panel_width) {
+        const std::size_t count = std::min(simd::panel_width, m - first);
+        auto points = scratch_.take(count * depth()), rows = scratch_.take(count * stride);
+        for (std::size_t r = 0; r < count; ++r) points_.copy(first + r, points.data() + r * depth(), depth());
+        kernel_->rows({points.data(), count, depth()}, points_.panels(), n_features_, 0, {rows.data(), stride}, scratch_);
+        for (std::size_t r = 0; r < count; ++r)
+            product[first + r] = loops.dot(rows.data() + r * stride, z, m) + needs_.ridge * z[first + r];
     }
     std::fill_n(a, stride, 0.0);
     std::fill(product + m, product + stride, 0.0);
@@ -540,7 +559,7 @@ double Dictionary::drift() {
 
 void Dictionary::maintain() {
     if (!needs_.factor || changes_ < next_probe_) return;
-    next_probe_ = changes_ + 4 * size_ + 64;
+    next_probe_ = changes_ + probe_interval();
     if (!(drift() <= drift_limit))
         rebuild();
     else

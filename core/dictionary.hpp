@@ -143,6 +143,8 @@ public:
     // Adds n terms w_i k(x_i, .) to f, x (n, n_features), w (n, n_outputs): each is a new centre or, where the factor would not bear that,
     // projected onto the span; `entered` (n,) says which. `looks` is where they are looked at, as many at a time as it has room for.
     void add(const double* x, const double* w, std::size_t n, Looks& looks, bool* entered);
+    // The same into an empty dictionary without neighbours, with a factor S (n, n) that is known already.
+    void adopt(const double* x, const double* w, std::size_t n, const double* S);
     // The others take over: f becomes its projection onto them. Returns the cost. Requires a factor.
     double project_out(std::size_t j);
     // Destructive matching pursuit with pre-fitting (Koppel et al. 2019): the cheapest centre is projected out, again and again, while
@@ -215,6 +217,7 @@ private:
     std::vector<std::size_t> neighbour_;       // which is that
     std::vector<Aligned*> aligned_;
     Scratch scratch_;
+    std::uint64_t probe_interval() const { return 4 * size_ + 64; }
     std::uint64_t changes_ = 0, next_probe_ = 64, rebuilds_ = 0;
 };
 

@@ -78,10 +78,7 @@ class Pairs:
 
     def round(self, start, spans):
         parts = [rounds.learn(start, X[a:b], y[a:b]) for (X, y), (a, b) in zip(self.shards, spans, strict=True)]
-        while len(parts) > 1:
-            merged = [rounds.combine([a, b], start) for a, b in zip(parts[::2], parts[1::2], strict=False)]
-            parts = merged + parts[len(parts) - len(parts) % 2 :]
-        return parts[0], 0
+        return rounds.combine_all(parts, start), 0
 
 
 def assert_same(a, b):

@@ -126,7 +126,7 @@ def test_partitions_of_unlike_size(spark):
         model, _ = engine.round(start, spans)
         blocks = [(X[:45], y[:45]), (X[45:], y[45:]), (X[:7], y[:7]), (X[:1], y[:1])]
         parts = [distributed.rounds.learn(start, A[f:t], b[f:t]) for (A, b), (f, t) in zip(blocks, spans, strict=True)]
-        assert same(loads(model), loads(distributed.rounds.combine(parts, start)))
+        assert same(loads(model), loads(distributed.rounds.combine_all(parts, start)))
         start = model
     assert engine.round(start, [(0, 0)] * 4) == (start, 0)
     cached = spark.sparkContext._jsc.getPersistentRDDs

@@ -21,7 +21,7 @@ from scipy.linalg import cho_factor, cho_solve, qr, solve_triangular
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from parsimon import _core, updates
+from parsimon import _core, _pursuit, updates
 from parsimon._parts import joined, real, whole
 from parsimon.compression import Oldest
 from parsimon.kernels import Kernel
@@ -161,7 +161,7 @@ def compressed(
     W = np.zeros((len(distinct), weights.shape[1]))
     np.add.at(W, rows, weights)
     kept, cost = _compressed(kernel, distinct, W, budget, tolerance, factor=False)
-    return distinct[kept.rows], kept.weights, float(np.sqrt(cost)), len(distinct)
+    return distinct[kept.rows], kept.weights, float(np.sqrt(cost.sum())), len(distinct)
 
 
 @one_thread
@@ -171,15 +171,19 @@ def _merged(model: Any, parts: _Parts, shares: Array, budget: int | None, tolera
     learner = recipe.build(model.n_features_in_, parts.n_outputs)
     W = parts.weights(shares)
     if isinstance(recipe.compression, Oldest) and tolerance is None:
-        kept, cost = _newest(model.kernel_, parts, W, budget)
+        kept, costs = _newest(model.kernel_, parts, W, budget)
     else:
-        kept, cost = _compressed(model.kernel_, parts.centres, W, budget, tolerance, factor=learner.needs[0])
+        kept, costs = _compressed(model.kernel_, parts.centres, W, budget, tolerance, factor=learner.needs[0])
     held = _core.Dictionary(recipe.kernel.core(), model.n_features_in_, W.shape[1], *learner.needs)
-    entered = np.array(held.add(parts.centres[kept.rows], kept.weights), dtype=bool)
-    if not entered.all():  # a ridge may let fewer in
-        kept = _Kept(kept.rows[entered], np.ascontiguousarray(held.weights()))
-    if not entered.all() or parts.averages:
-        cost = _quadratic(model.kernel_, parts.centres, parts.shown(kept.differences(W)))
+    centres, weights = parts.centres[kept.rows], np.ascontiguousarray(kept.weights)
+    if kept.factor is not None and learner.needs == (True, False, 0.0):
+        held.adopt(centres, weights, np.ascontiguousarray(kept.factor))
+    else:
+        entered = np.array(held.add(centres, weights), dtype=bool)
+        if not entered.all():  # a ridge may let fewer in
+            kept = _Kept(kept.rows[entered], np.ascontiguousarray(held.weights()))
+            costs = _quadratic(model.kernel_, parts.centres, kept.differences(W))
+    cost = float(parts.shown(costs).sum())
     (centre_arrays, centre_counts), (more, steps) = held.state(), _learned(recipe, parts, shares, kept)
     arrays = {f"dictionary.{name}": value for name, value in centre_arrays.items()}
     arrays.update({f"update.{name}": value for name, value in more.items()})
@@ -201,7 +205,7 @@ def norm(model: Any) -> float:
 
 def squared_norm(model: Any) -> float:
     """Return sum_c ||f_c||^2 in the RKHS."""
-    return _quadratic(_kernel(model), *_expansion(model))
+    return float(_quadratic(_kernel(model), *_expansion(model)).sum())
 
 
 def distance(model: Any, other: Any) -> float:
@@ -223,7 +227,7 @@ def distance(model: Any, other: Any) -> float:
     D = np.zeros((len(centres), len(every)))
     np.add.at(D, np.ix_(first, columns[0]), V)
     np.subtract.at(D, np.ix_(second, columns[1]), W)
-    return float(np.sqrt(_quadratic(_kernel(model), centres, D)))
+    return float(np.sqrt(_quadratic(_kernel(model), centres, D).sum()))
 
 
 def union(dictionaries: Sequence[Array]) -> tuple[Array, list[Indices]]:
@@ -237,10 +241,11 @@ def union(dictionaries: Sequence[Array]) -> tuple[Array, list[Indices]]:
 
 @dataclass
 class _Kept:
-    """Which of the centres are left, and their weights (m, outputs)."""
+    """Which of the centres are left, their weights (m, outputs), and S with S'S = K^-1 over them where it is known."""
 
     rows: Indices
     weights: Array
+    factor: Array | None = None
 
     def differences(self, W: Array) -> Array:
         """Return the coefficients of f - f~ over all centres."""
@@ -251,35 +256,48 @@ class _Kept:
 
 def _compressed(
     kernel: Kernel, centres: Array, W: Array, budget: int | None, tolerance: float | None, *, factor: bool
-) -> tuple[_Kept, float]:
-    """Return what is kept of the function with weights W over centres, and ||f - f~||^2."""
+) -> tuple[_Kept, Array]:
+    """Return what is kept of the function with weights W over centres, and ||f - f~||^2 for each output."""
     most = len(centres) if budget is None else whole("budget", budget, at_least=1)
     allowance = 0.0 if tolerance is None else real("tolerance", tolerance, at_least=0) ** 2
     if not factor and len(centres) <= most and allowance == 0.0:
-        return _Kept(np.arange(len(centres)), W), 0.0
-    # Centres that the factor can bear, then f projected onto their span, then matching pursuit within it: the two errors are orthogonal.
-    dictionary = _core.Dictionary(kernel.core(), centres.shape[1], W.shape[1], True, False, reserve=len(centres))
-    entered = np.array(dictionary.add(centres, np.zeros_like(W)), dtype=bool)
-    held, spent, aside = W[entered], 0.0, np.empty(0, dtype=np.int64)
-    if not entered.all():
-        S, rows = dictionary.factor(), kernel(centres[~entered], centres[entered])
-        onto = (rows @ S.T) @ S
-        gram = kernel(centres[~entered]) - onto @ rows.T
-        cost = max(float(np.einsum("ic,ij,jc->", W[~entered], gram, W[~entered])), 0.0)
-        if factor or cost <= allowance or len(centres) > most:
-            held, spent = held + onto.T @ W[~entered], cost
+        return _Kept(np.arange(len(centres)), W), np.zeros(W.shape[1])
+    # Centres that a factor can bear, then f projected onto their span, then matching pursuit within it: the two errors are orthogonal.
+    K = _pursuit.gram(kernel, centres)
+    rows, S = _bearable(kernel, centres, K)
+    values, aside = _pursuit.product(K, W), np.setdiff1d(np.arange(len(K)), rows)
+    cost = 0.0
+    if len(aside):
+        onto = _Kept(rows, _pursuit.solve(S, values[rows]))
+        cost = float(_pursuit.squares(K, onto.differences(W)).sum())
+        if factor or cost <= allowance or len(K) > most:
+            aside = aside[:0]
         else:  # nothing asks them to leave
-            aside = np.flatnonzero(~entered)
-    dictionary.set_weights(np.ascontiguousarray(held))
-    if len(dictionary) > most or allowance > 0.0:
-        spent += dictionary.prune(max(allowance - spent, 0.0), most)
-    places = {row.tobytes(): i for i, row in enumerate(centres)}
-    rows_left = np.array([places[row.tobytes()] for row in dictionary.centers() + 0.0], dtype=np.int64)
-    weights = np.concatenate([dictionary.weights(), W[aside]])
-    return _Kept(np.concatenate([rows_left, aside]), np.ascontiguousarray(weights)), spent
+            cost, values = 0.0, values - kernel(centres, centres[aside]) @ W[aside]
+    if len(rows) > most or allowance > 0.0:
+        left = _pursuit.pursue(kernel, centres, K, values, rows, S, most, max(allowance - cost, 0.0))
+        if len(left) < len(rows):
+            among, S = _bearable(kernel, centres[left], _pursuit.among(K, left))
+            rows = left[among]
+    if not len(aside) and len(rows) == len(K):
+        return _Kept(rows, W, S), np.zeros(W.shape[1])
+    weights = _pursuit.solve(S, values[rows])
+    kept = _Kept(np.concatenate([rows, aside]), np.concatenate([weights, W[aside]]), None if len(aside) else S)
+    return kept, _pursuit.squares(K, kept.differences(W))
 
 
-def _newest(kernel: Kernel, parts: _Parts, W: Array, budget: int | None) -> tuple[_Kept, float]:
+def _bearable(kernel: Kernel, centres: Array, K: Array) -> tuple[Indices, Array]:
+    """Return the centres of which a dictionary can keep a factor, and that factor."""
+    diagonal = np.diag(K)
+    S = _pursuit.inverse_factor(K) if diagonal.min(initial=1.0) > 1e-100 else None
+    if S is not None and _pursuit.is_sound(S, diagonal):
+        return np.arange(len(K)), S
+    dictionary = _core.Dictionary(kernel.core(), centres.shape[1], 1, True, False, reserve=len(K))
+    entered = np.array(dictionary.add(centres, np.zeros((len(K), 1))), dtype=bool)
+    return np.flatnonzero(entered), dictionary.factor()
+
+
+def _newest(kernel: Kernel, parts: _Parts, W: Array, budget: int | None) -> tuple[_Kept, Array]:
     """Return the centres in the order of their ages, and of more than the budget the newest: models that let the oldest go know no other order."""
     age = np.full(len(W), -np.inf)
     for rows in parts.rows:
@@ -290,15 +308,15 @@ def _newest(kernel: Kernel, parts: _Parts, W: Array, budget: int | None) -> tupl
     return kept, _quadratic(kernel, parts.centres, kept.differences(W))
 
 
-def _quadratic(kernel: Kernel, centres: Array, C: Array) -> float:
-    """Return sum_c C_c'K C_c, in blocks."""
+def _quadratic(kernel: Kernel, centres: Array, C: Array) -> Array:
+    """Return C_c'K C_c for each column, in blocks."""
     used = np.flatnonzero(np.any(C != 0.0, axis=1))
     X, C = centres[used], C[used]
-    total = 0.0
+    total = np.zeros(C.shape[1])
     for first in range(0, len(X), 512):
         block = slice(first, first + 512)
-        total += float(np.einsum("ic,ic->", C[block], kernel(X[block], X) @ C))
-    return max(total, 0.0)
+        total += np.einsum("ic,ic->c", C[block], kernel(X[block], X) @ C)
+    return np.maximum(total, 0.0)
 
 
 class _Parts:
@@ -344,9 +362,9 @@ class _Parts:
                 np.add.at(W, np.ix_(self.rows[i], C + self.columns[i]), share * means)
         return W
 
-    def shown(self, W: Array) -> Array:
-        """Return the columns that are predicted with."""
-        return W[:, self.n_outputs :] if self.averaged else W[:, : self.n_outputs]
+    def shown(self, columns: Array) -> Array:
+        """Return those of the columns that are predicted with."""
+        return columns[self.n_outputs :] if self.averaged else columns[: self.n_outputs]
 
 
 def _learned(recipe: Recipe, parts: _Parts, shares: Array, kept: _Kept) -> tuple[dict[str, Array], dict[str, int]]:

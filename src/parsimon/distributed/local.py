@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from parsimon.distributed.rounds import Span, combine, learn
+from parsimon.distributed.rounds import Span, combine, combine_all, learn
 
 __all__ = ["checked", "engine"]
 
@@ -44,7 +44,12 @@ class Local:
             for i, ((X, y), (first, last)) in enumerate(zip(self._shards, spans, strict=True))
         ]
         parts: list[bytes] = list(self._pool(work))
-        return combine(parts, start), len(start) * len(parts) + sum(map(len, parts))
+        sent = len(start) * len(parts) + sum(map(len, parts))
+
+        def each(pairs: list[Sequence[bytes]]) -> list[bytes]:
+            return list(self._pool(delayed(combine)(pair, start) for pair in pairs))
+
+        return combine_all(parts, start, each), sent
 
 
 def checked(i: int, shard: Any) -> tuple[Any, Any]:

@@ -18,7 +18,7 @@ from parsimon._parts import lookup, whole
 from parsimon.estimators.base import StreamEstimator
 from parsimon.persistence import dumps, loads
 
-__all__ = ["Engine", "Result", "Span", "combine", "fit", "learn"]
+__all__ = ["Engine", "Result", "Span", "combine", "combine_all", "fit", "learn"]
 
 #: Rows of a shard, from and to.
 Span = tuple[int, int]
@@ -132,6 +132,20 @@ def combine(parts: Sequence[bytes], start: bytes) -> bytes:
     if len(models) < 2:
         return dumps(models[0]) if models else start
     return dumps(merging.merge(models, since=since if before else None).model)
+
+
+def combine_all(
+    parts: Sequence[bytes], start: bytes, each: Callable[[list[Sequence[bytes]]], list[bytes]] | None = None
+) -> bytes:
+    """Return the mean of any number of models: in pairs, level by level, which keeps unions small. All engines pair alike, and agree to the last bit.
+
+    `each` combines the pairs of a level; None: here, one after the other.
+    """
+    while len(parts) > 1:
+        pairs = [parts[i : i + 2] for i in range(0, len(parts) - 1, 2)]
+        merged = [combine(pair, start) for pair in pairs] if each is None else each(pairs)
+        parts = [*merged, *parts[2 * len(pairs) :]]
+    return parts[0]
 
 
 def _engine(engine: str | Engine, shards: Any, options: dict[str, Any]) -> Engine:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from parsimon.distributed.rounds import Span, combine, learn
+from parsimon.distributed.rounds import Span, combine_all, learn
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -113,7 +113,7 @@ class Spark:
         if parts.keys() != work.keys():
             raise RuntimeError(f"models came from partitions {sorted(parts)}, and rows are in {sorted(work)}")
         sent = len(start) * len(parts) + sum(map(len, parts.values()))
-        return combine([parts[shard] for shard in work], start), sent
+        return combine_all([parts[shard] for shard in work], start), sent
 
 
 def _learner(start: bytes, work: dict[int, Span], n_features: int) -> Callable[[Iterator[Any]], Iterator[Any]]:

@@ -1,0 +1,158 @@
+"""Destructive matching pursuit over a given Gram matrix: what `Dictionary.prune` does to a dictionary that learns, with matrix products where thousands of centres are there at once.
+
+Gram matrices here are symmetric (M, M) with the lower triangle filled in; what is above it is not looked at.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
+
+from parsimon import _core
+from parsimon.kernels import Kernel
+
+__all__ = ["gram", "inverse_factor", "is_sound", "product", "pursue", "solve", "squares"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+#: Rows of kernel values evaluated at a time.
+ROWS = 512
+#: Centres that leave between two updates of the inverse Gram matrix.
+BLOCK = 128
+#: How far an entry of its diagonal may fall before it has lost too many digits: within a block, and before the next one.
+LOST, WORN = 1e-7, 1e-4
+
+
+def gram(kernel: Kernel, X: Array) -> Array:
+    """Return the Gram matrix of the rows of X."""
+    K = np.zeros((len(X), len(X)))
+    for first in range(0, len(X), ROWS):
+        last = min(first + ROWS, len(X))
+        K[first:last, :last] = kernel(X[first:last], X[:last])
+    return K
+
+
+def product(K: Array, W: Array) -> Array:
+    """Return K W (M, C)."""
+    result: Array = blas.dsymm(1.0, K.T, W, lower=0)
+    return np.ascontiguousarray(result)
+
+
+def squares(K: Array, W: Array) -> Array:
+    """Return w_c'K w_c for each column of W (M, C)."""
+    total: Array = np.einsum("ic,ic->c", W, product(K, W))
+    return np.maximum(total, 0.0)
+
+
+def among(K: Array, rows: Indices) -> Array:
+    """Return the Gram matrix of some of the centres, rising."""
+    return K[np.ix_(rows, rows)]
+
+
+def inverse_factor(K: Array) -> Array | None:
+    """Return the lower triangular S with S'S = K^-1, or None if K is not positive definite."""
+    factor, failed = lapack.dpotrf(K.T, lower=0, clean=1)
+    if failed:
+        return None
+    inverse, failed = lapack.dtrtri(factor, lower=0, overwrite_c=1)
+    return None if failed else inverse.T
+
+
+def is_sound(S: Array, diagonal: Array) -> bool:
+    """Return whether every centre is as far from the span of those before it as a dictionary asks."""
+    return bool(_core.Dictionary.floor * np.einsum("ij,ij,j->i", S, S, diagonal).max(initial=0.0) < 1.0)
+
+
+def solve(S: Array, values: Array) -> Array:
+    """Return the weights of the function in the span that has these values (m, C) at the centres."""
+    result: Array = S.T @ (S @ values)
+    return result
+
+
+def pursue(
+    kernel: Kernel, centres: Array, K: Array, values: Array, rows: Indices, S: Array, most: int, allowance: float
+) -> Indices:
+    """Return which of the centres `rows` are left when those without which f moves least go one by one.
+
+    They go as long as there are more than `most`, or what they take of f, a squared norm, stays within the allowance. f has the given values (M, C) at all centres, and S is the inverse factor of those in `rows`.
+    """
+    while True:
+        W = solve(S, values[rows])
+        left, spent, done = _prune(S, W, most, allowance)
+        kept, allowance = rows[left], max(allowance - spent, 0.0)
+        if done:
+            return kept
+        fresh = inverse_factor(among(K, kept)) if len(kept) <= 0.9 * len(rows) else None
+        if fresh is None:  # centres so close that the explicit inverse is of no use: one at a time, by the factor
+            return _one_by_one(kernel, centres, rows, S, W, most, allowance + spent)
+        rows, S = kept, fresh
+
+
+def _prune(S: Array, W: Array, most: int, allowance: float) -> tuple[Indices, float, bool]:
+    """Return which centres are left, what the others took, and whether that is all; if not, the inverse has lost its digits.
+
+    Without centre j the weights are W - P_j w_j / P_jj and the inverse Gram matrix P - P_j P_j' / P_jj. The columns of the last few removals are kept beside P.
+    """
+    P = _gram_of_columns(S)
+    left, spent = np.arange(len(P)), 0.0
+    before = diagonal = np.diag(P).copy()
+    while True:
+        m = len(left)
+        U, gone, stop = np.empty((min(BLOCK, m), m)), np.zeros(m, dtype=bool), False
+        diagonal, sums = diagonal.copy(), np.einsum("ij,ij->i", W, W)
+        n = 0
+        while n < len(U) and not stop:
+            costs = np.divide(sums, diagonal, out=np.full(m, np.inf), where=~gone)
+            j = int(np.argmin(costs))
+            cost = float(costs[j])
+            if m - n <= most and not cost <= allowance:
+                return left[~gone], spent, True
+            u = np.concatenate([P[j, : j + 1], P[j + 1 :, j]]) - U[:n, j] @ U[:n]
+            if not (u[j] > 0.0 and np.isfinite(cost)):
+                return left[~gone], spent, False
+            u /= np.sqrt(u[j])
+            U[n] = u
+            W = W - np.outer(u, W[j] / u[j])
+            diagonal = diagonal - u * u
+            sums = np.einsum("ij,ij->i", W, W)
+            allowance, spent, gone[j], n = allowance - cost, spent + cost, True, n + 1
+            stop = n == m or bool(np.any(diagonal[~gone] < LOST * before[~gone]))
+        keep = np.flatnonzero(~gone)
+        left, W, before, diagonal = left[keep], W[keep], before[keep], diagonal[keep]
+        if not len(keep):
+            return left, spent, True
+        if np.any(diagonal < WORN * before):
+            return left, spent, False
+        P = _without(P, keep, np.ascontiguousarray(U[:n, keep]))
+        diagonal = np.diag(P).copy()
+
+
+def _gram_of_columns(S: Array) -> Array:
+    """Return S'S for lower triangular S."""
+    result, _ = lapack.dlauum(S.T, lower=0)
+    P: Array = result.T
+    return P
+
+
+def _without(P: Array, keep: Indices, U: Array) -> Array:
+    """Return P - U'U for the rows and columns that are kept, in the memory of P."""
+    m = len(keep)
+    result = P.reshape(-1)[: m * m].reshape(m, m)  # no row is written before it is read: it moves to the front
+    for first in range(0, m, ROWS):
+        last = min(first + ROWS, m)
+        rows = P[keep[first:last]][:, keep[:last]]
+        rows -= U[:, first:last].T @ U[:, :last]
+        result[first:last, :last] = rows
+    return result
+
+
+def _one_by_one(
+    kernel: Kernel, centres: Array, rows: Indices, S: Array, W: Array, most: int, allowance: float
+) -> Indices:
+    dictionary = _core.Dictionary(kernel.core(), centres.shape[1], W.shape[1], True, False, reserve=len(rows))
+    dictionary.adopt(centres[rows], np.ascontiguousarray(W), np.ascontiguousarray(S))
+    dictionary.prune(allowance, most)
+    places = {row.tobytes(): i for i, row in zip(rows.tolist(), centres[rows], strict=True)}
+    return np.array([places[row.tobytes()] for row in dictionary.centers() + 0.0], dtype=np.int64)

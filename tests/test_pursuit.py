@@ -1,0 +1,100 @@
+"""Matching pursuit by matrix products removes what the dictionary removes one centre at a time."""
+
+import numpy as np
+import pytest
+
+from parsimon import _core, _pursuit, kernels
+
+
+def function(n, d, seed, outputs=2):
+    rng = np.random.default_rng(seed)
+    return rng.uniform(-1, 1, size=(n, d)), rng.normal(size=(n, outputs)) * rng.uniform(0.01, 1, size=(n, 1))
+
+
+def one_by_one(K, W, most, allowance):
+    """Plain: what each removal costs is solved for anew."""
+    left, values = list(range(len(K))), K @ W
+    while left:
+        P = np.linalg.inv(K[np.ix_(left, left)])
+        costs = ((P @ values[left]) ** 2).sum(axis=1) / np.diag(P)
+        j = int(np.argmin(costs))
+        if len(left) <= most and costs[j] > allowance:
+            break
+        allowance -= costs[j]
+        del left[j]
+    return left
+
+
+@pytest.mark.parametrize(("most", "allowance"), [(60, 0.0), (200, 0.5), (30, 1.0), (200, 0.0)], ids=str)
+def test_the_cheapest_leave(monkeypatch, most, allowance):
+    monkeypatch.setattr(_pursuit, "BLOCK", 16)
+    monkeypatch.setattr(_pursuit, "ROWS", 32)
+    kernel = kernels.Gaussian(2.0)
+    X, W = function(130, 4, 0)
+    K = kernel(X)
+    S = _pursuit.inverse_factor(_pursuit.gram(kernel, X))
+    np.testing.assert_allclose(S.T @ S, np.linalg.inv(K), rtol=1e-9, atol=1e-9 * np.abs(S).max() ** 2)
+    left = _pursuit.pursue(kernel, X, np.tril(K), K @ W, np.arange(len(X)), S, most, allowance)
+    assert left.tolist() == one_by_one(K, W, most, allowance)
+
+
+def test_without_anything_to_say_all_may_leave():
+    kernel = kernels.Gaussian(2.0)
+    X, W = function(40, 3, 1)
+    K = _pursuit.gram(kernel, X)
+    S = _pursuit.inverse_factor(K)
+    assert not len(_pursuit.pursue(kernel, X, K, 0 * W, np.arange(40), S, 40, 1e-30))
+
+
+@pytest.mark.parametrize("apart", [1e-1, 1e-2, 3e-3])
+@pytest.mark.parametrize("block", [8, 128])
+def test_near_copies(monkeypatch, apart, block):
+    """Every centre has a twin: the inverse loses its digits with each removal."""
+    monkeypatch.setattr(_pursuit, "BLOCK", block)
+    kernel = kernels.Gaussian(1.0)
+    rng = np.random.default_rng(2)
+    base, W = function(60, 4, 3, 1)
+    X = np.concatenate([base, base + apart * rng.normal(size=base.shape)])
+    V = np.concatenate([W, 0.5 * W])
+    K = _pursuit.gram(kernel, X)
+    full = kernel(X)
+    S = _pursuit.inverse_factor(K)
+    assert _pursuit.is_sound(S, np.diag(K))
+    left = _pursuit.pursue(kernel, X, K, full @ V, np.arange(120), S, 60, 0.0)
+    assert len(left) == 60
+    dictionary = _core.Dictionary(kernel.core(), 4, 1, True, False)
+    assert all(dictionary.add(X, V))
+    spent = dictionary.prune(0.0, 60)
+    D = V.copy()
+    D[left] -= np.linalg.solve(full[np.ix_(left, left)], (full @ V)[left])
+    np.testing.assert_allclose((D.T @ full @ D).item(), spent, rtol=1e-6, atol=1e-9)
+
+
+def test_weights_that_are_no_numbers_keep_the_budget():
+    kernel = kernels.Gaussian(2.0)
+    X, W = function(30, 3, 4, 1)
+    K = _pursuit.gram(kernel, X)
+    S = _pursuit.inverse_factor(K)
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert len(_pursuit.pursue(kernel, X, K, 1e200 * (kernel(X) @ W), np.arange(30), S, 10, 0.0)) == 10
+
+
+def test_what_is_singular_has_no_factor():
+    X = np.zeros((3, 2))
+    assert _pursuit.inverse_factor(_pursuit.gram(kernels.Gaussian(1.0), X)) is None
+
+
+def test_a_dictionary_adopts_what_it_would_have_made():
+    kernel = kernels.Gaussian(2.0)
+    X, W = function(50, 3, 5)
+    made, adopted = (_core.Dictionary(kernel.core(), 3, 2, True, False) for _ in range(2))
+    assert all(made.add(X, W))
+    adopted.adopt(X, W, np.ascontiguousarray(_pursuit.inverse_factor(_pursuit.gram(kernel, X))))
+    for name in ("centers", "weights", "factor"):
+        np.testing.assert_allclose(getattr(made, name)(), getattr(adopted, name)(), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(made.removal_costs(), adopted.removal_costs(), rtol=1e-8)
+    assert adopted.drift() < 1e-9
+    with pytest.raises(ValueError, match="empty"):
+        adopted.adopt(X, W, np.eye(50))
+    with pytest.raises(ValueError, match="as many rows"):
+        _core.Dictionary(kernel.core(), 3, 2, True, False).adopt(X, W, np.eye(49))
