@@ -48,7 +48,10 @@ def squares(K: Array, W: Array) -> Array:
 
 def among(K: Array, rows: Indices) -> Array:
     """Return the Gram matrix of some of the centres, rising."""
-    return K[np.ix_(rows, rows)]
+    result = np.empty((len(rows), len(rows)))
+    for i, row in enumerate(rows):
+        np.take(K[row], rows, out=result[i], mode="clip")
+    return result
 
 
 def inverse_factor(K: Array) -> Array | None:
@@ -96,36 +99,35 @@ def _prune(S: Array, W: Array, most: int, allowance: float) -> tuple[Indices, fl
     Without centre j the weights are W - P_j w_j / P_jj and the inverse Gram matrix P - P_j P_j' / P_jj. The columns of the last few removals are kept beside P.
     """
     P = _gram_of_columns(S)
-    left, spent = np.arange(len(P)), 0.0
+    left, gone, spent = np.arange(len(P)), np.zeros(len(P), dtype=bool), 0.0
     before = diagonal = np.diag(P).copy()
     while True:
-        m = len(left)
-        U, gone, stop = np.empty((min(BLOCK, m), m)), np.zeros(m, dtype=bool), False
-        diagonal, sums = diagonal.copy(), np.einsum("ij,ij->i", W, W)
-        n = 0
+        U = np.empty((min(BLOCK, len(P)), len(P)))
+        sums, n, stop = np.einsum("ij,ij->i", W, W), 0, False
         while n < len(U) and not stop:
-            costs = np.divide(sums, diagonal, out=np.full(m, np.inf), where=~gone)
+            costs = np.divide(sums, diagonal, out=np.full(len(P), np.inf), where=~gone)
             j = int(np.argmin(costs))
             cost = float(costs[j])
-            if m - n <= most and not cost <= allowance:
+            if gone[j] or (len(P) - gone.sum() <= most and not cost <= allowance):
                 return left[~gone], spent, True
             u = np.concatenate([P[j, : j + 1], P[j + 1 :, j]]) - U[:n, j] @ U[:n]
             if not (u[j] > 0.0 and np.isfinite(cost)):
                 return left[~gone], spent, False
-            u /= np.sqrt(u[j])
+            u *= ~gone / np.sqrt(u[j])
             U[n] = u
             W = W - np.outer(u, W[j] / u[j])
             diagonal = diagonal - u * u
             sums = np.einsum("ij,ij->i", W, W)
             allowance, spent, gone[j], n = allowance - cost, spent + cost, True, n + 1
-            stop = n == m or bool(np.any(diagonal[~gone] < LOST * before[~gone]))
-        keep = np.flatnonzero(~gone)
-        left, W, before, diagonal = left[keep], W[keep], before[keep], diagonal[keep]
-        if not len(keep):
-            return left, spent, True
-        if np.any(diagonal < WORN * before):
-            return left, spent, False
-        P = _without(P, keep, np.ascontiguousarray(U[:n, keep]))
+            stop = bool(np.any((diagonal < LOST * before) & ~gone))
+        if np.any((diagonal < WORN * before) & ~gone):
+            return left[~gone], spent, False
+        blas.dsyrk(-1.0, U[:n].T, beta=1.0, c=P.T, overwrite_c=1)
+        if gone.mean() > 0.25:
+            keep = np.flatnonzero(~gone)
+            P, left, W, before, gone = among(P, keep), left[keep], W[keep], before[keep], gone[keep]
+            if not len(keep):
+                return left, spent, True
         diagonal = np.diag(P).copy()
 
 
@@ -134,18 +136,6 @@ def _gram_of_columns(S: Array) -> Array:
     result, _ = lapack.dlauum(S.T, lower=0)
     P: Array = result.T
     return P
-
-
-def _without(P: Array, keep: Indices, U: Array) -> Array:
-    """Return P - U'U for the rows and columns that are kept, in the memory of P."""
-    m = len(keep)
-    result = P.reshape(-1)[: m * m].reshape(m, m)  # no row is written before it is read: it moves to the front
-    for first in range(0, m, ROWS):
-        last = min(first + ROWS, m)
-        rows = P[keep[first:last]][:, keep[:last]]
-        rows -= U[:, first:last].T @ U[:, :last]
-        result[first:last, :last] = rows
-    return result
 
 
 def _one_by_one(
