@@ -57,8 +57,8 @@ def data(n=500):
 
 
 def cut(X, y, sizes):
-    cuts = np.cumsum(sizes)[:-1]
-    return list(zip(np.split(X, cuts), np.split(y, cuts), strict=True))
+    ends = np.cumsum(sizes)
+    return [(X[end - n : end], y[end - n : end]) for n, end in zip(sizes, ends, strict=True)]
 
 
 def in_pairs(model, shards, n_rounds):
@@ -81,8 +81,8 @@ class Pairs:
         return rounds.combine_all(parts, start), 0
 
 
-def assert_same(a, b):
-    X = data()[0]
+def assert_same(a, b, X=None):
+    X = data()[0] if X is None else X
     np.testing.assert_array_equal(a.centers_, b.centers_)
     np.testing.assert_array_equal(a.weights_, b.weights_)
     np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
@@ -142,13 +142,14 @@ def test_frames(client):
     labels = np.array(["a", "b", "c", "d", "e"])[y]
     frame = pd.DataFrame(X, columns=["u", "v"]).assign(kind=labels)
     lazy = dd.from_pandas(frame, npartitions=3)
-    shards = cut(X, labels, [len(part) for part in lazy.partitions])
-    expected = in_pairs(MODEL, shards, 2)
+    columns = frame[["u", "v"]]
+    expected = in_pairs(MODEL, cut(columns, labels, [len(part) for part in lazy.partitions]), 2)
     for result in (
         fit(MODEL, lazy, target="kind", rounds=2, **DASK),
         fit(MODEL, (lazy[["u", "v"]], lazy["kind"]), rounds=2, **DASK),
     ):
-        assert_same(result.model, expected.model)
+        assert_same(result.model, expected.model, columns)
+        assert result.model.feature_names_in_.tolist() == ["u", "v"]
         assert result.model.classes_.tolist() == ["a", "b", "c", "d", "e"]
         assert result.n_shards == 3
 

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 import parsimon
-from parsimon import BSGDClassifier, KNLMSRegressor, KRLSRegressor, POLKClassifier, POLKRegressor, kernels, merge
+from parsimon import (
+    SOGSVR,
+    BSGDClassifier,
+    KNLMSRegressor,
+    KRLSRegressor,
+    POLKClassifier,
+    POLKRegressor,
+    kernels,
+    merge,
+)
 from parsimon.distributed import fit, local, rounds
 from parsimon.persistence import dumps
 
@@ -41,8 +50,15 @@ def shards_of(model, sizes):
 
 def in_pairs(parts, since=None):
     """The mean of two or three models, as every engine makes it."""
-    first = merge(parts[:2], since=since).model
-    return merge([first, *parts[2:]], since=since).model if len(parts) > 2 else first
+    fits = isinstance(parts[0], KRLSRegressor) and parts[0].admission == "ald"
+    how = {"weights": "information" if fits else None, "since": since}
+    first = merge(parts[:2], **how).model
+    return merge([first, *parts[2:]], **how).model if len(parts) > 2 else first
+
+
+def finished(model):
+    """SOG ends with some steps on all that was seen."""
+    return model.ascend(100) if hasattr(model, "ascend") else model
 
 
 def plain(model, shards, n_rounds):
@@ -56,7 +72,7 @@ def plain(model, shards, n_rounds):
             parts.append(part.partial_fit(X[r * n : (r + 1) * n], y[r * n : (r + 1) * n]))
         sent += sum(len(dumps(part)) + (len(dumps(start)) if start else 0) for part in parts)
         start = in_pairs(parts, start)
-    return start, sent
+    return finished(start), sent
 
 
 def assert_same(a, b, X):
@@ -71,7 +87,7 @@ def test_one_round_is_learning_apart_and_merging(model):
     shards = shards_of(model, [40, 100, 60])
     result = fit(model, shards, rounds=1, **QUIET)
     parts = [copy.deepcopy(model).partial_fit(X, y) for X, y in shards]
-    assert_same(result.model, in_pairs(parts), shards[0][0])
+    assert_same(result.model, finished(in_pairs(parts)), shards[0][0])
     assert (result.rounds, result.n_shards, result.model.n_samples_seen_) == (1, 3, 200)
 
 
@@ -205,7 +221,8 @@ def test_rounds_by_default():
         return fit(model, shards_of(model, [60, 60]), **QUIET).rounds
 
     assert made(KRLSRegressor(gamma=1.0, tolerance=1e-2)) == 1
-    assert made(KRLSRegressor(gamma=1.0, admission="coherence", ridge=0.1)) == 1
+    assert made(KRLSRegressor(gamma=1.0, forgetting=0.99)) == 1
+    assert made(KRLSRegressor(gamma=1.0, admission="coherence", ridge=0.1)) == 16
     assert made(parsimon.SOGSVR(gamma=1.0)) == 1
     assert made(KNLMSRegressor(gamma=1.0)) == made(POLKClassifier(gamma=1.0, budget=20)) == 16
 
@@ -258,3 +275,54 @@ def test_a_bad_value_names_shard_and_row(gamma):
     shards[1][1][3] = np.inf
     with pytest.raises(ValueError, match=r"shard 1: y contains infinity \(inf\) at row 3"):
         fit(model, shards, rounds=2, **QUIET)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KRLSRegressor(gamma=0.5, tolerance=0.01),
+        KRLSRegressor(gamma=0.5, tolerance=0.01, forgetting=0.9999),
+        KRLSRegressor(gamma=0.5, admission="coherence", coherence=0.8, ridge=0.1),
+        SOGSVR(gamma=0.5, tolerance=0.05, epsilon=0.05),
+    ],
+    ids=str,
+)
+def test_shards_need_not_be_alike(model):
+    """Each has seen another part of the plane: the mean of the functions is a fourth of what is true anywhere."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, size=(2000, 2))
+    y = np.sin(X[:, 0]) * X[:, 1] + 0.05 * rng.normal(size=2000)
+    Z = rng.uniform(-3, 3, size=(500, 2))
+    true = np.sin(Z[:, 0]) * Z[:, 1]
+    rows = np.array_split(np.argsort(X[:, 0]), 4)
+    result = fit(model, [(X[r], y[r]) for r in rows], **QUIET)
+    apart = [copy.deepcopy(model).partial_fit(X[r], y[r]) for r in rows]
+    errors = [np.mean((m.predict(Z) - true) ** 2) for m in (result.model, merge(apart).model)]
+    assert errors[0] < 0.3 * errors[1]
+    assert errors[0] < 0.15 * np.var(true)
+
+
+def test_columns_keep_their_names():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    X, y = stream(KNLMSRegressor(), 90)
+    frame = pandas.DataFrame(X, columns=[f"x {i}" for i in range(X.shape[1])])
+    model = KNLMSRegressor(gamma=1.0)
+    result = fit(model, [(frame[:50], y[:50]), (frame[50:], y[50:])], rounds=2, **QUIET)
+    assert list(result.model.feature_names_in_) == list(frame.columns)
+    plain = fit(model, [(X[:50], y[:50]), (X[50:], y[50:])], rounds=2, **QUIET)
+    np.testing.assert_array_equal(result.model.weights_, plain.model.weights_)
+    with pytest.raises(ValueError, match="features"):
+        fit(model, [(frame[:50], y[:50]), (frame[50:].iloc[:, ::-1], y[50:])], rounds=1, **QUIET)
+
+
+def test_what_is_no_shard_says_so():
+    X, y = stream(KNLMSRegressor(), 40)
+    model = KNLMSRegressor(gamma=1.0)
+    with pytest.raises(ValueError, match="shard 0 has 2 features, shard 1 1"):
+        fit(model, [(X, y), (X[:, :1], y)], **QUIET)
+    with pytest.raises(TypeError, match="shards are a sequence of pairs"):
+        fit(model, 3, **QUIET)
+    with pytest.raises(TypeError, match="n_jobs: options are for engines that are named"):
+        fit(model, None, engine=local.Local([(X, y)], 1), n_jobs=2, progress=False)
+    with pytest.raises(ValueError, match="models that forget learn in one round"):
+        fit(KRLSRegressor(gamma=1.0, forgetting=0.9), [(X, y), (X, y)], rounds=2, **QUIET)

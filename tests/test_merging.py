@@ -476,3 +476,49 @@ def test_functions_without_a_factor_lose_nothing_that_need_not_go():
     assert roc_auc_score(y > 0, ours.decision_function(X)) > 0.9
     ours.weights[:] = 0.0
     assert svc.score(X, y > 0) > 0.9  # nothing is shared
+
+
+def test_what_parts_have_seen_makes_the_fit_to_all():
+    """Over centres that both parts have, the fit by information is that of one model of everything."""
+    X, y = stream(400)
+    first = KRLSRegressor(gamma=0.3, tolerance=1e-3, ridge=0.01).partial_fit(X[:200], y[:200])
+    order = np.argsort(X[200:, 0]) + 200
+    halves = [copy.deepcopy(first).partial_fit(X[rows], y[rows]) for rows in np.array_split(order, 2)]
+    whole = copy.deepcopy(first).partial_fit(X[order], y[order])
+    informed = merge(halves, "information", since=first)
+    plain = merge(halves, since=first)
+    errors = [np.abs(m.model.predict(X) - whole.predict(X)).max() for m in (informed, plain)]
+    assert errors[0] < 0.3 * errors[1]
+    # What is reported is the distance to the sum all the same.
+    gap = np.abs(informed.model.predict(X) - plain.model.predict(X))
+    assert (gap <= informed.bound(X) + plain.bound(X) + 1e-9).all()
+
+
+def test_information_is_for_what_keeps_it():
+    X, y = stream(60)
+    for model, match in (
+        (KNLMSRegressor(gamma=1.0), "is for KRLS with admission='ald'"),
+        (KRLSRegressor(gamma=1.0, admission="coherence"), "is for KRLS with admission='ald'"),
+        (SOGSVR(gamma=1.0), "call ascend on the merged SOGSVR"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            merge([copy.deepcopy(model).fit(X, y)] * 2, "information")
+    with pytest.raises(ValueError, match="'information' or None, got 'info'"):
+        merge([KRLSRegressor(gamma=1.0).fit(X, y)], "info")
+
+
+def test_distances_of_what_cannot_be_compared():
+    X, y = stream(60)
+    regressor = KNLMSRegressor(kernels.Gaussian(1.0)).fit(X, y)
+    words, numbers = (
+        POLKClassifier(kernels.Gaussian(1.0)).fit(X, np.array(kinds)[(y > 0).astype(int)])
+        for kinds in (["a", "b"], [0, 1])
+    )
+    with pytest.raises(TypeError, match="one of the models tells classes apart"):
+        regressor.distance(words)
+    with pytest.raises(TypeError, match="of one kind"):
+        words.distance(numbers)
+    with pytest.raises(ValueError, match="at most 1e100"):
+        merge([regressor, regressor], [1e300, 1e300])
+    with pytest.raises(ValueError, match="X must have 2 columns, got shape"):
+        merge([regressor, regressor]).bound(X[:, :1])

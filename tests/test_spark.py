@@ -82,6 +82,12 @@ def data(n=600, labels=False):
     return (X, np.where(y > 0, "up", "down").astype(object)) if labels else (X, y)
 
 
+def named(X):
+    import pandas as pd
+
+    return pd.DataFrame(X, columns=["x1", "x.2"])
+
+
 def frame_of(spark, X, y, n_partitions):
     rows = [(float(a), float(b), t if isinstance(t, str) else float(t)) for (a, b), t in zip(X, y, strict=True)]
     kind = "string" if isinstance(rows[0][2], str) else "double"
@@ -101,7 +107,8 @@ def frame_of(spark, X, y, n_partitions):
 )
 def test_partitions_learn_as_shards_do(spark, model):
     X, y = data(labels=isinstance(model, parsimon.POLKClassifier))
-    shards = [(X[:200], y[:200]), (X[200:400], y[200:400]), (X[400:], y[400:])]
+    frame = named(X)
+    shards = [(frame[:200], y[:200]), (frame[200:400], y[200:400]), (frame[400:], y[400:])]
     here = distributed.fit(model, shards, rounds=3, n_jobs=1, progress=False)
     there = distributed.fit(
         model, frame_of(spark, X, y, 3), engine="spark", target="y", features=["x1", "x.2"], rounds=3, progress=False
@@ -124,7 +131,7 @@ def test_partitions_of_unlike_size(spark):
     for r in range(2):
         spans = [(c[r], c[r + 1]) for c in cuts]
         model, _ = engine.round(start, spans)
-        blocks = [(X[:45], y[:45]), (X[45:], y[45:]), (X[:7], y[:7]), (X[:1], y[:1])]
+        blocks = [(named(A), b) for A, b in ((X[:45], y[:45]), (X[45:], y[45:]), (X[:7], y[:7]), (X[:1], y[:1]))]
         parts = [distributed.rounds.learn(start, A[f:t], b[f:t]) for (A, b), (f, t) in zip(blocks, spans, strict=True)]
         assert same(loads(model), loads(distributed.rounds.combine_all(parts, start)))
         start = model

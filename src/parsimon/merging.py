@@ -13,7 +13,7 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from parsimon import _core, _pursuit, updates
 from parsimon._parts import joined, real, whole
+from parsimon.admission import LinearDependence
 from parsimon.compression import Oldest
 from parsimon.kernels import Kernel
 
@@ -65,13 +66,16 @@ class Merged:
 
     def bound(self, X: ArrayLike) -> Array:
         """Return for each row of X (n, d) what no output of the model can differ by from the sum: ||f - f~|| sqrt(k(x, x)), (n,)."""
+        shape = np.shape(X)
+        if len(shape) != 2 or shape[1] != self.model.n_features_in_:
+            raise ValueError(f"X must have {self.model.n_features_in_} columns, got shape {shape}")
         bounds: Array = self.distance * np.sqrt(np.maximum(self.model.kernel_.diagonal(X), 0.0))
         return bounds
 
 
 def merge(
     models: Sequence[Any],
-    weights: ArrayLike | None = None,
+    weights: ArrayLike | Literal["information"] | None = None,
     *,
     since: Any = None,
     budget: int | None = None,
@@ -86,8 +90,9 @@ def merge(
     ----------
     models : fitted models of one class, with the same parameters and the same kernel
         Classifiers may know different classes: a model has f_c = 0 for a class it has not met.
-    weights : (n_models,) or None
-        p. None: the shares of samples seen, which sum to 1.
+    weights : (n_models,), "information" or None
+        p. None: the shares of samples seen, which sum to 1. "information" (KRLS with admission "ald"): with those, and then the least-squares fit to all that the parts have seen over the centres that are left. It is
+        the one to take where the parts are not alike: each function counts where its part has seen something. `distance` is still that to the sum.
     since : a fitted model or None
         The model that all of them went on from, if there is one: f = f_0 + sum_i p_i (f_i - f_0) then, and what it had seen counts once. By default p is the shares of what was seen since, which gives
         the mean; ones add all increments up.
@@ -109,7 +114,7 @@ def merge(
     - KLMS, KNLMS, SPL, POLK, BSGD: f is all their state, and the samples seen are added up (which is what schedules count). Means (`average`) are merged likewise.
     - NORMA, and KLMS and KNLMS with compression "oldest": centres are put in the order of their ages, counted from the newest of each part; beyond the budget the oldest leave as they do in learning.
     - KRLS: what was seen adds up. With every sample written as a combination of the centres ("ald"), or by its kernel row ("coherence"), the information matrices P^-1 are summed over the union and
-      taken through the projections. f is the weighted sum, not the least-squares fit to all; what comes next is weighed against all that was seen.
+      taken through the projections. f is the weighted sum, or with "information" the least-squares fit to all; what comes next is weighed against all that was seen.
     - SOG: A'A, A'y and A'e add up in the same way, and `ascend` leads from the weighted sum to the fit to all that was seen.
     - For both: a sample is known by the centres of its own part alone, and a union much denser than the tolerance of each part leaves f free between them. Give a budget of about the centres that one
       model of everything would have.
@@ -140,7 +145,12 @@ def merge(
     if budget is not None:
         model.budget = budget
         model._learns_with["budget"] = budget
-    return _merged(model, parts, _shares(models, weights, since), model._learns_with.get("budget"), tolerance)
+    informed = isinstance(weights, str)
+    if isinstance(weights, str):
+        _require_information(model, weights)
+        weights = None
+    shares = _shares(models, weights, since)
+    return _merged(model, parts, shares, model._learns_with.get("budget"), tolerance, informed)
 
 
 def compress(model: Any, budget: int | None, tolerance: float | None) -> Merged:
@@ -165,8 +175,10 @@ def compressed(
 
 
 @one_thread
-def _merged(model: Any, parts: _Parts, shares: Array, budget: int | None, tolerance: float | None) -> Merged:
-    """Let the model be the weighted sum of the parts, compressed."""
+def _merged(
+    model: Any, parts: _Parts, shares: Array, budget: int | None, tolerance: float | None, informed: bool = False
+) -> Merged:
+    """Let the model be the weighted sum of the parts, compressed; or over the centres that are left the fit to all that they have seen."""
     recipe = model._recipe(model._learns_with)
     learner = recipe.build(model.n_features_in_, parts.n_outputs)
     W = parts.weights(shares)
@@ -183,8 +195,13 @@ def _merged(model: Any, parts: _Parts, shares: Array, budget: int | None, tolera
         if not entered.all():  # a ridge may let fewer in
             kept = _Kept(kept.rows[entered], np.ascontiguousarray(held.weights()))
             costs = _quadratic(model.kernel_, parts.centres, kept.differences(W))
+    more, steps, fitted = _learned(recipe, parts, shares, kept)
+    if informed and fitted is not None:
+        kept = _Kept(kept.rows, fitted)
+        costs = _quadratic(model.kernel_, parts.centres, kept.differences(W))
+        held.set_weights(np.ascontiguousarray(fitted))
     cost = float(parts.shown(costs).sum())
-    (centre_arrays, centre_counts), (more, steps) = held.state(), _learned(recipe, parts, shares, kept)
+    centre_arrays, centre_counts = held.state()
     arrays = {f"dictionary.{name}": value for name, value in centre_arrays.items()}
     arrays.update({f"update.{name}": value for name, value in more.items()})
     counts = {f"dictionary.{name}": value for name, value in centre_counts.items()}
@@ -219,7 +236,14 @@ def distance(model: Any, other: Any) -> float:
     if A.shape[1] != B.shape[1]:
         raise ValueError(f"the models have different numbers of features, {A.shape[1]} and {B.shape[1]}")
     labels = [list(getattr(m, "_output_labels", range(w.shape[1]))) for m, w in ((model, V), (other, W))]
-    if not (hasattr(model, "_output_labels") and hasattr(other, "_output_labels")) and labels[0] != labels[1]:
+    named = [hasattr(m, "_output_labels") for m in (model, other)]
+    if named[0] != named[1]:
+        raise TypeError(
+            f"one of the models tells classes apart, the other does not: {type(model).__name__}, {type(other).__name__}"
+        )
+    if named[0]:
+        joined(np.array(labels[0]), np.array(labels[1]), "other")  # refuses labels of different kinds
+    elif labels[0] != labels[1]:
         raise ValueError(f"the models have different outputs, {V.shape[1]} and {W.shape[1]} of them")
     every = list(dict.fromkeys([*labels[0], *labels[1]]))
     columns = [np.array([every.index(label) for label in known], dtype=np.int64) for known in labels]
@@ -367,8 +391,10 @@ class _Parts:
         return columns[self.n_outputs :] if self.averaged else columns[: self.n_outputs]
 
 
-def _learned(recipe: Recipe, parts: _Parts, shares: Array, kept: _Kept) -> tuple[dict[str, Array], dict[str, int]]:
-    """Return what the update keeps of all that was seen besides f, added up: P^-1 of recursive least squares, A'A and its kin."""
+def _learned(
+    recipe: Recipe, parts: _Parts, shares: Array, kept: _Kept
+) -> tuple[dict[str, Array], dict[str, int], Array | None]:
+    """Return what the update keeps of all that was seen besides f, added up: P^-1 of recursive least squares, A'A and its kin. Last the weights of the fit to all, where P knows it."""
     update, kernel, centres = recipe.update, recipe.kernel, parts.centres[kept.rows]
     if isinstance(update, updates.RowRLS):
         # A row is zero where a centre was not there, and a centre that has left has no weight.
@@ -377,19 +403,22 @@ def _learned(recipe: Recipe, parts: _Parts, shares: Array, kept: _Kept) -> tuple
         # Samples are combinations of the centres, and those of the ones that are left.
         onto = _projections(kernel, parts, kept)
     else:
-        return {}, {}
+        return {}, {}, None
     if min(parts.times) < 0 and getattr(update, "forgetting", 1.0) < 1.0:
         raise ValueError(
             "models that forget cannot be merged with `since`: what it had seen is not known by them any more"
         )
     states = [arrays for arrays, _ in parts.states]
-    in_span = type(update) is updates.SpanRLS  # P is that of the weights; that of the values is K P K
+    in_span = knows_fit(update)  # P is that of the weights; that of the values is K P K
     roots = []  # of each P^-1, in the coordinates of the centres that are left
-    for arrays, rows, B in zip(states, parts.rows, onto, strict=True):
+    images = np.zeros((len(centres), parts.n_outputs))  # the sum of P^-1 f there
+    for i, (arrays, rows, B) in enumerate(zip(states, parts.rows, onto, strict=True)):
         R = _triangle(arrays["update.covariance.factor.rows"]) * arrays["update.covariance.scale"]
         if in_span:
             B = cho_solve(cho_factor(kernel(parts.centres[rows]), lower=True), B)
         roots.append(solve_triangular(R, B, trans="T", lower=True))
+        own = solve_triangular(R, parts.own_weights(i), trans="T", lower=True)
+        images[:, parts.columns[i]] += parts.times[i] * (roots[-1].T @ own)
     V = _inverse_root(roots, parts.times)
     if in_span:
         V = cho_solve(cho_factor(kernel(centres), lower=True), V.T).T
@@ -402,12 +431,30 @@ def _learned(recipe: Recipe, parts: _Parts, shares: Array, kept: _Kept) -> tuple
         "covariance.factor.summed": variances.copy(),
     }
     if isinstance(update, updates.RowRLS):
-        return kept_arrays, {}
+        return kept_arrays, {}, None
     if in_span:
-        return kept_arrays, {"since": 0}
-    return {**kept_arrays, **_dual(parts, shares, onto, kernel(centres), kept.weights, V)}, {
-        "steps": parts.total("update.steps")
-    }
+        information = sum(n * (root.T @ root) for n, root in zip(parts.times, roots, strict=True))
+        fit = _fit(kernel(centres), kept.weights, information, images, _tolerance(recipe))
+        return kept_arrays, {"since": max(counts["update.since"] for _, counts in parts.states)}, fit
+    kept_arrays |= _dual(parts, shares, onto, kernel(centres), kept.weights, V)
+    return kept_arrays, {"steps": parts.total("update.steps")}, None
+
+
+def _tolerance(recipe: Recipe) -> float:
+    return recipe.admission.tolerance if isinstance(recipe.admission, LinearDependence) else 0.0
+
+
+def _fit(K: Array, W: Array, information: Array, images: Array, tolerance: float) -> Array:
+    """Return the weights of the fit to what was seen, v'(information) v - 2 images'v in the values v = K w, no further from W than that demands.
+
+    How samples of one part look at the centres of another is known up to the tolerance, in squared norms: that much of ||f - f_W||^2 is added, which settles what no sample tells.
+    """
+    L = np.linalg.cholesky(K)
+    whitened = L.T @ information @ L  # in coordinates in which the RKHS norm is the plain one
+    gap = L.T @ (images - information @ (K @ W))
+    step = np.linalg.solve(whitened + max(tolerance, 1e-10) * np.eye(len(K)), gap)
+    fit: Array = W + solve_triangular(L, step, trans="T", lower=True)
+    return fit
 
 
 def _dual(parts: _Parts, shares: Array, onto: list[Array], K: Array, W: Array, V: Array) -> dict[str, Array]:
@@ -519,6 +566,24 @@ def _require_limit(budget: int | None, tolerance: float | None) -> None:
         raise TypeError("compress needs a budget or a tolerance")
 
 
+def knows_fit(update: updates.Update) -> bool:
+    """Return whether the fit to what several models have seen can be had from them: samples are combinations of centres, whosever they are.
+
+    (A row of kernel values, as `RowRLS` has them, does not say what it would be at the centres of another.)
+    """
+    return isinstance(update, updates.SpanRLS) and not isinstance(update, updates.RowRLS)
+
+
+def _require_information(model: Any, weights: str) -> None:
+    if weights != "information":
+        raise ValueError(f"weights must be numbers, 'information' or None, got {weights!r}")
+    update = model._recipe(model._learns_with).update
+    if isinstance(update, updates.DualAscent):
+        raise ValueError(f"weights='information' is for KRLS: call ascend on the merged {type(model).__name__} instead")
+    if not knows_fit(update):
+        raise ValueError("weights='information' is for KRLS with admission='ald', which knows how all samples add up")
+
+
 def _shares(models: list[Any], weights: ArrayLike | None, since: Any) -> Array:
     """Return the factor on each function; last, if there is one, on that which they went on from."""
     if weights is None:
@@ -530,8 +595,8 @@ def _shares(models: list[Any], weights: ArrayLike | None, since: Any) -> Array:
     shares = np.asarray(weights, dtype=np.float64)
     if shares.shape != (len(models),):
         raise ValueError(f"weights must have shape ({len(models)},), got {shares.shape}")
-    if not np.isfinite(shares).all():
-        raise ValueError(f"weights must be finite, got {shares.tolist()}")
+    if not (np.abs(shares) <= 1e100).all():
+        raise ValueError(f"weights must be numbers of at most 1e100, got {shares.tolist()}")
     return shares if since is None else np.append(shares, 1.0 - shares.sum())
 
 

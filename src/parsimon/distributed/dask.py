@@ -21,7 +21,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from parsimon.distributed.local import checked
+from parsimon.distributed.local import checked, checked_all
 from parsimon.distributed.rounds import Span, combine, learn
 
 try:
@@ -59,7 +59,7 @@ class Cluster:
         self._name = uuid4().hex  # nothing of another call is taken for ours
         self._count = count()
         if target is None and not _is_lazy(shards):
-            self._shards = [self._submit(_same, checked(i, shard)) for i, shard in enumerate(shards)]
+            self._shards = [self._submit(_same, shard) for shard in checked_all(shards)]
         else:
             self._shards = client.compute(_blocks(shards, target))
         if not self._shards:

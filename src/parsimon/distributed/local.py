@@ -22,9 +22,7 @@ class Local:
     """Shards in memory."""
 
     def __init__(self, shards: Any, n_jobs: int | None) -> None:
-        self._shards = [checked(i, shard) for i, shard in enumerate(shards)]
-        if not self._shards:
-            raise ValueError("there are no shards")
+        self._shards = checked_all(shards)
         self._pool = Parallel(n_jobs=n_jobs, max_nbytes="100K")
 
     @property
@@ -52,13 +50,26 @@ class Local:
         return combine_all(parts, start, each), sent
 
 
+def checked_all(shards: Any) -> list[tuple[Any, Any]]:
+    """Return shards in memory, all of one width."""
+    if isinstance(shards, str | bytes) or not hasattr(shards, "__iter__"):
+        raise TypeError(f"shards are a sequence of pairs (X, y), got {type(shards).__name__}")
+    found = [checked(i, shard) for i, shard in enumerate(shards)]
+    if not found:
+        raise ValueError("there are no shards")
+    for i, (X, _) in enumerate(found):
+        if X.shape[1] != found[0][0].shape[1]:
+            raise ValueError(f"shard 0 has {found[0][0].shape[1]} features, shard {i} {X.shape[1]}")
+    return found
+
+
 def checked(i: int, shard: Any) -> tuple[Any, Any]:
-    """Return shard i as arrays, X (n, d) and y, or raise an error that says what it is."""
+    """Return shard i, X (n, d) an array or a frame and y an array, or raise an error that says what it is."""
     try:
         X, y = shard
     except (TypeError, ValueError):
         raise TypeError(f"shard {i} is no pair (X, y): {type(shard).__name__}") from None
-    X, y = np.asarray(X), np.asarray(y)
-    if X.ndim != 2 or len(X) != len(y):
+    X, y = X if hasattr(X, "columns") else np.asarray(X), np.asarray(y)
+    if len(X.shape) != 2 or len(X) != len(y):
         raise ValueError(f"shard {i} has X of shape {X.shape} and y of shape {y.shape}")
     return X, y

@@ -32,6 +32,8 @@ ENGINES = {
 
 #: How many rounds are made where nothing is said: one where all that was seen adds up, more where only the functions do and shards drift apart.
 ROUNDS = 16
+#: Steps by which SOG goes from the mean to the fit to all that was seen.
+ASCENT = 100
 
 
 class Engine(Protocol):
@@ -71,14 +73,16 @@ def fit(
 ) -> Result:
     """Learn afresh from shards, each on its own, and merge.
 
-    In each round every shard goes on from the model of the last one with the next part of its rows, in order, and the means of the functions (by rows learned) is what the next round starts from,
-    brought down to the estimator's budget. One round is learning apart and averaging once; with more of them the shards do not drift apart.
+    In each round every shard goes on from the model of the last one with the next part of its rows, in order, and the mean of the functions (by rows learned) is what the next round starts from,
+    brought down to the estimator's budget. One round is learning apart and averaging once; with more of them the shards do not drift apart. What KRLS and SOG have seen adds up: for KRLS the fit to
+    all of it takes the place of the mean, and SOG takes a hundred steps towards it at the end (`ascend`), so that shards need not be alike.
 
     Parameters
     ----------
     estimator : an estimator that learns over one dictionary
         A `gamma` of "scale" or "median" is measured on the head of the first shard. `n_passes` and `shuffle` are not looked at: rows are learned once, in the order they have.
     shards : sequence of (X, y); or what the engine takes (Dask arrays and frames, a Spark frame)
+        The columns of frames are the model's `feature_names_in_`. An `Engine` has its shards: these are not looked at then.
     engine : "joblib", "dask", "spark" or an `Engine`, default="joblib"
         "joblib": processes of this machine (`n_jobs=`). "dask": `client=`. "spark": the frame says where.
     rounds : int or None
@@ -108,6 +112,8 @@ def fit(
         if progress:
             _tell(f"round {r + 1} of {n_rounds}: {len(start):,} bytes a model, {time.perf_counter() - begun:.1f} s")
     model = loads(start)
+    if isinstance(_update(estimator), updates.DualAscent) and model.__sklearn_is_fitted__():
+        model.ascend(ASCENT)
     _give_back(model, estimator)
     return Result(model, n_rounds, len(sizes), sent, time.perf_counter() - begun)
 
@@ -131,7 +137,8 @@ def combine(parts: Sequence[bytes], start: bytes) -> bytes:
     models = [model for model in map(loads, parts) if model.__sklearn_is_fitted__() and model.n_samples_seen_ > before]
     if len(models) < 2:
         return dumps(models[0]) if models else start
-    return dumps(merging.merge(models, since=since if before else None).model)
+    informed = "information" if merging.knows_fit(_update(models[0])) else None
+    return dumps(merging.merge(models, informed, since=since if before else None).model)
 
 
 def combine_all(
@@ -150,21 +157,29 @@ def combine_all(
 
 def _engine(engine: str | Engine, shards: Any, options: dict[str, Any]) -> Engine:
     if not isinstance(engine, str):
+        if options:
+            raise TypeError(f"{', '.join(options)}: options are for engines that are named, this is one already")
         return engine
     make: Callable[..., Engine] = import_module(lookup(ENGINES, engine, "engine")).engine
     return make(shards, **options)
 
 
 def _rounds(estimator: StreamEstimator, rounds: int | None, sizes: list[int]) -> int:
+    update = _update(estimator)
+    forgets = getattr(update, "forgetting", 1.0) < 1.0
     if rounds is None:
-        update = (
-            type(estimator)
-            ._algorithm(kernels.Gaussian(), **estimator._options(estimator.get_params(deep=False)))
-            .update
+        rounds = 1 if forgets or merging.knows_fit(update) or isinstance(update, updates.DualAscent) else ROUNDS
+    if forgets and whole("rounds", rounds, at_least=1) > 1:
+        raise ValueError(
+            "models that forget learn in one round: what the next one starts from is not known by them any more"
         )
-        rounds = 1 if isinstance(update, updates.SpanRLS | updates.RowRLS | updates.DualAscent) else ROUNDS
     batches = max(sizes) // getattr(estimator, "batch_size", 1)
     return min(whole("rounds", rounds, at_least=1), max(batches, 1))
+
+
+def _update(estimator: StreamEstimator) -> updates.Update:
+    options = estimator._options(estimator.get_params(deep=False))
+    return type(estimator)._algorithm(kernels.Gaussian(), **options).update
 
 
 def _prepared(estimator: StreamEstimator, work: Engine) -> Any:

@@ -108,7 +108,7 @@ class Spark:
             return start, 0
         first, last = min(first for first, _ in work.values()), max(last for _, last in work.values())
         near = self._frame.where(f"{ROW} >= {first} and {ROW} < {last}")  # what lies beyond does not leave the JVM
-        models = near.mapInPandas(_learner(start, work, len(self._features)), f"{SHARD} int, model binary")
+        models = near.mapInPandas(_learner(start, work, self._features), f"{SHARD} int, model binary")
         parts = {row[SHARD]: bytes(row["model"]) for row in models.collect()}
         if parts.keys() != work.keys():
             raise RuntimeError(f"models came from partitions {sorted(parts)}, and rows are in {sorted(work)}")
@@ -116,7 +116,7 @@ class Spark:
         return combine_all([parts[shard] for shard in work], start), sent
 
 
-def _learner(start: bytes, work: dict[int, Span], n_features: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _learner(start: bytes, work: dict[int, Span], features: list[str]) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Return what Spark calls with the rows of a partition, in frames."""
 
     def learn_partition(frames: Iterator[Any]) -> Iterator[Any]:
@@ -128,14 +128,14 @@ def _learner(start: bytes, work: dict[int, Span], n_features: int) -> Callable[[
             if first < last:
                 rows = rows[(rows[ROW] >= first) & (rows[ROW] < last)]
                 yield pd.DataFrame(
-                    {SHARD: [shard], "model": [learn(start, *_block(rows, n_features), shard=int(shard), first=first)]}
+                    {SHARD: [shard], "model": [learn(start, *_block(rows, features), shard=int(shard), first=first)]}
                 )
 
     return learn_partition
 
 
-def _block(rows: Any, n_features: int) -> tuple[Any, Any]:
-    return rows[[f"x{i}" for i in range(n_features)]].to_numpy(), rows["y"].to_numpy()
+def _block(rows: Any, features: list[str]) -> tuple[Any, Any]:
+    return rows[[f"x{i}" for i in range(len(features))]].set_axis(features, axis=1), rows["y"].to_numpy()
 
 
 # What streams need too
