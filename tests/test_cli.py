@@ -20,11 +20,16 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 import typer
+from sklearn.linear_model import SGDClassifier
+from sklearn.svm import SVC, SVR
 
 import parsimon
 from parsimon import KNLMSRegressor, persistence
-from parsimon.cli import main, reading
+from parsimon.cli import compare, main, reading, use
 from parsimon.cli.app import app
+from parsimon.estimators import ESTIMATORS
+from parsimon.preprocessing import TableEncoder, TargetScaler
+from parsimon.tables import ALGORITHMS, MixtureClassifier, TableModel
 
 COMMAND = [sys.executable, "-m", "parsimon.cli"]
 ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "120", "TERM": "xterm"}
@@ -103,13 +108,24 @@ def test_the_example_of_the_help(folder, capsys, name, line):
     for i, part in enumerate(("a", "b")):
         half = X[100 * i : 100 * (i + 1)]
         KNLMSRegressor(gamma=1.0).fit(half, half[:, 0]).save(f"{part}.parsimon")
+    electricity(".")
     assert line.startswith(name)
     out = said(capsys, *line.split())
-    written = re.search(r"--out (\S+)|export \S+ (\S+)", line)
-    assert Path(written[1] or written[2]).stat().st_size if written else out
+    written = re.findall(r"(?:--out|--plot|export \S+) (\S+)", line)
+    assert all(Path(path).stat().st_size for path in written) and (out or written)
+
+
+def electricity(folder, n=300):
+    """A file in the form of the data set."""
+    rng = np.random.default_rng(0)
+    Path(folder).mkdir(exist_ok=True)
+    X, y = rng.uniform(size=(n, 8)).astype(np.float32), rng.integers(2, size=n, dtype=np.uint8)
+    np.savez(Path(folder) / "electricity.npz", X=X, y=y)
+    return X, y
 
 
 def test_the_lines_of_the_documentation(folder, capsys):
+    electricity("data")
     text = (Path(__file__).parent.parent / "docs" / "cli.md").read_text()
     lines = re.findall(r"^    \$ parsimon (.*)$", text, re.MULTILINE)  # those without a pipe
     assert len(lines) > 7
@@ -119,7 +135,7 @@ def test_the_lines_of_the_documentation(folder, capsys):
         if "--target Y" in line:
             assert said(capsys, *line.split(), code=2).strip() in text
         else:
-            said(capsys, *line.split())
+            said(capsys, *line.replace("--rows 5000 --plot", "--rows 300 --plot").split())  # peers take their time
 
 
 def test_inspect_takes_every_kind_of_model(folder, capsys):
@@ -128,31 +144,95 @@ def test_inspect_takes_every_kind_of_model(folder, capsys):
     parsimon.KernelDictionaryClassifier().fit(X, y).save("atoms")
     parsimon.POLKClassifier().fit(X, y).save("polk")
     KNLMSRegressor().save("new")
+    parsimon.from_sklearn(SVC().fit(X, y)).save("svc")
+    MixtureClassifier([parsimon.POLKClassifier(loss="logistic")]).save("mixture")
     for name, kind in {
         "atoms": "KernelDictionaryClassifier",
         "polk": "POLKClassifier",
         "new": "KNLMSRegressor",
+        "svc": "KernelExpansionClassifier",
+        "mixture": "MixtureClassifier",
     }.items():
         assert json.loads(said(capsys, "inspect", name, "--json"))["kind"] == kind
         assert kind in said(capsys, "inspect", name)
 
 
-def test_learn_draws_in_a_terminal(stream):
+def fitted_models():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    yield from (kind().fit(X, y) for kind in (*ESTIMATORS, parsimon.KernelDictionaryClassifier))
+    yield parsimon.KernelDictionaryLearning(5).fit(X)
+    yield parsimon.from_sklearn(SVC().fit(X, y))
+    yield parsimon.from_sklearn(SVR().fit(X, y))
+    candidates = [parsimon.POLKClassifier(loss="logistic", gamma=gamma) for gamma in (0.5, 2.0)]
+    yield MixtureClassifier(candidates).partial_fit(X, y)
+    for targets in (y, X[:, 0]):
+        table_model = TableModel("y")
+        table_model.learn({"x": X[:, 1], "y": targets})
+        yield table_model.finish()
+
+
+def test_every_kind_of_model_has_something_to_draw(folder):
+    """And what is drawn is what predicts."""
+    X = np.random.default_rng(1).normal(size=(5, 3))
+    kinds = set()
+    for model in fitted_models():
+        kinds.add(type(model).__name__)
+        parts = use._expansions(model, Path("m"))
+        assert all(len(part.centers) == len(part.weights) > 0 for part in parts.values())
+        if isinstance(model, parsimon.KRLSRegressor):
+            (part,) = parts.values()
+            np.testing.assert_allclose((part.kernel(X, part.centers) @ part.weights).ravel(), model.predict(X))
+    without = {"TableEncoder", "TargetScaler", "ClassificationMetrics", "RegressionMetrics"}
+    assert kinds | without == set(persistence._estimators())
+
+
+def test_inspect_draws(folder, capsys):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    one = KNLMSRegressor().partial_fit(X[:1], [1.0])  # one centre
+    classes = parsimon.KernelDictionaryClassifier(2, budget=3).fit(X, np.arange(60) % 2)
+    for model in (one, classes):
+        model.save("m")
+        said(capsys, "inspect", "m", "--plot", "m.png")
+        assert Path("m.png").read_bytes().startswith(b"\x89PNG")
+        Path("m.png").unlink()
+
+
+def test_of_many_classes_some_are_drawn(capsys):
+    X, y = np.random.default_rng(0).normal(size=(61, 3)), np.arange(61)[::-1] % 30  # class 0 has three, the others two
+    parts = use._expansions(parsimon.KernelDictionaryClassifier(2, budget=3).fit(X, y), Path("m"))
+    assert len(parts) == use.MOST_DRAWN and "class 0" in parts
+    assert "there are 30 dictionaries" in capsys.readouterr().err
+
+
+def in_a_terminal(*arguments):
+    """Run a command in a terminal, and return what was drawn there."""
     import pty
 
     pid, terminal = pty.fork()
     if pid == 0:
-        os.execve(sys.executable, [*COMMAND, "learn", str(stream), "--target", "y"], ENVIRONMENT)
+        os.execve(sys.executable, [*COMMAND, *map(str, arguments)], ENVIRONMENT)
     drawn = b""
     with contextlib.suppress(OSError):  # the end of a terminal
         while data := os.read(terminal, 65536):
             drawn += data
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     os.close(terminal)
-    text = drawn.decode()
+    assert b"Traceback" not in drawn
+    return drawn.decode()
+
+
+def test_learn_draws_in_a_terminal(stream):
+    text = in_a_terminal("learn", stream, "--target", "y")
     assert "rows/s" in text and "memory of the model" in text and "\x1b[" in text  # it was drawn over
     assert "error / variance" in text.rpartition("\x1b[")[2]  # the summary comes last
-    assert "Traceback" not in text
+
+
+def test_compare_draws_in_a_terminal(stream):
+    text = in_a_terminal("compare", stream, "--target", "y", "--algorithm", "knlms", "--rows", 400)
+    drawn, _, last = text.rpartition("\x1b[")
+    assert "time left" in drawn and "┃" in drawn
+    assert "linear SGD" in last and "400 rows" in last and "┃" not in last and "time left" not in last
 
 
 # Reading
@@ -372,6 +452,10 @@ def test_evaluate_scores_every_row(classes, capsys):
     total = json.loads(said(capsys, "evaluate", "m", "stream.csv", "--json"))
     found = parsimon.load("m").predict(classes)
     assert total["rows"] == 1500 and total["accuracy"] == pytest.approx(np.mean(found == classes["y"]))
+    y = classes["y"]
+    right, unchanged = np.mean(found[1:] == y[1:]), np.mean(y[1:] == y[:-1])
+    assert total["kappa_no_change"] == pytest.approx((right - unchanged) / (1 - unchanged))
+    assert "if the rows are in order of time" in said(capsys, "evaluate", "m", "stream.csv")
 
 
 def test_inspect_tells_what_there_is(classes, capsys):
@@ -406,6 +490,179 @@ def test_compare_regression(stream, capsys):
     mean = np.cumsum(y)[:-1] / np.arange(1, len(y))
     assert found["mean so far"]["mse"] == pytest.approx(np.mean((y[1:] - mean) ** 2))
     assert found["no change"]["mae"] == pytest.approx(np.mean(np.abs(np.diff(y))))
+
+
+def compared(capsys, *arguments):
+    """What each model came to, by its name."""
+    out = said(capsys, "compare", "stream.csv", "--target", "y", "--json", *arguments)
+    return {row["model"]: row for row in map(json.loads, out.splitlines())}
+
+
+def encoded(columns, n):
+    """Rows as a model of tables encodes them: the first 200 settle the columns."""
+    encoder = TableEncoder(ignore=["y"])
+    first, rest = ({k: v[rows] for k, v in columns.items()} for rows in (slice(200), slice(200, n)))
+    return np.concatenate([encoder.learn_transform(first), encoder.learn_transform(rest)])
+
+
+def one_by_one(model, X, y):
+    """What a model of River predicts for each row before it learns it."""
+    found = []
+    for row, target in zip(X.tolist(), y.tolist(), strict=True):
+        found.append(model.predict_one(dict(enumerate(row))))
+        model.learn_one(dict(enumerate(row)), target)
+    return np.array(found[1:])
+
+
+def test_peers_learn_the_same_rows(classes, capsys):
+    from river import linear_model, tree
+
+    peers = ["--peer", "river-tree", "--peer", "river-linear", "--algorithm", "bsgd", "--rows", "500"]
+    found = compared(capsys, *peers)
+    assert list(found)[-3:] == ["linear SGD", "river-tree", "river-linear"]
+    assert all(row["rows"] == 500 and row["microseconds_a_row"] > 0 for row in found.values())
+    X, y = encoded(classes, 500), classes["y"][:500]
+    for name, model in {
+        "river-tree": tree.HoeffdingAdaptiveTreeClassifier(seed=0),
+        "river-linear": linear_model.SoftmaxRegression(),
+    }.items():
+        assert found[name]["total"]["accuracy"] == pytest.approx(np.mean(one_by_one(model, X, y) == y[1:]))
+
+
+def test_peers_learn_scaled_targets(stream, capsys):
+    from river import linear_model
+
+    found = compared(capsys, "--peer", "river-linear", "--algorithm", "knlms", "--rows", "700", "--ignore", "shop")
+    columns = {k: v for k, v in table().items() if k != "shop"}
+    scaled, back = TargetScaler().learn_transform(columns["y"][:700])
+    f = back(np.append(0.0, one_by_one(linear_model.LinearRegression(), encoded(columns, 700), scaled)))
+    errors = (columns["y"][:700] - f)[1:]
+    assert found["river-linear"]["total"]["mse"] == pytest.approx(np.mean(errors**2))
+
+
+def test_compare_takes_all_but_none_twice(stream, capsys):
+    found = list(compared(capsys, "--rows", "220"))
+    regression = [name for name, tasks in ALGORITHMS.items() if "regression" in tasks and name != "krls"]
+    assert found == [*regression, "mean so far", "no change", "linear SGD"]  # krls is the default
+
+
+def test_rows_limit_what_is_read(classes, capsys):
+    limited = compared(capsys, "--algorithm", "bsgd", "--rows", "250")
+    write_csv("stream.csv", {k: v[:250] for k, v in classes.items()})
+    cut = compared(capsys, "--algorithm", "bsgd")
+    assert {k: v["total"] for k, v in limited.items()} == {k: v["total"] for k, v in cut.items()}
+
+
+def test_a_linear_peer_meets_classes_as_they_come():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    X[:, 1] += 4 * (np.arange(600) % 3 == 0) * (np.arange(600) >= 200)
+    y = np.where(X[:, 1] > 2.5, "late", np.where(X[:, 0] > 0, "right", "left"))
+    y[:200][y[:200] == "late"] = "left"
+    model, told = (SGDClassifier(loss="log_loss", random_state=0) for _ in range(2))
+    grown, found = compare._Numbered(model, 2), []
+    first = [str(label) for label in dict.fromkeys(y.tolist())]
+    for i in range(600):
+        row = X[i : i + 1]
+        if i:
+            found.append(grown.predict(row)[0])
+        if 0 < i < 200:  # as one that was told both of them
+            assert found[-1] == first[told.predict(row)[0]]
+        if i < 200:
+            told.partial_fit(row, [first.index(y[i])], classes=[0, 1])
+        grown.partial_fit(row, [y[i]])
+    recent = np.array(found[-200:]) == y[-200:]
+    assert recent.mean() > 0.9 and recent[y[-200:] == "late"].mean() > 0.9
+
+
+def test_a_peer_that_fails_is_said_to(classes, capsys, monkeypatch):
+    class Fails:
+        def partial_fit(self, X, y, classes=None):
+            raise ValueError("too large")
+
+        def predict(self, X):
+            return [0]
+
+    monkeypatch.setitem(compare.PEERS, "bad", compare._Peer({"classification": Fails}))
+    found = compared(capsys, "--peer", "bad", "--algorithm", "bsgd", "--rows", "220")
+    assert "rows 1 to 16: too large" in found["bad"]["failed"] and found["bsgd"]["rows"] == 220
+    arguments = ["--peer", "bad", "--algorithm", "bsgd", "--rows", "220", "--plot", "p.png"]
+    assert "failed in rows 1 to 16" in said(capsys, "compare", "stream.csv", "--target", "y", *arguments)
+    assert Path("p.png").stat().st_size
+
+
+def test_compare_stops(stream, capsys, monkeypatch):
+    learned = compare._Run.slice
+
+    def stop(self, block):
+        learned(self, block)
+        self.interrupt.number = signal.SIGINT
+
+    monkeypatch.setattr(compare._Run, "slice", stop)
+    capsys.readouterr()
+    assert main(["compare", str(stream), "--target", "y", "--algorithm", "knlms"]) == 130
+    assert "200 rows, each predicted" in capsys.readouterr().out
+
+
+def test_compare_tells_of_the_rows_before_a_bad_one(stream, capsys, monkeypatch):
+    monkeypatch.setattr(reading, "BLOCK", 20000)
+    lines = stream.read_text().splitlines(keepends=True)
+    stream.write_text("".join(spoiled(1400, "1.0,abc,town,3.0")(lines)))
+    capsys.readouterr()
+    assert main(["compare", str(stream), "--target", "y", "--algorithm", "knlms"]) == 2
+    out, err = capsys.readouterr()
+    assert "linear SGD" in out and "row 1,400, column 'z': 'abc' is no number" in err
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "arguments"),
+    [
+        ("river", "river", ["compare", "s.csv", "--target", "y", "--peers"]),
+        ("matplotlib", "plot", ["compare", "s.csv", "--target", "y", "--plot", "p.png"]),
+        ("matplotlib", "plot", ["inspect", "m", "--plot", "p.png"]),
+    ],
+)
+def test_what_a_command_needs_besides_is_named(folder, capsys, monkeypatch, module, extra, arguments):
+    for name in [name for name in sys.modules if name.partition(".")[0] == module]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    err = said(capsys, *arguments, code=2)
+    assert f"parsimon[{extra}]" in err and err.count("\n") == 1
+
+
+# Data sets
+
+
+def test_datasets_are_listed(capsys):
+    lines = said(capsys, "datasets", "list").splitlines()
+    assert lines[0].split() == ["name", "rows", "columns", "task", "target", "source"]
+    assert {line.split()[0] for line in lines[1:]} == {*use.GENERATED, *use.STORED}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_fetch_writes_a_table(folder, capsys, suffix):
+    X, y = electricity(".")
+    said(capsys, "datasets", "fetch", "electricity", "--data-dir", ".", "--out", f"e{suffix}")
+    rows = rows_of(f"e{suffix}")
+    assert [*rows[0]][:2] == ["date", "day"] and [*rows[0]][-1] == "class"
+    np.testing.assert_array_equal([list(row.values()) for row in rows], np.column_stack([X, y]))
+    said(capsys, "datasets", "fetch", "electricity", "--data-dir", ".", "--out", f"f{suffix}", "--seed", 1)
+    shuffled = [list(row.values()) for row in rows_of(f"f{suffix}")]
+    order = np.random.default_rng(1).permutation(len(y))
+    np.testing.assert_array_equal(shuffled, np.column_stack([X, y])[order])
+
+
+def test_every_stored_data_set_is_a_table(folder, monkeypatch):
+    """Those that are not loaded as tables are made ones."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(6, 3)), np.arange(6)
+    np.savez("boston_housing.npz", X=X, y=y)
+    np.savez("usps.npz", X_train=X[:4], y_train=y[:4], X_test=X[4:], y_test=y[4:])
+    for name in ("boston", "usps"):
+        found = use.STORED[name].load(Path())
+        assert found.feature_names == ["x1", "x2", "x3"] and found.target_name == use.STORED[name].target
+        np.testing.assert_array_equal(found.X, X)
+        np.testing.assert_array_equal(found.y, y)
 
 
 def test_export_tells_the_encoding(stream, capsys):
@@ -511,6 +768,14 @@ USES = {
     "merging tables": (["merge", "m", "m", "--out", "n"], "have no sum"),
     "an unknown experiment": (["reproduce", "nothing"], "unknown experiment 'nothing'"),
     "an unknown stream": (["datasets", "generate", "nothing"], "unknown data set 'nothing'"),
+    "an unknown data set": (["datasets", "fetch", "nothing"], "unknown data set 'nothing'"),
+    "no data set there": (["datasets", "fetch", "electricity", "--data-dir", "."], "there is no electricity.npz in ."),
+    "not to be fetched": (["datasets", "fetch", "kin40k"], "give a data_dir that holds kin40k.npz"),
+    "an unknown peer": (["compare", "stream.csv", "--target", "y", "--peer", "x"], "unknown peer 'x'; known are"),
+    "no picture": (["compare", "stream.csv", "--target", "y", "--plot", "p.xyz"], "p.xyz: pictures are"),
+    "nothing to draw": (["inspect", "new.parsimon", "--plot", "p.png"], "has no centres yet: there is nothing to draw"),
+    "warming up": (["inspect", "warming.parsimon", "--plot", "p.png"], "has no centres yet: there is nothing to draw"),
+    "no centres": (["inspect", "encoder.parsimon", "--plot", "p.png"], "holds a TableEncoder, which has no centres"),
     "no model": (["inspect", "none"], "there is no file none"),
     "not a model": (["inspect", "stream.csv"], "damaged or not a model file"),
     "an unknown format": (["export", "m", "m.xyz"], "give --format"),
@@ -527,6 +792,11 @@ def test_misuse_gets_a_line(stream, capsys, name):
     if name == "no such form":
         said(capsys, "learn", stream, "--target", "shop", "--model", "c")
     KNLMSRegressor(gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0]).save("plain.parsimon")
+    KNLMSRegressor().save("new.parsimon")
+    TableEncoder().save("encoder.parsimon")
+    warming = TableModel("y")
+    warming.learn({"x": [1.0, 2.0], "y": [1.0, 2.0]})
+    warming.save("warming.parsimon")
     write_csv("short.csv", {k: v for k, v in table().items() if k != "shop"})
     err = said(capsys, *arguments, code=2)
     assert expected in err and len(err.splitlines()) <= 2

@@ -1,5 +1,7 @@
 """Loaders, on small files of the same form as the real ones."""
 
+import urllib.error
+
 import numpy as np
 import pytest
 from sklearn.utils import Bunch
@@ -88,3 +90,77 @@ def test_bad_files_are_named(load, tmp_path):
     (tmp_path / name).write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ValueError, match="damaged"):
         load(tmp_path)
+
+
+TABLES = {
+    datasets.load_electricity: ("electricity", 8, "class"),
+    datasets.load_bike_sharing: ("bike_sharing_hour", 12, "cnt"),
+    datasets.load_covtype: ("covtype_20k", 54, "cover"),
+    datasets.load_cod_rna: ("cod_rna", 8, "class"),
+    datasets.load_kin40k: ("kin40k", 8, "y"),
+    datasets.load_ccpp: ("ccpp", 4, "PE"),
+}
+
+
+@pytest.mark.parametrize("load", TABLES)
+@pytest.mark.parametrize("kind", [np.float32, np.uint8])
+def test_tables_are_as_stored(load, kind, tmp_path):
+    file, d, target = TABLES[load]
+    X, y = RNG.integers(100, size=(6, d)).astype(kind), RNG.integers(100, size=6).astype(kind)
+    names = ("X_train", "y_train") if file == "cod_rna" else ("X", "y")
+    np.savez(tmp_path / f"{file}.npz", **dict(zip(names, (X, y), strict=True)))
+    found = load(tmp_path)
+    np.testing.assert_array_equal(found.X, X)
+    np.testing.assert_array_equal(found.y, y)
+    assert found.X.dtype == np.float64 and found.y.dtype == (np.float64 if kind is np.float32 else np.int64)
+    assert found.target_name == target and len(set(found.feature_names)) == d
+    np.savez(tmp_path / f"{file}.npz", **dict(zip(names, (X[:, 1:], y), strict=True)))
+    with pytest.raises(ValueError, match=rf"{file}.npz: X must be \(n, {d}\)"):
+        load(tmp_path)
+    (tmp_path / f"{file}.npz").unlink()
+    with pytest.raises(FileNotFoundError, match=f"no {file}.npz in"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize("load", [datasets.load_cod_rna, datasets.load_kin40k, datasets.load_ccpp])
+def test_what_cannot_be_fetched_says_so(load):
+    with pytest.raises(ValueError, match="give a data_dir that holds"):
+        load()
+
+
+@pytest.mark.parametrize("load", [datasets.load_electricity, datasets.load_bike_sharing, datasets.load_covtype])
+def test_what_is_not_reached_is_said(load, monkeypatch):
+    def unreachable(*_, **__):
+        raise urllib.error.URLError("no network")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", unreachable)
+    monkeypatch.setattr("sklearn.datasets.fetch_covtype", unreachable)
+    with pytest.raises(OSError, match=r"cannot fetch .*no network.*data_dir"):
+        load()
+
+
+def test_words_of_openml_are_given_back_as_codes(monkeypatch):
+    def fetch_openml(name, version, as_frame, parser):
+        assert (name, version) == ("Bike_Sharing_Demand", 2)
+        features = ["season", *map(str, range(6)), "weather", *map(str, range(8, 12))]
+        data = np.zeros((2, 12))
+        data[:, 0], data[:, 7] = [0, 1], [1, 0]
+        categories = {"season": ["fall", "spring"], "weather": ["heavy_rain", "clear"]}
+        return Bunch(data=data, target=np.array([16.0, 40.0]), feature_names=features, categories=categories)
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
+    found = datasets.load_bike_sharing()
+    assert found.X[:, [0, 7]].tolist() == [[3.0, 1.0], [1.0, 4.0]] and found.y.tolist() == [16, 40]
+
+
+def test_prices_of_openml_go_up_or_down(monkeypatch):
+    def fetch_openml(name, version, as_frame, parser):
+        features, categories = ["date", "day"], {"day": ["1", "7"]}
+        target = np.array(["UP", "DOWN"], dtype=object)
+        return Bunch(
+            data=np.array([[0.0, 1.0], [0.5, 0.0]]), target=target, feature_names=features, categories=categories
+        )
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
+    found = datasets.load_electricity()
+    assert found.y.tolist() == [1, 0] and found.X.tolist() == [[0.0, 7.0], [0.5, 1.0]]

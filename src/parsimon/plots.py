@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from parsimon import diagnostics
+from parsimon import diagnostics, kernels
+from parsimon._files import write_whole
 
 __all__ = [
+    "Expansion",
     "approximation_regions",
     "coherence_bounds",
+    "compared",
     "curves",
     "decision_surface",
     "error_and_sparsity",
+    "expansions",
     "learning_curve",
     "learning_curves",
     "moving_average",
+    "require_drawable",
 ]
+
+#: Centres of which eigenvalues are found.
+MOST_EIGENVALUES = 1000
 
 
 def learning_curve(
@@ -107,13 +117,31 @@ def moving_average(values: ArrayLike, window: int) -> NDArray[np.float64]:
     return np.asarray((sums[window:] - sums[:-window]) / window)
 
 
-def _figure(rows: int, columns: int = 1) -> tuple[Any, Any]:
+def require_drawable(path: str | Path) -> None:
+    """Refuse a file that nothing can be drawn into: of an unknown suffix, or without matplotlib.
+
+    >>> require_drawable("picture.png")
+    """
+    kinds = _matplotlib("backend_bases").FigureCanvasBase.get_supported_filetypes()
+    if _suffix(path) not in kinds:
+        raise ValueError(f"{path}: pictures are {', '.join(sorted(kinds))}, by the suffix")
+
+
+def _matplotlib(module: str) -> Any:
     try:
-        from matplotlib.figure import Figure
+        return importlib.import_module(f"matplotlib.{module}")
     except ImportError as error:
         raise ImportError("drawing needs matplotlib: pip install 'parsimon[plot]'") from error
+
+
+def _suffix(path: str | Path) -> str:
+    return Path(path).suffix[1:].lower() or "png"
+
+
+def _figure(rows: int, columns: int = 1, *, shared: bool = True) -> tuple[Any, Any]:
+    Figure = _matplotlib("figure").Figure
     figure = Figure(figsize=(7.0, 2.4 * rows), layout="constrained")  # no pyplot: no global state, no screen
-    axes = figure.subplots(rows, columns, sharex="col" if columns == 1 else "row")
+    axes = figure.subplots(rows, columns, sharex=shared and ("col" if columns == 1 else "row"))
     for axis in np.ravel(axes):
         axis.grid(alpha=0.3)
         axis.spines[["top", "right"]].set_visible(False)
@@ -123,7 +151,9 @@ def _figure(rows: int, columns: int = 1) -> tuple[Any, Any]:
 def _save(figure: Any, path: str | Path) -> Path:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
+    picture = BytesIO()
+    figure.savefig(picture, dpi=120, format=_suffix(path))
+    write_whole(path, picture.getvalue())
     return path
 
 
@@ -285,3 +315,106 @@ def decision_surface(path: str | Path, model: Any, X: ArrayLike, y: ArrayLike, *
     figure.set_size_inches(6.0, 5.6)
     figure.suptitle(title)
     return _save(figure, path)
+
+
+def compared(
+    path: str | Path,
+    lines: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]],
+    *,
+    ylabel: str,
+    title: str = "",
+) -> Path:
+    """Draw the error of several models against the rows of one stream: over the last rows (above) and over all so far (below).
+
+    Each line has a label, its rows, and both errors. The axis of errors that differ tenfold is logarithmic.
+
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "compared.png")
+    >>> compared(path, {"a model": ([100, 200], [0.5, 0.2], [0.5, 0.3])}, ylabel="error").exists()
+    True
+    """
+    figure, axes = _figure(2)
+    styles = ("-", "--", ":", "-.")  # ten colours each
+    for i, (label, (rows, *errors)) in enumerate(lines.items()):
+        for axis, error in zip(axes, errors, strict=True):
+            axis.plot(rows, error, color=f"C{i % 10}", linestyle=styles[i // 10 % 4], linewidth=1.2, label=label)
+    for axis, name, k in zip(axes, ("last rows", "all rows"), (1, 2), strict=True):
+        drawn = np.concatenate([np.ravel(line[k]) for line in lines.values()])
+        drawn = drawn[np.isfinite(drawn) & (drawn > 0)]
+        if len(drawn) and drawn.max() > 10 * drawn.min():
+            axis.set_yscale("log")
+            ticker = _matplotlib("ticker")
+            axis.yaxis.set_minor_locator(ticker.LogLocator(subs=(2.0, 5.0)))
+            for set_formatter in (axis.yaxis.set_major_formatter, axis.yaxis.set_minor_formatter):
+                set_formatter(ticker.FormatStrFormatter("%g"))
+        axis.set_ylabel(f"{ylabel},\n{name}")
+    axes[-1].set_xlabel("rows")
+    axes[0].legend(frameon=False, fontsize="x-small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    figure.set_size_inches(9.0, 6.0)
+    figure.suptitle(title)
+    return _save(figure, path)
+
+
+class Expansion(NamedTuple):
+    """Functions over a dictionary: the kernel, the centres (m, d), and their weights (m, C) in each of the functions."""
+
+    kernel: kernels.Kernel
+    centers: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
+def expansions(path: str | Path, models: Mapping[str, Expansion], *, title: str = "") -> Path:
+    """Draw what models are made of, in a row of panels for each label.
+
+    Left: the norm of each centre's weights, largest first; a steep fall says that few centres do the work. Middle: the eigenvalues of the Gram matrix of the centres, largest first, over their sum; those near
+    0 say that centres stand for each other. Right: the centres in the plane of their first two principal components, coloured by their largest weight.
+
+    >>> import tempfile, os
+    >>> from parsimon import KNLMSRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> model = KNLMSRegressor(gamma=1.0).fit(X, X[:, 0])
+    >>> made_of = Expansion(model.kernel_, model.centers_, model.weights_)
+    >>> expansions(os.path.join(tempfile.mkdtemp(), "model.png"), {"a model": made_of}).exists()
+    True
+    """
+    empty = [label for label, model in models.items() if not len(model.centers)]
+    if empty or not models:
+        raise ValueError(f"there is nothing to draw: {empty[0] if empty else 'it'} has no centres")
+    figure, axes = _figure(len(models), 3, shared=False)
+    for (label, model), (left, middle, right) in zip(models.items(), np.atleast_2d(axes), strict=True):
+        m = len(model.centers)
+        W = np.reshape(model.weights, (m, -1))
+        places = np.arange(1, m + 1)
+        left.plot(places, np.sort(np.linalg.norm(W, axis=1))[::-1], color="C0", marker=".", markersize=3, linewidth=1)
+        left.set(xlabel="centre", ylabel="norm of its weights", title=label, ylim=(0, None))
+        _draw_spectrum(middle, model)
+        leading = W[np.arange(m), np.abs(W).argmax(axis=1)]
+        bound = float(np.abs(leading).max()) or 1.0
+        plane, share = _principal(model.centers)
+        shown = right.scatter(*plane.T, c=leading, cmap="coolwarm", vmin=-bound, vmax=bound, s=12, linewidths=0)
+        figure.colorbar(shown, ax=right, label="largest weight")
+        right.set(xlabel="first principal component", ylabel="second", title=f"{share:.0%} of the variance")
+    figure.set_size_inches(11.0, 3.4 * len(models))
+    figure.suptitle(title)
+    return _save(figure, path)
+
+
+def _draw_spectrum(axis: Any, model: Expansion) -> None:
+    m = len(model.centers)
+    chosen = np.unique(np.linspace(0, m - 1, min(m, MOST_EIGENVALUES)).round().astype(int))
+    values = np.linalg.eigvalsh(model.kernel(model.centers[chosen]))[::-1]
+    values = np.maximum(values / max(values.sum(), np.finfo(np.float64).tiny), 1e-17)  # below, it is rounding
+    axis.plot(np.arange(1, len(values) + 1), values, color="C3", marker=".", markersize=3, linewidth=1)
+    some = "" if len(chosen) == m else f" of {len(chosen)} centres"
+    axis.set(xlabel="place", ylabel=f"eigenvalues of the\nGram matrix{some}", yscale="log")
+
+
+def _principal(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Return points (m, d) in the plane of their first two principal components, (m, 2), and the share of the variance that it has."""
+    apart = points - points.mean(axis=0)
+    U, s, _ = np.linalg.svd(apart, full_matrices=False)
+    plane = np.zeros((len(points), 2))
+    k = min(2, len(s))
+    plane[:, :k] = U[:, :k] * s[:k]
+    total = float((s**2).sum())
+    return plane, float((s[:k] ** 2).sum()) / total if total else 1.0

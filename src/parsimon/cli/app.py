@@ -11,6 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from parsimon.cli import use
+from parsimon.cli.compare import PEERS
+from parsimon.cli.compare import Options as Compared
+from parsimon.cli.compare import compare as run_compare
 from parsimon.cli.learn import Options
 from parsimon.cli.learn import learn as run_learn
 from parsimon.cli.reading import Failure
@@ -134,14 +137,19 @@ def evaluate(model: Kept, data: Data, json: Json = False, delimiter: Delimiter =
 
 
 @app.command()
-def inspect(model: Annotated[Path, typer.Argument(help="A model file.")], json: Json = False) -> int:
+def inspect(
+    model: Annotated[Path, typer.Argument(help="A model file.")],
+    plot: Annotated[Path | None, typer.Option(help="Draw the weights, the spectrum and the places of the centres.")] = None,
+    json: Json = False,
+) -> int:  # fmt: skip
     """Show what is in a model file: parameters, columns, centres, norm, coherence, memory, and what it was learned from.
 
     \b
-    Example:
+    Examples:
       parsimon inspect y.parsimon
+      parsimon inspect y.parsimon --plot model.png
     """
-    return use.inspect(model, json)
+    return use.inspect(model, json, plot)
 
 
 @app.command()
@@ -150,17 +158,40 @@ def compare(
     target: Annotated[str, typer.Option(help="The column to predict.")],
     task: Annotated[str, typer.Option(help="regression, classification or auto.")] = "auto",
     algorithm: Annotated[list[str] | None, typer.Option(help="One to take part; may be given more than once. Default: all.")] = None,
+    peer: Annotated[list[str] | None, typer.Option(help=f"A model of others to take part: {', '.join(PEERS)}. May be given more than once.")] = None,
+    peers: Annotated[bool, typer.Option("--peers", help="All of these. They take up to milliseconds a row.")] = False,
     budget: Annotated[int | None, typer.Option(min=1, help="The most centres, for all of them.")] = None,
+    rows: Annotated[int | None, typer.Option(min=1, help="Take the first so many rows only.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the errors of all against the rows, as PNG, PDF or SVG.")] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="A column not to look at. May be given more than once.")] = None,
     json: Json = False,
     delimiter: Delimiter = None,
 ) -> int:  # fmt: skip
-    """Learn one stream with several algorithms, and show them beside a linear model and doing nothing.
+    """Learn one stream with several algorithms, and show them beside a linear model, doing nothing, and the streaming models of others.
+
+    Each row is predicted first and learned then, by all of them.
 
     \b
-    Example:
+    Examples:
       parsimon compare stream.csv --target y --algorithm default --algorithm knlms
+      parsimon compare stream.csv --target y --algorithm default --peers --rows 300 --plot compared.png
     """
-    return use.compare(data, target, task, algorithm or [], budget, json, delimiter)
+    chosen = list(PEERS) if peers else list(dict.fromkeys(peer or []))
+    return run_compare(
+        Compared(
+            data,
+            target,
+            task,
+            algorithm or [],
+            chosen,
+            budget,
+            rows,
+            plot,
+            ignore or [],
+            as_lines=json,
+            delimiter=delimiter,
+        )
+    )
 
 
 @app.command()
@@ -217,7 +248,7 @@ app.add_typer(datasets, name="datasets")
 
 @datasets.command(name="list")
 def list_datasets() -> int:
-    """List the streams that can be generated.
+    """List the streams that can be generated, and the real data sets that can be fetched.
 
     \b
     Example:
@@ -240,3 +271,19 @@ def generate(
       parsimon datasets generate honeine --rows 2000 --out stream.csv
     """
     return use.generate(name, rows, seed, out)
+
+
+@datasets.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="A name from the list.")],
+    data_dir: Annotated[Path | None, typer.Option(help="The folder that holds it, as a NumPy archive. Default: fetched.")] = None,
+    out: Annotated[Path | None, typer.Option(help="CSV, JSON lines or Parquet, by suffix. Default: standard output.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Shuffle the rows, by random numbers that begin here. Default: as they come.")] = None,
+) -> int:  # fmt: skip
+    """Write a real data set as a table, with the names of its columns; the target is the last of them.
+
+    \b
+    Example:
+      parsimon datasets fetch electricity --data-dir . --out electricity.csv
+    """
+    return use.fetch(name, data_dir, seed, out)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, Self
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -74,12 +74,14 @@ def lines(pairs: Sequence[tuple[str, str]]) -> str:
     return "\n".join(f"{name.ljust(width)}  {value}" for name, value in pairs)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a plain table, first column to the left and the others to the right."""
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+    """Return a plain table, with the columns `left` to the left and the others to the right."""
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
 
     def line(row: Sequence[str]) -> str:
-        return "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+        return "  ".join(
+            c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        )
 
     return "\n".join([line(header).rstrip(), *(line(row).rstrip() for row in rows)])
 
@@ -136,6 +138,28 @@ class Screen:
             view.add_row("", ProgressBar(1.0, fraction, width=28))
         self._live.update(view, refresh=True)
         self._drawn = time.monotonic()
+
+    def draw_all(
+        self, header: Sequence[str], rows: Sequence[Sequence[str]], fraction: float | None, left: float | None
+    ) -> None:
+        """Draw a table of several models, and how far they are."""
+        if self._live is None:
+            return
+        view = Table(title=self._title, title_justify="left")
+        for i, name in enumerate(header):
+            view.add_column(name, justify="left" if i == 0 else "right")
+        for row in rows:
+            view.add_row(*row)
+        parts: list[Any] = [view] if fraction is None else [view, ProgressBar(1.0, fraction, width=28)]
+        if left is not None:
+            parts.append(f"  time left {int(left // 3600)}:{int(left // 60) % 60:02}:{int(left) % 60:02}")
+        self._live.update(Group(*parts), refresh=True)
+        self._drawn = time.monotonic()
+
+    def clear(self) -> None:
+        """Take what is drawn away: what follows says it all."""
+        if self._live is not None:
+            self._live.update("", refresh=True)
 
     def tell(self, event: dict[str, Any]) -> None:
         """Print a line of JSON, if that is what is wanted."""

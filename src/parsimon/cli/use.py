@@ -1,4 +1,4 @@
-"""What is done with models and data besides learning: predict, evaluate, inspect, compare, export, merge, reproduce, datasets."""
+"""What is done with models and data besides learning: predict, evaluate, inspect, export, merge, reproduce, datasets."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
-from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.exceptions import NotFittedError
 
 import parsimon
-from parsimon import datasets, diagnostics, export, merging
+from parsimon import KernelDictionaryClassifier, KernelDictionaryLearning, datasets, diagnostics, export, merging, plots
 from parsimon._parts import lookup
-from parsimon.cli.display import as_json, byte_size, lines, scores, table
+from parsimon.cli.display import NAMES, as_json, byte_size, lines, scores, table
 from parsimon.cli.learn import Interrupt, column_kinds, load_table_model, require_writable
 from parsimon.cli.reading import Block, Failure, Source, failure
-from parsimon.evaluation import METRICS, predict_then_learn
+from parsimon.evaluation import METRICS
 from parsimon.experiments import EXPERIMENTS, WITH_DATA
-from parsimon.preprocessing import TableEncoder, TableError, TargetScaler, read_table
-from parsimon.tables import ALGORITHMS, MixtureClassifier, TableModel
+from parsimon.preprocessing import TableError
+from parsimon.tables import MixtureClassifier, TableModel
 
 __all__ = [
     "FORMATS",
-    "compare",
     "evaluate",
     "export_model",
+    "fetch",
     "generate",
     "inspect",
     "list_datasets",
@@ -43,6 +43,10 @@ __all__ = [
     "reproduce",
 ]
 
+#: The most rows of panels in a picture of a model.
+MOST_DRAWN = 10
+#: Rows that are written at a time.
+WRITTEN = 8192
 #: Formats of what is written, by suffix.
 FORMATS = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
 
@@ -156,7 +160,7 @@ def evaluate(path: Path, data: str, as_lines: bool, delimiter: str | None) -> in
     model = load_table_model(path).finish()
     if not model.n_rows_:
         raise Failure(f"{path} has learned nothing yet")
-    metrics = METRICS[model.task_]()
+    metrics, ordered = METRICS[model.task_](), METRICS[model.task_]()
     n = 0
     with Source(data, kinds=column_kinds(model), delimiter=delimiter) as source:
         for block in source.blocks():
@@ -167,23 +171,36 @@ def evaluate(path: Path, data: str, as_lines: bool, delimiter: str | None) -> in
                     found += [model.predict_proba(block.table)]
             except TableError as error:
                 raise failure(error, block.first) from None
+            ordered.update(y, found[0])
             if not n:  # the metrics leave a first row out, for nothing is known then: here all is
                 y, found = np.concatenate([y[:1], y]), [np.concatenate([f[:1], f]) for f in found]
             n += block.table.num_rows
             metrics.update(y, *found, *([model.classes_] if len(found) > 1 else []))
     if not n:
         raise Failure(f"{data} has no rows")
-    total = {k: v for k, v in metrics.total().items() if k != "kappa_no_change"}  # for streams that are learned
-    print(as_json(total) if as_lines else lines([("rows", f"{n:,}"), *scores(total)]))
+    total, name = metrics.total(), "kappa_no_change"
+    if name in total:
+        total[name] = ordered.total()[name]  # the first row has none before it
+    if as_lines:
+        print(as_json(total))
+        return 0
+    told = "if the rows are in order of time"
+    pairs = [(label, f"{text}, {told}" if label == NAMES[name] else text) for label, text in scores(total)]
+    print(lines([("rows", f"{n:,}"), *pairs]))
     return 0
 
 
 # Looking into models
 
 
-def inspect(path: Path, as_lines: bool) -> int:
-    """Print what is in a model file."""
+def inspect(path: Path, as_lines: bool, plot: Path | None) -> int:
+    """Print what is in a model file, and draw it."""
+    if plot is not None:
+        require_writable(plot)
+        plots.require_drawable(plot)
     model = parsimon.load(path)
+    if plot is not None:
+        plots.expansions(plot, _expansions(model, path), title=f"{type(model).__name__} in {path.name}")
     facts = _table_facts(model) if isinstance(model, TableModel) else _estimator_facts(model)
     facts = {"file": str(path), "file_bytes": path.stat().st_size, "kind": type(model).__name__, **facts}
     if as_lines:
@@ -194,6 +211,45 @@ def inspect(path: Path, as_lines: bool) -> int:
     if "total" in facts:
         print(lines(scores(facts["total"], facts["rolling"])))
     return 0
+
+
+def _expansions(model: Any, path: Path) -> dict[str, plots.Expansion]:
+    """Return what can be drawn of a model, with labels; of many classes those with the most centres."""
+    try:
+        found = _parts(model)
+    except NotFittedError:
+        found = {}
+    if found is None:
+        raise Failure(f"{path} holds a {type(model).__name__}, which has no centres: there is nothing to draw")
+    ranked = sorted(found, key=lambda label: -len(found[label].centers))[:MOST_DRAWN]
+    if len(found) > MOST_DRAWN:
+        note = f"there are {len(found)} dictionaries: drawn are the {MOST_DRAWN} with the most centres"
+        print(f"parsimon: note: {note}", file=sys.stderr)
+    drawn = {label: part for label, part in found.items() if label in ranked and len(part.centers)}
+    if not drawn:
+        raise Failure(f"{path} has no centres yet: there is nothing to draw")
+    return drawn
+
+
+def _parts(model: Any) -> dict[str, plots.Expansion] | None:
+    """Return the functions that a model is made of; None where it can have none."""
+    if isinstance(model, TableModel):
+        return _parts(model.estimator_) if model.metrics_ is not None else {}
+    if isinstance(model, MixtureClassifier):
+        each = zip(model.shares_, model.candidates_, strict=True) if hasattr(model, "candidates_") else ()
+        found = [(f"candidate {i + 1}, heard {share:.0%}", _parts(part)) for i, (share, part) in enumerate(each)]
+        return {label: part for label, inner in found for part in (inner or {}).values()}
+    if isinstance(model, KernelDictionaryClassifier):
+        learners = getattr(model, "_learners", {})
+        return {
+            f"class {label}": plots.Expansion(model.kernel_, atoms.centers(), atoms.coefficients())
+            for label, atoms in learners.items()
+        }
+    if not hasattr(type(model), "centers_"):
+        return None
+    centres = model.centers_
+    weights = model.components_ if isinstance(model, KernelDictionaryLearning) else model.weights_
+    return {type(model).__name__: plots.Expansion(model.kernel_, centres, weights)}
 
 
 def _table_facts(model: TableModel) -> dict[str, Any]:
@@ -209,7 +265,7 @@ def _table_facts(model: TableModel) -> dict[str, Any]:
 
 
 def _estimator_facts(model: Any) -> dict[str, Any]:
-    if isinstance(model, MixtureClassifier):
+    if isinstance(model, MixtureClassifier) and hasattr(model, "candidates_"):
         parts = [_estimator_facts(m) for m in model.candidates_]
         shares = [round(float(s), 4) for s in model.shares_]
         return {"centres": model.n_centers_, "bytes": model.nbytes_, "shares": shares, "candidates": parts}
@@ -222,13 +278,15 @@ def _estimator_facts(model: Any) -> dict[str, Any]:
         facts["kernel"] = repr(model.kernel_)
         if hasattr(model, "norm"):  # one expansion
             facts["norm"] = merging.norm(model)
-            facts |= {"coherence": diagnostics.coherence(model)} if model.n_centers_ > 1 else {}
+            if model.n_centers_ > 1:
+                facts["coherence"] = diagnostics.coherence(model.kernel_, model.centers_)
     return facts
 
 
 def _parameters(model: Any) -> dict[str, Any]:
     given = model.get_params(deep=False).items()
-    return {k: v for k, v in given if v is not None and not (isinstance(v, list | tuple) and not v)}
+    kept = {k: v for k, v in given if not isinstance(v, np.ndarray)}  # arrays are what was learned
+    return {k: v for k, v in kept.items() if v is not None and not (isinstance(v, list | tuple) and not v)}
 
 
 def _shown(name: str, value: Any) -> str:
@@ -340,174 +398,106 @@ def reproduce(names: list[str], output: Path, data_dir: Path | None, quick: bool
     return 0
 
 
-#: Streams that can be generated: what makes X and y, and what they are.
-GENERATED: dict[str, tuple[Any, str]] = {
-    "honeine": (datasets.make_honeine_system, "a nonlinear system driven by noise (Honeine et al. 2007)"),
-    "dodd": (datasets.make_dodd_series, "a nonlinear time series (Dodd et al.)"),
-    "pothin": (datasets.make_pothin_system, "a nonlinear system driven by noise (Pothin & Richard 2006)"),
-    "multidist": (datasets.make_multidist, "five classes, each a mixture of three normal distributions"),
-}
+#: Streams that can be generated: what makes X and y, the columns, the task, and what they are.
+GENERATED: dict[str, tuple[Any, int, str, str]] = {
+    "honeine": (datasets.make_honeine_system, 2, "regression", "a nonlinear system driven by noise (Honeine et al. 2007)"),
+    "dodd": (datasets.make_dodd_series, 2, "regression", "a nonlinear time series (Dodd et al.)"),
+    "pothin": (datasets.make_pothin_system, 2, "regression", "a nonlinear system driven by noise (Pothin & Richard 2006)"),
+    "multidist": (datasets.make_multidist, 2, "classification", "five classes, each a mixture of three normal distributions"),
+}  # fmt: skip
+
+
+class Stored(NamedTuple):
+    """A real data set: what returns its table given a folder, its size, its task, the name of its target, and where it comes from without a folder."""
+
+    load: Callable[[Path | None], datasets.Table]
+    rows: int
+    columns: int
+    task: str
+    target: str
+    source: str
+
+
+def _of_pair(load: Callable[[Path | None], Any], target: str) -> Callable[[Path | None], datasets.Table]:
+    def table_of(folder: Path | None) -> datasets.Table:
+        X, y = load(folder)
+        return _named(X, y, target)
+
+    return table_of
+
+
+def _of_split(load: Callable[[Path | None], datasets.Split]) -> Callable[[Path | None], datasets.Table]:
+    """Training rows first, then test rows."""
+
+    def table_of(folder: Path | None) -> datasets.Table:
+        split = load(folder)
+        return _named(np.concatenate(split[::2]), np.concatenate(split[1::2]), "class")
+
+    return table_of
+
+
+def _named(X: Any, y: Any, target: str) -> datasets.Table:
+    return datasets.Table(X, y, [f"x{i + 1}" for i in range(X.shape[1])], target)
+
+
+#: Real data sets that are tables.
+STORED: dict[str, Stored] = {
+    "electricity": Stored(datasets.load_electricity, 45312, 8, "classification", "class", "OpenML; in order of time"),
+    "cod_rna": Stored(datasets.load_cod_rna, 59535, 8, "classification", "class", "--data-dir; sorted by class: --seed"),
+    "covtype": Stored(datasets.load_covtype, 581012, 54, "classification", "cover", "scikit-learn; in --data-dir 20,000"),
+    "banana": Stored(_of_split(datasets.load_banana), 5300, 2, "classification", "class", "OpenML"),
+    "usps": Stored(_of_split(datasets.load_usps), 9298, 256, "classification", "class", "OpenML"),
+    "mnist": Stored(_of_split(datasets.load_mnist), 70000, 784, "classification", "class", "OpenML"),
+    "bike_sharing": Stored(datasets.load_bike_sharing, 17379, 12, "regression", "cnt", "OpenML; in order of time"),
+    "kin40k": Stored(datasets.load_kin40k, 40000, 8, "regression", "y", "--data-dir"),
+    "ccpp": Stored(datasets.load_ccpp, 9568, 4, "regression", "PE", "--data-dir"),
+    "comp_activ": Stored(_of_pair(datasets.load_comp_activ, "usr"), 8192, 12, "regression", "usr", "OpenML"),
+    "boston": Stored(_of_pair(datasets.load_boston, "MEDV"), 506, 13, "regression", "MEDV", "OpenML"),
+}  # fmt: skip
 
 
 def list_datasets() -> int:
-    """Print what can be generated."""
-    print(table(["name", "stream"], [[name, text] for name, (_, text) in GENERATED.items()]))
+    """Print what can be generated and fetched."""
+    made = [[name, "any", str(d), task, "y", f"generate: {text}"] for name, (_, d, task, text) in GENERATED.items()]
+    kept = [[name, f"{s.rows:,}", str(s.columns), s.task, s.target, f"fetch: {s.source}"] for name, s in STORED.items()]
+    print(table(["name", "rows", "columns", "task", "target", "source"], [*made, *kept], left=(0, 3, 4, 5)))
     return 0
 
 
 def generate(name: str, rows: int, seed: int, out: Path | None) -> int:
     """Write a generated stream: columns x1, x2, ... and y."""
-    make, _ = lookup(GENERATED, name, "data set")
+    make, *_ = lookup(GENERATED, name, "data set")
+
+    def made() -> datasets.Table:
+        X, y = make(rows, random_state=seed)
+        return _named(X, y, "y")
+
+    return _write(made, out)
+
+
+def fetch(name: str, data_dir: Path | None, seed: int | None, out: Path | None) -> int:
+    """Write a real data set as a table: its columns by name, and the target last."""
+    stored = lookup(STORED, name, "data set")
+
+    def made() -> datasets.Table:
+        X, y, names, target = stored.load(data_dir)
+        order = slice(None) if seed is None else np.random.default_rng(seed).permutation(len(y))
+        return datasets.Table(X[order], y[order], names, target)
+
+    return _write(made, out)
+
+
+def _write(make: Callable[[], datasets.Table], out: Path | None) -> int:
     kind = "csv" if out is None else FORMATS.get(out.suffix.lower())
     if kind is None:
         raise Failure(f"{out}: what is written is CSV, JSON lines or Parquet: {', '.join(FORMATS)}")
     if out is not None:
         require_writable(out)
-    X, y = make(rows, random_state=seed)
-    columns = {**{f"x{i + 1}": x for i, x in enumerate(X.T)}, "y": y}
+    made = make()
+    whole = [(x == np.round(x)).all() and (np.abs(x) < 2.0**53).all() for x in made.X.T]
+    columns = [x.astype(np.int64) if w else x for x, w in zip(made.X.T, whole, strict=True)]
     with _writer(out, kind) as write:
-        write(pa.table(columns))
+        for first in range(0, len(made.y), WRITTEN):
+            rows = slice(first, first + WRITTEN)
+            write(pa.table([*(c[rows] for c in columns), made.y[rows]], [*made.feature_names, made.target_name]))
     return 0
-
-
-# Comparing
-
-
-def compare(
-    data: str, target: str, task: str, algorithms: list[str], budget: int | None, as_lines: bool, delimiter: str | None
-) -> int:
-    """Learn one stream with several algorithms, and print how each did."""
-    names = algorithms or [n for n, tasks in ALGORITHMS.items() if task == "auto" or task in tasks]
-    for name in names:
-        lookup(ALGORITHMS, name, "algorithm")
-    models: dict[str, Any] = {}
-    seconds: dict[str, float] = {}
-    with Interrupt() as interrupt, Source(data, delimiter=delimiter, stopped=interrupt) as source:
-        for block in _from(source, TableModel(target).warmup):
-            if not models:
-                task = _task(block, target, task)
-                known = [name for name in names if task in ALGORITHMS[name]]
-                if not known:
-                    raise Failure(f"none of {', '.join(names)} is for {task}")
-                models = {name: TableModel(target, task=task, algorithm=name, budget=budget) for name in known}
-                models |= {name: _Baseline(target, task, name) for name in BASELINES[task]}
-                seconds = dict.fromkeys(models, 0.0)
-            for name, model in models.items():
-                start = time.perf_counter()
-                try:
-                    model.learn(block.table)
-                except TableError as error:
-                    raise failure(error, block.first) from None
-                seconds[name] += time.perf_counter() - start
-            if interrupt():
-                break
-    if not models:
-        raise Failure(f"{data} has no rows")
-    _print_comparison(models, seconds, task, as_lines)
-    return 0 if interrupt.number is None else 128 + interrupt.number
-
-
-def _from(source: Source, least: int) -> Iterator[Block]:
-    """Yield blocks of which the first has a number of rows, if there are so many."""
-    first: list[Block] = []
-    for block in source.blocks():
-        first.append(block)
-        if sum(b.table.num_rows for b in first) >= least:
-            yield Block(pa.concat_tables([b.table for b in first]), first[0].first, None)
-            first = []
-            least = 0
-    if first:
-        yield Block(pa.concat_tables([b.table for b in first]), first[0].first, None)
-
-
-def _task(block: Block, target: str, task: str) -> str:
-    """Return the task that a stream is for, as `learn` finds it."""
-    model = TableModel(target, task=task)
-    try:
-        model.learn(block.table.slice(0, model.warmup))
-    except TableError as error:
-        raise failure(error, block.first) from None
-    return model.finish().task_
-
-
-def _print_comparison(models: dict[str, Any], seconds: dict[str, float], task: str, as_lines: bool) -> None:
-    keys = ["accuracy", "kappa", "log_loss"] if task == "classification" else ["relative_mse", "mae", "r2"]
-    rows = []
-    for name, model in models.items():
-        if isinstance(model, TableModel):
-            model.finish()
-        total, rolling, n = model.metrics_.total(), model.metrics_.rolling(), model.n_rows_
-        centres = getattr(model, "n_centers_", None)
-        cost = 1e6 * seconds[name] / n
-        if as_lines:
-            facts = {"model": name, "rows": n, "centres": centres, "microseconds_a_row": cost}
-            print(as_json({**facts, "total": total, "rolling": rolling}))
-        figures = [f"{total[k]:.4f}" if total[k] == total[k] else "" for k in keys]
-        rows.append([name, *figures, f"{rolling[keys[0]]:.4f}", "" if centres is None else str(centres), f"{cost:.1f}"])
-    if not as_lines:
-        heads = {"accuracy": "accuracy", "kappa": "kappa", "log_loss": "log loss", "relative_mse": "error / variance"}
-        shown = [heads.get(k, {"mae": "absolute error", "r2": "R2"}.get(k, k)) for k in keys]
-        print(table([task, *shown, f"{shown[0]}, last 1000", "centres", "us/row"], rows))
-
-
-BASELINES = {
-    "regression": ["mean so far", "no change", "linear SGD"],
-    "classification": ["majority so far", "no change", "linear SGD"],
-}
-
-
-class _Baseline:
-    """What a kernel should be better than, learned from the same blocks.
-
-    The linear model is scikit-learn's, on the same encoded rows; classes that are not in the first block it never predicts.
-    """
-
-    def __init__(self, target: str, task: str, name: str) -> None:
-        self.target, self.task, self.name = target, task, name
-        self.metrics_: Any = METRICS[task]()
-        self.n_rows_ = 0
-        self._encoder, self._scaler = TableEncoder(ignore=[target]), TargetScaler()
-        self._linear: Any = None
-        self._reader: TableModel = TableModel(target, task=task)
-        self._last: list[Any] = []
-        self._sum = 0.0
-        self._counts: dict[Any, int] = {}
-
-    def learn(self, block: Any) -> None:
-        y = self._reader._targets(read_table(block, [self.target])[self.target], self.task)
-        found = {"linear SGD": self._sgd, "no change": self._no_change}.get(self.name, self._usual)(block, y)
-        self.metrics_.update(y, found)
-        self.n_rows_ += len(y)
-
-    def _no_change(self, _: Any, y: Any) -> Any:
-        before = np.concatenate([np.array(self._last or y[:1].tolist(), dtype=y.dtype), y[:-1]])
-        self._last = y[-1:].tolist()
-        return before
-
-    def _usual(self, _: Any, y: Any) -> Any:
-        if self.task == "regression":
-            sums = np.add.accumulate(np.concatenate([[self._sum], y]))
-            self._sum = sums[-1]
-            return sums[:-1] / np.maximum(self.n_rows_ + np.arange(len(y)), 1)
-        found, best = [], max(self._counts, key=self._counts.__getitem__, default=y[0].item())
-        for label in y.tolist():
-            found.append(best)
-            self._counts[label] = self._counts.get(label, 0) + 1
-            best = label if self._counts[label] > self._counts.get(best, 0) else best
-        return np.array(found)
-
-    def _sgd(self, block: Any, y: Any) -> Any:
-        X = self._encoder.learn_transform(block)
-        if self.task == "regression":
-            self._linear = self._linear or SGDRegressor(random_state=0)
-            scaled, back = self._scaler.learn_transform(y)
-            return back(predict_then_learn(self._linear, X, scaled).values)
-        if self._linear is None:
-            self._linear, self._classes = SGDClassifier(loss="log_loss", random_state=0), np.unique(y)
-        known = np.isin(y, self._classes)
-        found = np.full(
-            len(y), self._classes[0], dtype=np.result_type(y, self._classes) if y.dtype.kind == "U" else y.dtype
-        )
-        if len(self._classes) > 1 and known.any():
-            found[known] = predict_then_learn(self._linear, X[known], y[known], self._classes).values
-        return found

@@ -3,10 +3,17 @@
 from parsimon.datasets.mixtures import make_multidist
 from parsimon.datasets.stored import (
     Split,
+    Table,
     load_banana,
+    load_bike_sharing,
     load_boston,
     load_brodatz,
+    load_ccpp,
+    load_cod_rna,
     load_comp_activ,
+    load_covtype,
+    load_electricity,
+    load_kin40k,
     load_mnist,
     load_usps,
 )
@@ -14,10 +21,17 @@ from parsimon.datasets.systems import make_dodd_series, make_honeine_system, mak
 
 __all__ = [
     "Split",
+    "Table",
     "load_banana",
+    "load_bike_sharing",
     "load_boston",
     "load_brodatz",
+    "load_ccpp",
+    "load_cod_rna",
     "load_comp_activ",
+    "load_covtype",
+    "load_electricity",
+    "load_kin40k",
     "load_mnist",
     "load_usps",
     "make_dodd_series",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import urllib.error
 import urllib.request
 import zipfile
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,12 @@ from numpy.typing import NDArray
 
 #: The thirteen Brodatz textures of volume 1 of the USC-SIPI image database, by their numbers there.
 _BRODATZ = "https://sipi.usc.edu/database/download.php?vol=textures&img=1.1.{:02d}"
+#: Words that OpenML has for the codes of the source.
+_BIKE_WORDS = {
+    **{"spring": 1, "summer": 2, "fall": 3, "winter": 4},
+    **{"clear": 1, "misty": 2, "rain": 3, "heavy_rain": 4},
+    **{"False": 0, "True": 1},
+}
 
 
 class Split(NamedTuple):
@@ -80,6 +87,108 @@ def load_comp_activ(data_dir: str | Path | None = None) -> tuple[NDArray[np.floa
     return _regression(data_dir, "cpusmall.npz", "cpu_small")
 
 
+class Table(NamedTuple):
+    """Rows in the order of the source: X (n, d), targets y (n,), and what the columns and the target are called."""
+
+    X: NDArray[np.float64]
+    y: NDArray[Any]
+    feature_names: list[str]
+    target_name: str
+
+
+def load_electricity(data_dir: str | Path | None = None) -> Table:
+    """Return Elec2, the electricity market of New South Wales: 45,312 half hours in order of time, 8 columns, and whether the price is above its mean over the last day (1) or not (0).
+
+    From ``electricity.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML. All columns but `day` are scaled to [0, 1] at the source.
+
+    References
+    ----------
+    M. Harries, *Splice-2 comparative evaluation: electricity pricing*, 1999.
+    """
+    names = ["date", "day", "period", "nswprice", "nswdemand", "vicprice", "vicdemand", "transfer"]
+    if data_dir is not None:
+        return _stored_table(data_dir, "electricity.npz", names, "class")
+    X, y = _fetch("electricity", 1)
+    return Table(X, (y == "UP").astype(np.int64), names, "class")
+
+
+def load_bike_sharing(data_dir: str | Path | None = None) -> Table:
+    """Return bike sharing in Washington: 17,379 hours in order of time, 12 columns of calendar and weather, and how many bikes were rented.
+
+    From ``bike_sharing_hour.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML, where temperatures, humidity and wind are in their own units instead of fractions.
+
+    References
+    ----------
+    H. Fanaee-T, J. Gama, *Event labeling combining ensemble detectors and background knowledge*, Progress in Artificial Intelligence 2014.
+    """
+    names = ["season", "yr", "mnth", "hr", "holiday", "weekday", "workingday", "weathersit"]
+    names += ["temp", "atemp", "hum", "windspeed"]
+    if data_dir is not None:
+        return _stored_table(data_dir, "bike_sharing_hour.npz", names, "cnt")
+    X, y = _fetch("Bike_Sharing_Demand", 2, _BIKE_WORDS)
+    return Table(X, y.astype(np.int64), names, "cnt")
+
+
+def load_covtype(data_dir: str | Path | None = None) -> Table:
+    """Return forest covertype: 54 columns about patches of 30 x 30 m, and which of seven kinds of trees grow there (1 to 7).
+
+    From ``covtype_20k.npz`` (arrays X, y; 20,000 of the rows) in `data_dir` if that is given; else all 581,012, which scikit-learn fetches.
+
+    References
+    ----------
+    J. A. Blackard, D. J. Dean, *Comparative accuracies of artificial neural networks and discriminant analysis in predicting forest cover types from cartographic variables*, Computers and Electronics in Agriculture 1999.
+    """
+    names = ["elevation", "aspect", "slope", "to_water_horizontal", "to_water_vertical", "to_roads"]
+    names += ["hillshade_9am", "hillshade_noon", "hillshade_3pm", "to_fire_points"]
+    names += [f"wilderness_{i}" for i in range(1, 5)] + [f"soil_{i}" for i in range(1, 41)]
+    if data_dir is not None:
+        return _stored_table(data_dir, "covtype_20k.npz", names, "cover")
+    from sklearn.datasets import fetch_covtype
+
+    try:
+        found = fetch_covtype()
+    except (urllib.error.URLError, OSError) as error:
+        raise OSError(f"cannot fetch covertype ({error}); give a data_dir that holds covtype_20k.npz") from error
+    return Table(np.asarray(found.data, dtype=np.float64), np.asarray(found.target, dtype=np.int64), names, "cover")
+
+
+def load_cod_rna(data_dir: str | Path | None = None) -> Table:
+    """Return cod-rna, whose task is to detect non-coding RNA: 59,535 pairs of sequences, 8 columns, and the class, -1 or 1. The rows are nearly sorted by class: shuffle them.
+
+    From ``cod_rna.npz`` (arrays X_train, y_train) in `data_dir`, which must be given: on OpenML these rows are mixed with others.
+
+    References
+    ----------
+    A. V. Uzilov, J. M. Keegan, D. H. Mathews, *Detection of non-coding RNAs on the basis of predicted secondary structure formation free energy change*, BMC Bioinformatics 2006.
+    """
+    folder = _required(data_dir, "cod_rna")
+    return _stored_table(folder, "cod_rna.npz", _numbered(8), "class", ("X_train", "y_train"))
+
+
+def load_kin40k(data_dir: str | Path | None = None) -> Table:
+    """Return kin40k: 40,000 poses of a robot arm, 8 columns, and how far its end is from a point, all standardised.
+
+    From ``kin40k.npz`` (arrays X, y) in `data_dir`, which must be given: no copy at OpenML is known.
+
+    References
+    ----------
+    A. Schwaighofer, V. Tresp, *Transductive and inductive methods for approximate Gaussian process regression*, NIPS 2002.
+    """
+    return _stored_table(_required(data_dir, "kin40k"), "kin40k.npz", _numbered(8), "y")
+
+
+def load_ccpp(data_dir: str | Path | None = None) -> Table:
+    """Return the combined cycle power plant: 9568 hours, in no order, 4 columns (temperature, vacuum, pressure, humidity), and the power in megawatts.
+
+    From ``ccpp.npz`` (arrays X, y) in `data_dir`, which must be given: no copy at OpenML is known.
+
+    References
+    ----------
+    P. Tüfekci, *Prediction of full load electrical power output of a base load operated combined cycle power plant using machine learning methods*, International Journal of Electrical Power & Energy Systems 2014.
+    """
+    return _stored_table(_required(data_dir, "ccpp"), "ccpp.npz", ["AT", "V", "AP", "RH"], "PE")
+
+
 def load_brodatz(data_dir: str | Path | None = None) -> NDArray[np.uint8]:
     """Return thirteen Brodatz textures, (13, 512, 512) grey levels.
 
@@ -118,6 +227,30 @@ def _read(data_dir: str | Path, name: str, *arrays: str) -> dict[str, NDArray[An
     return found
 
 
+def _stored_table(
+    data_dir: str | Path, file: str, names: list[str], target: str, arrays: tuple[str, str] = ("X", "y")
+) -> Table:
+    stored = _read(data_dir, file, *arrays)
+    X, y = stored[arrays[0]].astype(np.float64), stored[arrays[1]]
+    if X.ndim != 2 or y.shape != X.shape[:1] or X.shape[1] != len(names):
+        raise ValueError(
+            f"{Path(data_dir) / file}: X must be (n, {len(names)}) and y (n,), got {X.shape} and {y.shape}"
+        )
+    return Table(X, y.astype(np.float64 if y.dtype.kind == "f" else np.int64), names, target)
+
+
+def _required(data_dir: str | Path | None, name: str) -> str | Path:
+    if data_dir is None:
+        raise ValueError(
+            f"{name} cannot be fetched, for no copy of it at OpenML is known: give a data_dir that holds {name}.npz"
+        )
+    return data_dir
+
+
+def _numbered(d: int) -> list[str]:
+    return [f"x{i + 1}" for i in range(d)]
+
+
 def _split(stored: dict[str, NDArray[Any]], scale: float) -> Split:
     X, Z = (stored[key].reshape(len(stored[key]), -1) / scale for key in ("X_train", "X_test"))
     return Split(X, stored["y_train"].astype(np.int64), Z, stored["y_test"].astype(np.int64))
@@ -137,8 +270,10 @@ def _openml(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return X, y.astype(np.int64)
 
 
-def _fetch(name: str, version: int | str) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Return X and y of a data set from OpenML."""
+def _fetch(
+    name: str, version: int | str, words: Mapping[str, float] | None = None
+) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Return X and y of a data set from OpenML; categories that are no numbers are what `words` say."""
     from sklearn.datasets import fetch_openml
 
     try:  # liac-arff is the parser that does not need pandas
@@ -149,5 +284,6 @@ def _fetch(name: str, version: int | str) -> tuple[NDArray[np.float64], NDArray[
     for feature, values in (found.categories or {}).items():  # given as indices into the values: Boston's RAD, CHAS
         if feature in found.feature_names:
             column = found.feature_names.index(feature)
-            X[:, column] = np.array(values, dtype=np.float64)[X[:, column].astype(np.int64)]
+            codes = np.array([(words or {}).get(value, value) for value in values], dtype=np.float64)
+            X[:, column] = codes[X[:, column].astype(np.int64)]
     return X, np.asarray(found.target)
