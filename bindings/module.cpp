@@ -14,4 +14,5 @@ NB_MODULE(_core, m) {
     parsimon::bindings::bind_dictionary(m);
     parsimon::bindings::bind_learner(m);
     parsimon::bindings::bind_atoms(m);
+    parsimon::bindings::bind_moments(m);
 }

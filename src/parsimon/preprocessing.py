@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from parsimon import _core
 from parsimon._parts import lookup, real, whole
 from parsimon.persistence import Storable
 
@@ -39,8 +40,6 @@ MISSING = {"mean": "a number's running mean, which is 0; a category of its own i
 #: Beyond this a square overflows.
 LARGEST = 1e150
 DAY = 86400.0
-#: Values whose statistics are worked on at a time.
-PIECE = 16384
 
 
 class TableError(ValueError):
@@ -178,8 +177,10 @@ def _arrow_column(name: str, raw: Any) -> Column:
 
     def numbers(integers: Any = None) -> Array:
         cast = array if integers is None else array.cast(integers)
-        found: Array = np.array(cast.cast(pa.float64(), safe=False), dtype=np.float64)  # nulls become NaN
-        return found
+        cast = cast if cast.type == pa.float64() else cast.cast(pa.float64(), safe=False)
+        chunks = cast.chunks if isinstance(cast, pa.ChunkedArray) else [cast]
+        found: Array = chunks[0].to_numpy(zero_copy_only=False) if len(chunks) == 1 else cast.to_numpy()
+        return found  # nulls are NaN
 
     if at.is_null(kind):
         return Column("empty", np.full(n, np.nan), [])
@@ -301,47 +302,11 @@ class Moments:
 
     def learn(self, V: Array) -> tuple[Array, Array]:
         """Take values V (k, n), NaN where missing, and return means and standard deviations before the first row and after each, (k, n + 1)."""
-        k, n = V.shape
-        means, deviations = np.empty((2, k, n + 1))
-        means[:, :1], deviations[:, :1] = self.now()
-        size = PIECE // max(k, 1) + 1
-        for first in range(0, n if k else 0, size):  # in pieces that the processor's cache holds
-            piece = slice(first + 1, min(first + size, n) + 1)
-            means[:, piece], deviations[:, piece] = self._learn(V[:, first : first + size])
+        before = np.stack([getattr(self, name) for name in self.FIELDS])
+        means, deviations, (self.count, self.shift, self.total, self.squares) = _core.learn_moments(
+            np.ascontiguousarray(V), before
+        )
         return means, deviations
-
-    def _learn(self, V: Array) -> tuple[Array, Array]:
-        absent = np.isnan(V)
-        some = bool(absent.any())
-        if some:
-            counts = _running(self.count, (~absent).astype(np.float64))
-        else:  # one row of them does for all columns that have seen the same
-            seen = self.count if (self.count != self.count[0]).any() else self.count[:1]
-            counts = seen[:, np.newaxis] + np.arange(1.0, V.shape[1] + 1)
-        new = np.flatnonzero((self.count == 0) & (counts[:, -1] > 0))
-        shift = self.shift.copy()
-        if len(new):
-            shift[new] = V[new, absent[new].argmin(axis=1)]
-        Z = V - shift[:, np.newaxis]
-        if some:
-            Z[absent] = 0.0
-        divisors = np.maximum(counts, 1.0)
-        means = _running(self.total, Z.copy())
-        total = means[:, -1].copy()
-        means /= divisors
-        apart = Z
-        apart[:, 1:] -= means[:, :-1]
-        apart[:, 0] -= self.total / np.maximum(self.count, 1.0)
-        if some:
-            apart[absent] = 0.0
-        apart *= apart
-        apart *= 1.0 - 1.0 / divisors
-        squares = _running(self.squares, apart)
-        self.count = np.broadcast_to(counts[:, -1], self.count.shape).copy()
-        self.shift, self.total, self.squares = shift, total, squares[:, -1].copy()
-        means += shift[:, np.newaxis] * (counts > 0)
-        squares /= divisors
-        return means, np.sqrt(squares, out=squares)
 
     def now(self) -> tuple[Array, Array]:
         """Return the means and standard deviations so far, (k, 1); 0 where nothing was there."""
@@ -365,23 +330,6 @@ class Moments:
         return moments
 
 
-def _running(start: Array, values: Array) -> Array:
-    """Return the sums (k, n) of values (k, n) added to `start` (k,) one after the other, in place of the values."""
-    values[:, 0] += start
-    return np.add.accumulate(values, axis=1, out=values)
-
-
-def standardised(V: Array, means: Array, deviations: Array, clip: float) -> Array:
-    """Return (V - mean) / deviation within [-clip, clip]; 0 where V is missing or nothing varied."""
-    scaled = V - means
-    scaled /= np.where(deviations > 0, deviations, np.inf)
-    np.clip(scaled, -clip, clip, out=scaled)
-    absent = np.isnan(scaled)
-    if absent.any():
-        scaled[absent] = 0.0
-    return scaled
-
-
 class TargetScaler(Storable, BaseEstimator):  # type: ignore[misc]
     """Regression targets in units of their running standard deviation, around their running mean.
 
@@ -403,8 +351,9 @@ class TargetScaler(Storable, BaseEstimator):  # type: ignore[misc]
             self._moments = Moments(1)
         y = np.asarray(y, dtype=np.float64)
         (means,), (deviations,) = self._moments.learn(y[np.newaxis])
-        scaled = standardised(y, means[1:], deviations[1:], np.inf)
-        return scaled, lambda f: means[:-1] + deviations[:-1] * f
+        scaled = np.empty((len(y), 1))
+        _core.standardise_into(y[np.newaxis], means[np.newaxis, 1:], deviations[np.newaxis, 1:], np.inf, scaled, [0])
+        return scaled[:, 0], lambda f: means[:-1] + deviations[:-1] * f
 
     def inverse_transform(self, f: ArrayLike) -> Array:
         """Scale predictions f (n,) back by the statistics so far."""
@@ -588,21 +537,28 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
 
     def _features(self, columns: Mapping[str, Column], means: Array, deviations: Array) -> Array:
         V = self._values(columns)
-        scaled = iter(standardised(V, means, deviations, self.clip))
-        features: list[Array] = []
+        X = np.empty((V.shape[1], self.n_features_))
+        places: list[int] = []  # of the values of numbers
+        at = 0
         for name, kind in self.columns_.items():
             column = columns[name]
             if kind == "text":
-                features.extend(self._one_hot(name, column))
+                X[:, at : at + self.max_categories + 2] = self._one_hot(name, column).T
+                at += self.max_categories + 2
                 continue
+            places.append(at)
+            at += 1
             absent = np.isnan(column.values)
-            features.append(next(scaled))
             for period in KINDS[kind].values():
                 angle = np.where(absent, 0.0, column.values) % period * (2 * np.pi / period)
-                features += [np.where(absent, 0.0, np.sqrt(2.0) * wave(angle)) for wave in (np.sin, np.cos)]
+                for wave in (np.sin, np.cos):
+                    X[:, at] = np.where(absent, 0.0, np.sqrt(2.0) * wave(angle))
+                    at += 1
             if name in self._indicators:
-                features.append(absent.astype(np.float64))
-        return np.ascontiguousarray(np.array(features).T)
+                X[:, at] = absent
+                at += 1
+        _core.standardise_into(V, means, deviations, self.clip, X, places)
+        return X
 
     def _one_hot(self, name: str, column: Column) -> Array:
         index = {category: i for i, category in enumerate(self._vocabulary[name])}
