@@ -212,7 +212,7 @@ class Source:
                 end = _row_end(piece)
                 self._header(piece[:end])
                 piece = piece[end:]
-            if not piece.strip(b"\r\n"):
+            if piece[:1] in (b"", b"\r", b"\n") and not piece.strip(b"\r\n"):
                 continue
             if not self._types:
                 self._settle(self._read_csv(piece, {}, first))
@@ -324,7 +324,12 @@ class Source:
         rest, began = b"", False
         while True:
             data, ended = self._gather()
-            rest += data
+            end = data.rfind(b"\n") + 1
+            if end and began and not ended and b'"' not in data and b'"' not in rest:  # the usual case, with one copy
+                piece, rest = b"".join((rest, memoryview(data)[:end])), data[end:]
+                yield piece
+                continue
+            rest = rest + data if rest else data
             if not ended and self.follow and not began and len(rest) < BLOCK and rest.count(b"\n") <= FIRST:
                 continue  # not enough to tell the types from
             end = _last_end(rest, self.format == "csv")
@@ -332,8 +337,8 @@ class Source:
                 end = len(rest)  # a last row without a line end
             if end:
                 began = True
-                yield rest[:end]
-                rest = rest[end:]
+                piece, rest = rest[:end], rest[end:]
+                yield piece
             if ended:
                 return
             if len(rest) > LONGEST:
@@ -345,8 +350,8 @@ class Source:
         while len(data) < BLOCK:
             if self._pipe and not self._ready(wait=not (self.follow and data)):
                 return data, self.stopped()
-            more = self._guard(lambda: self._stream.read1(BLOCK))
-            data += more
+            more = self._guard(lambda: self._stream.read1(BLOCK - len(data)))
+            data = data + more if data else more
             if more:
                 continue
             if not (self.follow and self._file):
@@ -456,7 +461,7 @@ def _row_end(data: bytes) -> int:
 def _last_end(data: bytes, quoted: bool) -> int:
     """Return where the last whole row ends: at a line end that is not within quotes."""
     end = data.rfind(b"\n") + 1
-    odd = data.count(b'"', 0, end) % 2 if quoted else 0
+    odd = data.count(b'"', 0, end) % 2 if quoted and b'"' in data else 0  # to look for one is much quicker than to count
     while end and odd:
         before = data.rfind(b"\n", 0, end - 1) + 1
         odd ^= data.count(b'"', before, end) % 2
