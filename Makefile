@@ -6,10 +6,10 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard core/*.?pp core/*/*.?pp bindi
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.7" "cmake>=3.26" ninja
 SOURCES := core/*.?pp core/*/*.?pp bindings/*.?pp benchmarks/*.cpp
 
-.PHONY: demo test lint format core-test wheel asan bench soak experiments clean
+.PHONY: demo test lint format core-test wheel asan bench bench-quick bench-compare soak experiments clean
 
 demo: .venv/installed
-	$(BIN)/python -m parsimon.experiments.demo
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m parsimon.cli.demo
 
 test: .venv/test core-test wheel
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile  # the matrices are tiny: threads would only wait for each other
@@ -71,8 +71,18 @@ wheel: .venv/installed
 	$(BIN)/python -c "import numpy, pathlib; print(pathlib.Path(numpy.__file__).parents[1])" > "$$(build/wheel/env/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dependencies.pth"
 	cd build/wheel && env/bin/python -I ../../tools/installed.py
 
+# Beside peers, which it installs where it can; writes benchmarks/RESULTS.md and plots. `make bench DATA=folder` reads MNIST (mnist.npz) from there.
 bench: .venv/installed
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py --install $(if $(DATA),--data-dir $(DATA))
+
+# A smoke test of that, in less than a minute; writes nothing.
+bench-quick: .venv/installed
+	$(BIN)/python benchmarks/run.py --quick
+
+# What got slower since a revision: `make bench-compare REV=main~5`.
+bench-compare: .venv/installed
+	@test -n "$(REV)" || { echo "say which revision: make bench-compare REV=main~5"; exit 2; }
+	$(BIN)/python benchmarks/compare.py $(REV)
 
 # Long runs that must hold: a million samples and more.
 soak: .venv/test
@@ -81,6 +91,7 @@ soak: .venv/test
 	$(BIN)/python tests/soak/atoms.py
 	$(BIN)/python tests/soak/files.py
 	$(BIN)/python tests/soak/hostile_input.py
+	$(BIN)/python tests/soak/cli.py
 
 # The papers' tables and figures, into results/.
 # `make experiments DATA=folder` reads real data sets from there; without it they are fetched by name.

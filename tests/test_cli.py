@@ -636,7 +636,7 @@ def test_what_a_command_needs_besides_is_named(folder, capsys, monkeypatch, modu
 def test_datasets_are_listed(capsys):
     lines = said(capsys, "datasets", "list").splitlines()
     assert lines[0].split() == ["name", "rows", "columns", "task", "target", "source"]
-    assert {line.split()[0] for line in lines[1:]} == {*use.GENERATED, *use.STORED}
+    assert {line.split()[0] for line in lines[1:]} == {*use.GENERATED, use.SHIPPED, *use.STORED}
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
@@ -821,3 +821,36 @@ def test_a_reader_that_leaves_is_no_error(stream):
     shell = f"{' '.join(COMMAND)} datasets generate honeine --rows 100000 | head -2"
     done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("x1,x2,y\n") and not done.stderr
+
+
+def test_the_stream_that_comes_with_it(folder, capsys):
+    assert "bikes " in said(capsys, "datasets", "list")
+    rows = said(capsys, "datasets", "fetch", "bikes").splitlines()
+    assert len(rows) == 8646
+    assert rows[0] == "time,holiday,workingday,weather,temperature,feels_like,humidity,windspeed,bikers"
+    said(capsys, "datasets", "fetch", "bikes", "--seed", "1", "--out", "shuffled.parquet")
+    assert pa.parquet.read_table("shuffled.parquet").num_rows == 8645
+
+
+def test_a_model_that_exists_is_not_lost(stream, folder, capsys):
+    said(capsys, "learn", stream, "--target", "y", "--model", "m")
+    kept = (folder / "m").read_bytes()
+    again = ["learn", stream, "--target", "y", "--model", "m"]
+    assert "m exists: --resume goes on from it, --overwrite learns anew" in said(capsys, *again, code=2)
+    assert "give one of them" in said(capsys, *again, "--resume", "--overwrite", code=2)
+    assert (folder / "m").read_bytes() == kept
+    said(capsys, "learn", stream, "--target", "y", "--model", "m", "--overwrite")
+    assert (folder / "m").read_bytes() == kept
+
+
+def test_the_demo_learns_predicts_and_draws(tmp_path, monkeypatch, capsys):
+    from parsimon.cli import demo
+
+    monkeypatch.setattr("sys.argv", ["demo", "--output", str(tmp_path)])
+    monkeypatch.setattr(demo, "LAST_DAY", 8200)  # a short stream
+    assert demo.main() == 0
+    out = capsys.readouterr().out
+    assert "$ parsimon predict" in out
+    assert "linear SGD" in out
+    for name in ("bikes.parsimon", "bikes.png", "model.png"):
+        assert (tmp_path / name).stat().st_size > 1000

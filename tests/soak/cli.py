@@ -20,7 +20,7 @@ from test_cli import COMMAND, learn_command, table, totals, write_csv
 import parsimon
 from parsimon import persistence
 
-ROWS, KILLS = 20_000, 50
+ROWS, KILLS = 60_000, 50
 
 
 def run(arguments):

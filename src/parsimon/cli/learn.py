@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import base64
 import html
-import importlib
 import os
 import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any, Self
 
 import parsimon
+from parsimon import plots
 from parsimon._files import write_whole
 from parsimon._parts import lookup
 from parsimon.cli.display import Screen, byte_size, lines, scores
@@ -73,6 +72,7 @@ class Options:
     model: Path | None = None
     resume: bool = False
     new_rows: bool = False
+    overwrite: bool = False
     checkpoint_every: int | None = None
     plot: Path | None = None
     report: Path | None = None
@@ -89,12 +89,17 @@ def learn(options: Options) -> int:
     for path in (options.model, options.plot, options.report):
         if path is not None:
             require_writable(path)
-    if options.plot is not None or options.report is not None:
-        importlib.import_module("matplotlib.figure")  # what is missing shows now, not after hours
+    for picture in (options.plot, None if options.report is None else "report.png"):
+        if picture is not None:
+            plots.require_drawable(picture)  # what is missing shows now, not after hours
     if (options.resume or options.checkpoint_every) and options.model is None:
         raise Failure("--resume and --checkpoint-every need --model, the file to go on from")
     if options.new_rows and not options.resume:
         raise Failure("--new-rows is for --resume")
+    if options.overwrite and options.resume:
+        raise Failure("--overwrite begins anew, --resume goes on: give one of them")
+    if options.model is not None and options.model.exists() and not (options.resume or options.overwrite):
+        raise Failure(f"{options.model} exists: --resume goes on from it, --overwrite learns anew in its place")
     model = _resumed(options) if options.resume and options.model and options.model.exists() else _new(options)
     with Interrupt() as interrupt:
         return _Run(options, model, interrupt).run()
@@ -188,6 +193,7 @@ class _Run:
         self.saved = self.start
         self.told = self.start // options.every
         self.seconds = 0.0  # spent on learning
+        self.skipped = 0.0  # the fraction of the data that was learned before
         self.reports: list[Report] = []
         self.source = Source(
             options.data,
@@ -222,9 +228,11 @@ class _Run:
         size = SLICE
         for block in self.source.ahead(0 if self.options.new_rows else self.start, self.checkpoint):
             self.notes()
+            if not self.seconds and self.start and not self.options.new_rows:
+                self.skipped = self.source.fraction or 0.0
             at = 0
             while at < block.table.num_rows and not self.interrupt():
-                n = min(size, block.table.num_rows - at, self.until_checkpoint())
+                n = min(size, block.table.num_rows - at, self.until_checkpoint(), self.until_report())
                 seconds = self.slice(block, at, n)
                 at += n
                 if n == size:
@@ -247,6 +255,11 @@ class _Run:
     def until_checkpoint(self) -> int:
         step = self.options.checkpoint_every
         return LARGEST_SLICE if step is None else step - self.model.n_rows_ % step
+
+    def until_report(self) -> int:
+        """How many rows there are to the next point of the plot or line of JSON, if there is one."""
+        wanted = self.options.plot or self.options.report or self.options.json
+        return self.options.every - self.model.n_rows_ % self.options.every if wanted else LARGEST_SLICE
 
     def after_slice(self) -> None:
         rows, step = self.model.n_rows_, self.options.checkpoint_every
@@ -312,7 +325,8 @@ class _Run:
 
     def show(self, report: Report) -> None:
         fraction, elapsed = self.source.fraction, time.monotonic() - self.began
-        left = elapsed * (1 - fraction) / fraction if fraction else None
+        done = 0.0 if fraction is None else fraction - self.skipped  # rows that were learned before take no time
+        left = elapsed * (1 - fraction) / done if fraction is not None and done > 0 else None
         self.screen.draw(report, self.rate(), fraction, left)
 
     def draw(self) -> None:
@@ -323,7 +337,7 @@ class _Run:
             return
         trace, title = Trace(self.reports, self.model.metrics_), f"{options.target} of {Path(options.data).name}"
         if options.plot is not None:
-            _whole(options.plot, lambda path: trace.plot(path, title=title))
+            trace.plot(options.plot, title=title)
         if options.report is not None:
             with tempfile.TemporaryDirectory() as folder:
                 picture = trace.plot(Path(folder) / "trace.png", title=title).read_bytes()
@@ -346,14 +360,6 @@ class _Run:
         if stopped is not None:
             hint = "" if kept is None else ": go on with --resume"
             print(f"stopped by {stopped}{hint}", file=sys.stderr)
-
-
-def _whole(path: Path, write: Callable[[Path], Any]) -> None:
-    """Have a file written elsewhere, and put it in its place whole."""
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / path.name
-        write(made)
-        write_whole(path, made.read_bytes())
 
 
 def _page(title: str, pairs: list[tuple[str, str]], picture: bytes) -> str:

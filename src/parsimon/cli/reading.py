@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from typing import Any, BinaryIO, NamedTuple, Self
 
 import pyarrow as pa
@@ -350,7 +351,7 @@ class Source:
         while len(data) < BLOCK:
             if self._pipe and not self._ready(wait=not (self.follow and data)):
                 return data, self.stopped()
-            more = self._guard(lambda: self._stream.read1(BLOCK - len(data)))
+            more = self._guard(partial(self._stream.read1, BLOCK - len(data)))
             data = data + more if data else more
             if more:
                 continue
@@ -461,7 +462,9 @@ def _row_end(data: bytes) -> int:
 def _last_end(data: bytes, quoted: bool) -> int:
     """Return where the last whole row ends: at a line end that is not within quotes."""
     end = data.rfind(b"\n") + 1
-    odd = data.count(b'"', 0, end) % 2 if quoted and b'"' in data else 0  # to look for one is much quicker than to count
+    odd = (
+        data.count(b'"', 0, end) % 2 if quoted and b'"' in data else 0
+    )  # to look for one is much quicker than to count
     while end and odd:
         before = data.rfind(b"\n", 0, end - 1) + 1
         odd ^= data.count(b'"', before, end) % 2

@@ -61,11 +61,7 @@ def predict(path: Path, data: str, out: Path | None, column: str, probabilities:
         raise Failure(f"{path} has learned nothing yet")
     if probabilities and not (model.task_ == "classification" and hasattr(model.estimator_, "predict_proba")):
         raise Failure(f"{path} gives no probabilities: it is {model.task_} with {type(model.estimator_).__name__}")
-    kind = "csv" if out is None else FORMATS.get(out.suffix.lower())
-    if kind is None:
-        raise Failure(f"{out}: what is written is CSV, JSON lines or Parquet: {', '.join(FORMATS)}")
-    if out is not None:
-        require_writable(out)
+    kind = _kind_of(out)
     with (
         Interrupt() as interrupt,
         Source(data, kinds=column_kinds(model), delimiter=delimiter, written=True, stopped=interrupt) as source,
@@ -441,6 +437,8 @@ def _named(X: Any, y: Any, target: str) -> datasets.Table:
 
 
 #: Real data sets that are tables.
+#: A stream that comes with parsimon: bicycles lent in each hour.
+SHIPPED = "bikes"
 STORED: dict[str, Stored] = {
     "electricity": Stored(datasets.load_electricity, 45312, 8, "classification", "class", "OpenML; in order of time"),
     "cod_rna": Stored(datasets.load_cod_rna, 59535, 8, "classification", "class", "--data-dir; sorted by class: --seed"),
@@ -460,7 +458,8 @@ def list_datasets() -> int:
     """Print what can be generated and fetched."""
     made = [[name, "any", str(d), task, "y", f"generate: {text}"] for name, (_, d, task, text) in GENERATED.items()]
     kept = [[name, f"{s.rows:,}", str(s.columns), s.task, s.target, f"fetch: {s.source}"] for name, s in STORED.items()]
-    print(table(["name", "rows", "columns", "task", "target", "source"], [*made, *kept], left=(0, 3, 4, 5)))
+    here = [[SHIPPED, "8,645", "8", "regression", "bikers", "fetch: comes with parsimon (UCI, CC BY 4.0)"]]
+    print(table(["name", "rows", "columns", "task", "target", "source"], [*made, *here, *kept], left=(0, 3, 4, 5)))
     return 0
 
 
@@ -477,6 +476,8 @@ def generate(name: str, rows: int, seed: int, out: Path | None) -> int:
 
 def fetch(name: str, data_dir: Path | None, seed: int | None, out: Path | None) -> int:
     """Write a real data set as a table: its columns by name, and the target last."""
+    if name == SHIPPED:
+        return _copy(datasets.bikes_path(), seed, out)
     stored = lookup(STORED, name, "data set")
 
     def made() -> datasets.Table:
@@ -487,12 +488,29 @@ def fetch(name: str, data_dir: Path | None, seed: int | None, out: Path | None) 
     return _write(made, out)
 
 
-def _write(make: Callable[[], datasets.Table], out: Path | None) -> int:
+def _copy(path: Path, seed: int | None, out: Path | None) -> int:
+    """Write a table that is there as a file."""
+    kind = _kind_of(out)
+    found = pa.csv.read_csv(path)
+    if seed is not None:
+        found = found.take(np.random.default_rng(seed).permutation(len(found)))
+    with _writer(out, kind) as write:
+        write(found)
+    return 0
+
+
+def _kind_of(out: Path | None) -> str:
+    """Return what to write, and refuse what cannot be written."""
     kind = "csv" if out is None else FORMATS.get(out.suffix.lower())
     if kind is None:
         raise Failure(f"{out}: what is written is CSV, JSON lines or Parquet: {', '.join(FORMATS)}")
     if out is not None:
         require_writable(out)
+    return kind
+
+
+def _write(make: Callable[[], datasets.Table], out: Path | None) -> int:
+    kind = _kind_of(out)
     made = make()
     whole = [(x == np.round(x)).all() and (np.abs(x) < 2.0**53).all() for x in made.X.T]
     columns = [x.astype(np.int64) if w else x for x, w in zip(made.X.T, whole, strict=True)]

@@ -4,6 +4,7 @@ from parsimon.datasets.mixtures import make_multidist
 from parsimon.datasets.stored import (
     Split,
     Table,
+    bikes_path,
     load_banana,
     load_bike_sharing,
     load_boston,
@@ -22,6 +23,7 @@ from parsimon.datasets.systems import make_dodd_series, make_honeine_system, mak
 __all__ = [
     "Split",
     "Table",
+    "bikes_path",
     "load_banana",
     "load_bike_sharing",
     "load_boston",

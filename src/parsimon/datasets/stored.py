@@ -212,6 +212,18 @@ def load_brodatz(data_dir: str | Path | None = None) -> NDArray[np.uint8]:
     return np.stack(found)
 
 
+def bikes_path() -> Path:
+    """Return where `bikes.csv.gz` is, which comes with parsimon: bicycles lent in Washington in each hour of 2011, with the weather. For tables and the command line.
+
+    >>> import gzip
+    >>> gzip.open(bikes_path(), "rt").readline().strip()
+    'time,holiday,workingday,weather,temperature,feels_like,humidity,windspeed,bikers'
+
+    Reference: Fanaee-T & Gama, *Event labeling combining ensemble detectors and background knowledge*, Progress in Artificial Intelligence 2, 2014.
+    """
+    return Path(__file__).parent / "shipped" / "bikes.csv.gz"
+
+
 def _read(data_dir: str | Path, name: str, *arrays: str) -> dict[str, NDArray[Any]]:
     path = Path(data_dir) / name
     if not path.exists():
