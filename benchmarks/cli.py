@@ -68,7 +68,7 @@ def resident(pid):
 def command(data, kept, budget):
     """Run the command; return its last line, the seconds it took in all, and the memory as it went, from its first rows on."""
     line = [sys.executable, "-m", "parsimon.cli", "learn", str(data), "--target", "y", "--algorithm", "knlms"]
-    line += ["--budget", str(budget), "--model", str(kept), "--json", "--every", "20000"]
+    line += ["--budget", str(budget), "--model", str(kept), "--json", "--overwrite", "--every", "20000"]
     start, memory, event = time.perf_counter(), [], {}
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
         for text in process.stdout:

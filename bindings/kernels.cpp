@@ -69,6 +69,13 @@ std::vector<double> annotated(const Kernel& kernel, const Matrix& X, Scratch& sc
     return points;
 }
 
+Points in_panels(const std::vector<double>& rows, std::size_t n, std::size_t depth) {
+    Points points(depth);
+    points.reserve(n);
+    for (std::size_t j = 0; j < n; ++j) points.append(rows.data() + j * depth);
+    return points;
+}
+
 Array block(const Kernel& kernel, const Matrix& X, const Matrix& Y) {
     require_columns(Y.shape(1), X.shape(1), "Y");
     const std::size_t n = X.shape(0), m = Y.shape(0), d = X.shape(1), depth = d + kernel.extra(), stride = simd::padded(m);
@@ -77,15 +84,35 @@ Array block(const Kernel& kernel, const Matrix& X, const Matrix& Y) {
         nb::gil_scoped_release release;
         Scratch scratch;
         const auto left = annotated(kernel, X, scratch), right = annotated(kernel, Y, scratch);
-        Points points(depth);
-        points.reserve(m);
-        for (std::size_t j = 0; j < m; ++j) points.append(right.data() + j * depth);
-        constexpr std::size_t tile = 64;
+        const Points points = in_panels(right, m, depth);
+        constexpr std::size_t tile = simd::row_block;
         std::vector<double> rows(tile * stride);
         for (std::size_t first = 0; first < n; first += tile) {
             const std::size_t count = std::min(tile, n - first);
             kernel.rows({left.data() + first * depth, count, depth}, points.panels(), d, 0, {rows.data(), stride}, scratch);
             for (std::size_t r = 0; r < count; ++r) std::copy_n(rows.data() + r * stride, m, result.data() + (first + r) * m);
+        }
+    }
+    return result.release();
+}
+
+// k(x_i, x_j) for j <= i; zero above the diagonal.
+Array gram(const Kernel& kernel, const Matrix& X) {
+    const std::size_t n = X.shape(0), d = X.shape(1), depth = d + kernel.extra(), tile = simd::row_block;
+    Result result({n, n});
+    {
+        nb::gil_scoped_release release;
+        Scratch scratch;
+        const auto rows = annotated(kernel, X, scratch);
+        const Points points = in_panels(rows, n, depth);
+        std::vector<double> values(tile * simd::padded(n));
+        for (std::size_t first = 0; first < n; first += tile) {
+            const std::size_t last = std::min(first + tile, n), stride = simd::padded(last);
+            simd::Panels before = points.panels();
+            before.count = stride / simd::panel_width;
+            before.points = last;
+            kernel.rows({rows.data() + first * depth, last - first, depth}, before, d, 0, {values.data(), stride}, scratch);
+            for (std::size_t i = first; i < last; ++i) std::copy_n(values.data() + (i - first) * stride, i + 1, result.data() + i * n);
         }
     }
     return result.release();
@@ -108,7 +135,10 @@ std::shared_ptr<Kernel> shared(KernelPtr kernel) { return std::const_pointer_cas
 }  // namespace
 
 void bind_kernels(nb::module_& m) {
-    nb::class_<Kernel>(m, "Kernel").def("block", &block, nb::arg("X"), nb::arg("Y")).def("diagonal", &diagonal, nb::arg("X"));
+    nb::class_<Kernel>(m, "Kernel")
+        .def("block", &block, nb::arg("X"), nb::arg("Y"))
+        .def("gram", &gram, nb::arg("X"))
+        .def("diagonal", &diagonal, nb::arg("X"));
     m.def("gaussian", [](double gamma) { return shared(gaussian(gamma)); }, nb::arg("gamma"));
     m.def("laplacian", [](double gamma) { return shared(laplacian(gamma)); }, nb::arg("gamma"));
     m.def("matern32", [](double gamma) { return shared(matern32(gamma)); }, nb::arg("gamma"));

@@ -28,7 +28,6 @@ def one_by_one(K, W, most, allowance):
 @pytest.mark.parametrize(("most", "allowance"), [(60, 0.0), (200, 0.5), (30, 1.0), (200, 0.0)], ids=str)
 def test_the_cheapest_leave(monkeypatch, most, allowance):
     monkeypatch.setattr(_pursuit, "BLOCK", 16)
-    monkeypatch.setattr(_pursuit, "ROWS", 32)
     kernel = kernels.Gaussian(2.0)
     X, W = function(130, 4, 0)
     K = kernel(X)

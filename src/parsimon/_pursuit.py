@@ -17,8 +17,6 @@ __all__ = ["gram", "inverse_factor", "is_sound", "product", "pursue", "solve", "
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-#: Rows of kernel values evaluated at a time.
-ROWS = 512
 #: Centres that leave between two updates of the inverse Gram matrix.
 BLOCK = 128
 #: How far an entry of its diagonal may fall before it has lost too many digits: within a block, and before the next one.
@@ -27,11 +25,7 @@ LOST, WORN = 1e-7, 1e-4
 
 def gram(kernel: Kernel, X: Array) -> Array:
     """Return the Gram matrix of the rows of X."""
-    K = np.zeros((len(X), len(X)))
-    for first in range(0, len(X), ROWS):
-        last = min(first + ROWS, len(X))
-        K[first:last, :last] = kernel(X[first:last], X[:last])
-    return K
+    return kernel.core().gram(np.ascontiguousarray(X))
 
 
 def product(K: Array, W: Array) -> Array:
@@ -99,8 +93,8 @@ def _prune(S: Array, W: Array, most: int, allowance: float) -> tuple[Indices, fl
     Without centre j the weights are W - P_j w_j / P_jj and the inverse Gram matrix P - P_j P_j' / P_jj. The columns of the last few removals are kept beside P.
     """
     P = _gram_of_columns(S)
-    left, gone, spent = np.arange(len(P)), np.zeros(len(P), dtype=bool), 0.0
-    before = diagonal = np.diag(P).copy()
+    W, left, gone, spent = W.copy(), np.arange(len(P)), np.zeros(len(P), dtype=bool), 0.0
+    before, diagonal = np.diag(P).copy(), np.diag(P).copy()
     while True:
         U = np.empty((min(BLOCK, len(P)), len(P)))
         sums, n, stop = np.einsum("ij,ij->i", W, W), 0, False
@@ -115,8 +109,8 @@ def _prune(S: Array, W: Array, most: int, allowance: float) -> tuple[Indices, fl
                 return left[~gone], spent, False
             u *= ~gone / np.sqrt(u[j])
             U[n] = u
-            W = W - np.outer(u, W[j] / u[j])
-            diagonal = diagonal - u * u
+            W -= np.outer(u, W[j] / u[j])
+            diagonal -= u * u
             sums = np.einsum("ij,ij->i", W, W)
             allowance, spent, gone[j], n = allowance - cost, spent + cost, True, n + 1
             stop = bool(np.any((diagonal < LOST * before) & ~gone))

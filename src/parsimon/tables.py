@@ -229,7 +229,7 @@ ALGORITHMS: dict[str, dict[str, Callable[..., Any]]] = {
         "classification": _with(known.POLKClassifier, loss="logistic", **_polk),
     },
     "krls": {"regression": _krls},
-    "knlms": {"regression": _with(known.KNLMSRegressor)},
+    "knlms": {"regression": _with(known.KNLMSRegressor, kernel="laplacian", step_size=0.3)},
     "klms": {"regression": _with(known.KLMSRegressor)},
     "norma": {"regression": _with(known.NORMARegressor)},
     "spl": {"regression": _with(known.SPLRegressor)},
