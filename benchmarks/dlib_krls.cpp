@@ -1,11 +1,21 @@
 // dlib's KRLS behind a C interface.
 #include <dlib/svm.h>
-
-#include <memory>
+#if __has_include(<dlib/revision.h>)
+#include <dlib/revision.h>
+#endif
 
 using Sample = dlib::matrix<double, 8, 1>;
 using Kernel = dlib::radial_basis_kernel<Sample>;
 using Filter = dlib::krls<Kernel>;
+
+// 1924 is 19.24; 0 where its headers do not say.
+extern "C" int krls_version() {
+#ifdef DLIB_MAJOR_VERSION
+    return 100 * DLIB_MAJOR_VERSION + DLIB_MINOR_VERSION;
+#else
+    return 0;
+#endif
+}
 
 extern "C" void* krls_new(double gamma, double tolerance, unsigned long cap) { return new Filter(Kernel(gamma), tolerance, cap); }
 

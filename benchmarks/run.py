@@ -1,43 +1,106 @@
-"""All benchmarks, in one process on one core; writes RESULTS.md. `--quick` is a smoke test and writes nothing."""
+"""All benchmarks, in one process tree on one core, everything with one thread; writes RESULTS.md and plots/.
+
+`--install` asks pip for the peers that are missing, one by one. `--quick` is a smoke test that writes nothing; `--only SECTION ...` runs a part and writes only where `--output` says.
+`--data-dir` names a folder with mnist.npz; without it scikit-learn's digits take its place, and the bar on MNIST is not measured.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
 import platform
+import sys
 import tempfile
+import time
+import traceback
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is loaded: one thread for all
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is loaded: one thread for all, and for every child
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["MKL_NUM_THREADS"] = "1"
 
-import knlms
-import krls
-import numpy as np
-from common import HERE, processor
+import peers
+from common import HERE, Context, Section, markdown, processor
 
 import parsimon
 from parsimon import _core
 
+SECTIONS = (
+    "knlms",
+    "krls_dlib",
+    "stream_peers",
+    "polk",
+    "prediction",
+    "batches",
+    "roofline",
+    "scaling",
+    "long_run",
+    "import_time",
+)
+
+HEAD = """# Benchmarks
+
+Written by `make bench`, all in one run, on one core with one thread; run it again for your machine. How to read it is in [README.md](README.md).
+"""
+
+
+def run(names, context):
+    """Every section, {name: section}; one that fails says so and the rest goes on."""
+    done = {}
+    for name in names:
+        start = time.perf_counter()
+        print(f"{name}", flush=True)
+        try:
+            done[name] = import_module(name).section(context)
+        except Exception as error:
+            traceback.print_exc()
+            done[name] = Section(name, f"**Failed**: {type(error).__name__}: {error}\n")
+        print(f"  {time.perf_counter() - start:.0f} s", flush=True)
+    return done
+
+
+def report(sections, peer_rows, seconds):
+    bars = [bar for section in sections for bar in section.bars]
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
+    machine = f"{processor()}, {platform.system()} {platform.machine()}, core loops `{_core.instruction_set()}`"
+    parts = [HEAD, f"{machine}. parsimon {parsimon.__version__}, Python {platform.python_version()}, {packages}.\n"]
+    if bars:
+        parts += ["## Bars\n", markdown(["bar", "bound", "seen", ""], [bar.row() for bar in bars]), ""]
+    parts += [f"## {section.title}\n\n{section.text}" for section in sections]
+    parts += ["## Peers\n", markdown(["peer", "version"], peer_rows), f"\nThe run took {seconds / 60:.0f} minutes.\n"]
+    return "\n".join(parts)
+
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a smoke test: few rounds, small sizes, writes nothing")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, metavar="SECTION", help=", ".join(SECTIONS))
+    parser.add_argument("--install", action="store_true", help="ask pip for peers that are missing")
+    parser.add_argument("--data-dir", help="a folder that holds mnist.npz")
+    parser.add_argument("--output", type=Path, help="a folder for RESULTS.md and plots/; this one, unless in part")
+    options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    names = options.only or SECTIONS
+    output = options.output or (None if options.quick or options.only else HERE)
+    if options.install:
+        for peer in peers.ON_PYPI:
+            peer.install()
+    start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        sections = [module.section(folder, 1 if quick else 7) for module in (knlms, krls)]
-    versions = f"parsimon {parsimon.__version__}, NumPy {np.__version__}, Python {platform.python_version()}"
-    text = "\n".join(
-        [
-            "# Benchmarks\n\nWritten by `make bench`, all in one run; run it again for your machine.\n",
-            *sections,
-            f"{processor()}, core loops `{_core.instruction_set()}`, {versions}.\n",
-        ]
-    )
+        context = Context(Path(folder), options.quick, options.data_dir, output and output / "plots")
+        if "krls_dlib" in names:
+            context.dlib = peers.dlib(folder, options.install)
+        sections = run(names, context)
+    text = report(list(sections.values()), peers.rows(context.dlib), time.perf_counter() - start)
     print(text)
-    if not quick:
-        (HERE / "RESULTS.md").write_text(text)
+    if output:
+        output.mkdir(parents=True, exist_ok=True)
+        (output / "RESULTS.md").write_text(text)
+    return any(section.text.startswith("**Failed**") for section in sections.values())
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

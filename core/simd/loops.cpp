@@ -95,7 +95,7 @@ PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Panels& centres,
 // Rows in blocks that stay in the second-level cache, for them all features in spans, and for these a few panels that stay in the first.
 template <class Kernel>
 void evaluate(const Rows& x, const Panels& centres, std::size_t n_features, const Shape& shape, const Block& out) {
-    constexpr std::size_t row_tile = 4, panel_tile = 4, span_length = 256, near_values = 2048;
+    constexpr std::size_t row_tile = 4, panel_tile = 4, span_length = 1024, near_values = 2048;
     const std::size_t whole = x.count / row_tile * row_tile;
     for (std::size_t block = 0; block < whole; block += row_block) {
         const std::size_t end = block + row_block < whole ? block + row_block : whole;
