@@ -1,0 +1,99 @@
+"""KRLS beside dlib's: time and accuracy on the same stream, same kernel, tolerance and cap."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+from common import Bar, Section, Times, cpu_seconds, doubles, markdown
+
+from parsimon import KRLSRegressor
+
+GAMMA, D = 0.1, 8
+
+
+class Dlib:
+    """dlib's krls, if it could be built."""
+
+    def __init__(self, library, tolerance, cap):
+        self.library = library
+        library.krls_new.restype = ctypes.c_void_p
+        library.krls_new.argtypes = [ctypes.c_double, ctypes.c_double, ctypes.c_ulong]
+        library.krls_delete.argtypes = library.krls_size.argtypes = [ctypes.c_void_p]
+        library.krls_size.restype = ctypes.c_ulong
+        pointer = ctypes.POINTER(ctypes.c_double)
+        library.krls_train.argtypes = [ctypes.c_void_p, pointer, pointer, ctypes.c_ulong, ctypes.c_int]
+        library.krls_train.restype = ctypes.c_double
+        self.filter = library.krls_new(GAMMA, tolerance, cap)
+
+    def __del__(self):
+        self.library.krls_delete(self.filter)
+
+    def size(self):
+        return self.library.krls_size(self.filter)
+
+    def learn(self, X, y, score=False):
+        return self.library.krls_train(self.filter, doubles(X), doubles(y), len(X), int(score))
+
+
+def target(X, rng):
+    return np.sin(X[:, 0]) + 0.5 * X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=len(X))
+
+
+def measure(m, novel, library, rounds):
+    rng = np.random.default_rng(m)
+    first = rng.normal(size=(m if not novel else 2 * m, D))
+    n = {50: 4000, 200: 1000, 1000: 60}[m]
+    tolerance = 1e-5 if novel else 1e-4
+
+    def block():
+        # Nothing new: points so near the centres that the tolerance rejects them. All new: fresh points, the dictionary at its cap.
+        X = rng.normal(size=(n, D)) if novel else first[rng.integers(m, size=n)] + 1e-3 * rng.normal(size=(n, D))
+        return np.ascontiguousarray(X), target(X, rng)
+
+    yf = target(first, rng)
+    model = KRLSRegressor(gamma=GAMMA, tolerance=tolerance, budget=m).fit(first, yf)
+    peer = Dlib(library, tolerance, m) if library is not None else None
+    if peer:
+        peer.learn(first, yf)
+    full = model.n_centers_, peer.size() if peer else None
+    X, y = block()
+    error = float(np.mean((y - model.predict_then_learn(X, y)) ** 2))
+    peer_error = peer.learn(X, y, score=True) / n if peer else np.nan
+    ours, theirs = [], []
+    for _ in range(rounds):
+        X, y = block()
+        Y = np.ascontiguousarray(y[:, None])
+        ours.append(cpu_seconds(lambda X=X, Y=Y: model._learner.learn(X, Y)) / n)
+        if peer:
+            theirs.append(cpu_seconds(lambda X=X, y=y: peer.learn(X, y)) / n)
+    return full, Times(np.array(ours)), Times(np.array(theirs)) if peer else None, error, peer_error
+
+
+def section(context):
+    library, what = context.dlib
+    header = ["m", "stream", "centres (dlib's)", "parsimon", "spread", "dlib", "spread", "dlib / parsimon", "error"]
+    header += ["dlib's error"]
+    rows, ratios, rounds = [], {}, context.rounds(7)
+    for m in (50, 200) if context.quick else (50, 200, 1000):
+        for novel in (False, True):
+            context.say(f"m = {m}, {'every sample new' if novel else 'nothing new'}")
+            (size, peer_size), ours, theirs, error, peer_error = measure(m, novel, library, rounds)
+            against = [f"absent: {what}", "", ""]
+            if theirs is not None:
+                ratios[m, novel] = theirs.best / ours.best
+                against = [f"{1e6 * theirs.best:.0f}", f"{100 * theirs.spread:.0f} %", f"{ratios[m, novel]:.1f}"]
+            stream = "every sample new, one evicted" if novel else "nothing new"
+            own = [f"{m}", stream, f"{size} ({peer_size})", f"{1e6 * ours.best:.1f}", f"{100 * ours.spread:.0f} %"]
+            rows.append([*own, *against, f"{error:.3f}", f"{peer_error:.3f}"])
+    text = f"""d = {D}, Gaussian kernel with gamma = {GAMMA}, the same tolerance, the dictionary at its cap of m, one thread. dlib's `krls` ({what}, `-O3 -march=native`) evicts its oldest centre, parsimon the one whose
+absence raises the squared error least. The error is the mean squared error before learning over the stream. Where every sample is new, KRLS without a ridge fits each value exactly, noise and all: a stream to
+measure eviction on, not one to use KRLS for. Rounds: {rounds}.
+
+{markdown(header, rows)}
+"""
+    bars = [
+        Bar(f"KRLS: dlib's time over ours, every sample new, m = {m}", ratios.get((m, True)), least, True, "x")
+        for m, least in ((200, 25.0), (1000, 80.0))
+    ]
+    return Section("KRLS: microseconds a sample, beside dlib", text, bars)

@@ -1,0 +1,59 @@
+"""Roofline: what each algorithm's sample needs at least on this machine, and how close it comes."""
+
+from __future__ import annotations
+
+import peaks
+import workloads
+from common import Section, markdown
+
+SIZES = [(200, 10, 1), (1000, 10, 1), (1000, 100, 10)]
+
+
+def machine(found):
+    rows = [["matrix product", f"{found.flops / 1e9:.1f} Gflop/s"]]
+    rows += [["exponentials", f"{found.exponentials / 1e9:.2f} G/s ({found.exponentials_by})"]]
+    for size in found.bandwidth:
+        label = f"{size >> 10} KiB" if size < 2**20 else f"{size >> 20} MiB"
+        rates = f"{found.reading[size] / 1e9:.0f}, {found.bandwidth[size] / 1e9:.0f} GB/s"
+        rows.append([f"reading, and triad, over {label}", rates])
+    return markdown(["", "measured"], rows)
+
+
+def section(context):
+    context.say("the machine's peaks")
+    found = peaks.measure(context.folder, context.quick)
+    rows, rounds = [], context.rounds(7)
+    for m, d, C in [(200, 10, 1)] if context.quick else SIZES:
+        for workload in workloads.WORKLOADS:
+            context.say(f"{workload.name}, m = {m}, d = {d}, C = {C}")
+            times = workloads.measure(workload, m, d, C, rounds)
+            need = workload.need(m, d, C)
+            least, by_memory = need.seconds(found)
+            size = [workload.name, f"{m}", f"{d}", f"{C}"]
+            model = [f"{need.flops / 1e3:.1f}", f"{(need.read + need.moved) / 1e3:.1f}", f"{need.exps / 1e3:.1f}"]
+            seen = [f"{1e6 * times.best:.2f}", f"{100 * times.spread:.0f} %"]
+            limit = [f"{1e6 * least:.2f}", "memory" if by_memory else "computing"]
+            rows.append([*size, *model, *limit, *seen, f"{100 * least / times.best:.0f} %"])
+    header = [
+        "algorithm",
+        "m",
+        "d",
+        "C",
+        "kflop",
+        "kB",
+        "kexp",
+        "least, us",
+        "bound by",
+        "seen, us",
+        "spread",
+        "reached",
+    ]
+    text = f"""A sample needs at least so many operations, exponentials and bytes (`workloads.py` says how they are counted): the kernel row, 2 m d operations, as in a matrix product; where there is a triangle of m^2 / 2
+numbers, its readings and writings, as few as the algorithm allows. The least time is the larger of computing, at the rate of a matrix product, and of moving the bytes, at what a cache or memory that holds the
+working set gives. That adds nothing for the steps that depend on each other, so 100 % is out of reach; a removal counts as two thirds of the triangle, what it is on average, and can be less. Rounds: {rounds}.
+
+{machine(found)}
+
+{markdown(header, rows)}
+"""
+    return Section("Roofline: how close to what the machine allows", text)
