@@ -33,7 +33,7 @@ def test_the_cheapest_leave(monkeypatch, most, allowance):
     K = kernel(X)
     S = _pursuit.inverse_factor(_pursuit.gram(kernel, X))
     np.testing.assert_allclose(S.T @ S, np.linalg.inv(K), rtol=1e-9, atol=1e-9 * np.abs(S).max() ** 2)
-    left = _pursuit.pursue(kernel, X, np.tril(K), K @ W, np.arange(len(X)), S, most, allowance)
+    left, _ = _pursuit.pursue(kernel, X, np.tril(K), K @ W, np.arange(len(X)), S, most, allowance)
     assert left.tolist() == one_by_one(K, W, most, allowance)
 
 
@@ -42,7 +42,7 @@ def test_without_anything_to_say_all_may_leave():
     X, W = function(40, 3, 1)
     K = _pursuit.gram(kernel, X)
     S = _pursuit.inverse_factor(K)
-    assert not len(_pursuit.pursue(kernel, X, K, 0 * W, np.arange(40), S, 40, 1e-30))
+    assert not len(_pursuit.pursue(kernel, X, K, 0 * W, np.arange(40), S, 40, 1e-30)[0])
 
 
 @pytest.mark.parametrize("apart", [1e-1, 1e-2, 3e-3])
@@ -59,7 +59,7 @@ def test_near_copies(monkeypatch, apart, block):
     full = kernel(X)
     S = _pursuit.inverse_factor(K)
     assert _pursuit.is_sound(S, np.diag(K))
-    left = _pursuit.pursue(kernel, X, K, full @ V, np.arange(120), S, 60, 0.0)
+    left, _ = _pursuit.pursue(kernel, X, K, full @ V, np.arange(120), S, 60, 0.0)
     assert len(left) == 60
     dictionary = _core.Dictionary(kernel.core(), 4, 1, True, False)
     assert all(dictionary.add(X, V))
@@ -75,7 +75,7 @@ def test_weights_that_are_no_numbers_keep_the_budget():
     K = _pursuit.gram(kernel, X)
     S = _pursuit.inverse_factor(K)
     with np.errstate(over="ignore", invalid="ignore"):
-        assert len(_pursuit.pursue(kernel, X, K, 1e200 * (kernel(X) @ W), np.arange(30), S, 10, 0.0)) == 10
+        assert len(_pursuit.pursue(kernel, X, K, 1e200 * (kernel(X) @ W), np.arange(30), S, 10, 0.0)[0]) == 10
 
 
 def test_what_is_singular_has_no_factor():
@@ -97,3 +97,25 @@ def test_a_dictionary_adopts_what_it_would_have_made():
         adopted.adopt(X, W, np.eye(50))
     with pytest.raises(ValueError, match="as many rows"):
         _core.Dictionary(kernel.core(), 3, 2, True, False).adopt(X, W, np.eye(49))
+
+
+def test_a_few_leave_by_the_factor():
+    kernel = kernels.Gaussian(2.0)
+    X, W = function(100, 4, 6)
+    K = kernel(X)
+    S = _pursuit.inverse_factor(np.tril(K))
+    left, factor = _pursuit.pursue(kernel, X, np.tril(K), K @ W, np.arange(100), S, 95, 0.0)
+    assert left.tolist() == one_by_one(K, W, 95, 0.0)
+    np.testing.assert_allclose(factor.T @ factor, np.linalg.inv(K[np.ix_(left, left)]), rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("known", [1, 40, 50])
+def test_a_factor_is_extended(known):
+    kernel = kernels.Gaussian(2.0)
+    X, _ = function(50, 3, 7)
+    K = _pursuit.gram(kernel, X)
+    first = _pursuit.inverse_factor(np.ascontiguousarray(K[:known, :known]))
+    np.testing.assert_allclose(_pursuit.extended(first, K), _pursuit.inverse_factor(K), rtol=1e-8, atol=1e-8)
+    X[-1] = X[0]
+    if known < 50:
+        assert _pursuit.extended(first, _pursuit.gram(kernel, X)) is None

@@ -10,7 +10,10 @@
 True
 """
 
-from parsimon import admission, algorithms, compression, datasets, diagnostics, kernels, losses, updates
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from parsimon import admission, algorithms, compression, kernels, losses, updates
 from parsimon.dictionary_learning import KernelDictionaryClassifier, KernelDictionaryLearning
 from parsimon.estimators import (
     SOGSVC,
@@ -29,6 +32,9 @@ from parsimon.estimators import (
 )
 from parsimon.merging import Merged, merge
 from parsimon.persistence import ModelFileError, load
+
+if TYPE_CHECKING:
+    from parsimon import datasets, diagnostics
 
 __version__ = "0.1.0.dev0"
 
@@ -61,3 +67,10 @@ __all__ = [
     "merge",
     "updates",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the modules that learning does not need when they are first asked for."""
+    if name in ("datasets", "diagnostics"):
+        return import_module(f"parsimon.{name}")
+    raise AttributeError(f"module 'parsimon' has no attribute {name!r}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import Field, FrozenInstanceError, dataclass, fields
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,42 @@ Labels = NDArray[Any]
 
 #: The kinds of labels, by those of NumPy's types. A model meets one of them: others could only be told apart from its own by rounding or as text.
 LABEL_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "O": "str"}
+
+
+class Part:
+    """A small immutable object made of plain values: equal to another of its class with equal values, and shown as the call that makes it.
+
+    What a frozen dataclass has, written once: dataclasses compile it for each class anew, which is most of the time that importing them takes.
+    """
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in _fields(self))})"
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(getattr(self, f.name) == getattr(other, f.name) for f in _fields(self))
+
+    def __hash__(self) -> int:
+        return hash((type(self), *(getattr(self, f.name) for f in _fields(self))))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.__dict__:
+            raise FrozenInstanceError(f"cannot assign to field {name!r}")
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _fields(part: Part) -> tuple[Field[Any], ...]:
+    return fields(part)  # type: ignore[arg-type]
+
+
+@dataclass_transform()
+def part(cls: type[T]) -> type[T]:
+    """Let a class be made of the values that it names."""
+    return dataclass(repr=False, eq=False)(cls)
 
 
 def lookup(registry: Mapping[str, T], name: object, what: str) -> T:

@@ -12,13 +12,15 @@ from scipy.linalg import blas, lapack
 from parsimon import _core
 from parsimon.kernels import Kernel
 
-__all__ = ["gram", "inverse_factor", "is_sound", "product", "pursue", "solve", "squares"]
+__all__ = ["extended", "gram", "inverse_factor", "is_sound", "product", "pursue", "solve", "squares"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 #: Centres that leave between two updates of the inverse Gram matrix.
 BLOCK = 128
+#: The share of centres up to which it is quicker to let them leave one by one.
+FEW = 0.1
 #: How far an entry of its diagonal may fall before it has lost too many digits: within a block, and before the next one.
 LOST, WORN = 1e-7, 1e-4
 
@@ -57,6 +59,21 @@ def inverse_factor(K: Array) -> Array | None:
     return None if failed else inverse.T
 
 
+def extended(S: Array, K: Array) -> Array | None:
+    """Return the inverse factor of K, of which S is that of the first centres, or None if K is not positive definite."""
+    m, n = len(S), len(K)
+    if m == n:
+        return S
+    result = np.zeros((n, n))
+    T = S @ K[m:, :m].T
+    last = inverse_factor(np.tril(K[m:, m:] - T.T @ T))
+    if last is None:
+        return None
+    result[:m, :m], result[m:, m:] = S, last
+    result[m:, :m] = -(last @ T.T) @ S
+    return result
+
+
 def is_sound(S: Array, diagonal: Array) -> bool:
     """Return whether every centre is as far from the span of those before it as a dictionary asks."""
     return bool(_core.Dictionary.floor * np.einsum("ij,ij,j->i", S, S, diagonal).max(initial=0.0) < 1.0)
@@ -70,17 +87,19 @@ def solve(S: Array, values: Array) -> Array:
 
 def pursue(
     kernel: Kernel, centres: Array, K: Array, values: Array, rows: Indices, S: Array, most: int, allowance: float
-) -> Indices:
-    """Return which of the centres `rows` are left when those without which f moves least go one by one.
+) -> tuple[Indices, Array | None]:
+    """Return which of the centres `rows` are left when those without which f moves least go one by one, and their inverse factor if that came with it.
 
     They go as long as there are more than `most`, or what they take of f, a squared norm, stays within the allowance. f has the given values (M, C) at all centres, and S is the inverse factor of those in `rows`.
     """
+    if allowance == 0.0 and len(rows) - most <= FEW * len(rows):
+        return _one_by_one(kernel, centres, rows, S, solve(S, values[rows]), most, allowance)
     while True:
         W = solve(S, values[rows])
         left, spent, done = _prune(S, W, most, allowance)
         kept, allowance = rows[left], max(allowance - spent, 0.0)
         if done:
-            return kept
+            return kept, None
         fresh = inverse_factor(among(K, kept)) if len(kept) <= 0.9 * len(rows) else None
         if fresh is None:  # centres so close that the explicit inverse is of no use: one at a time, by the factor
             return _one_by_one(kernel, centres, rows, S, W, most, allowance + spent)
@@ -134,9 +153,11 @@ def _gram_of_columns(S: Array) -> Array:
 
 def _one_by_one(
     kernel: Kernel, centres: Array, rows: Indices, S: Array, W: Array, most: int, allowance: float
-) -> Indices:
+) -> tuple[Indices, Array]:
+    """The same by a dictionary and its factor: no inverse is needed, but every few removals are a sweep over all of it."""
     dictionary = _core.Dictionary(kernel.core(), centres.shape[1], W.shape[1], True, False, reserve=len(rows))
     dictionary.adopt(centres[rows], np.ascontiguousarray(W), np.ascontiguousarray(S))
     dictionary.prune(allowance, most)
     places = {row.tobytes(): i for i, row in zip(rows.tolist(), centres[rows], strict=True)}
-    return np.array([places[row.tobytes()] for row in dictionary.centers() + 0.0], dtype=np.int64)
+    left = np.array([places[row.tobytes()] for row in dictionary.centers() + 0.0], dtype=np.int64)
+    return left, dictionary.factor()

@@ -7,10 +7,9 @@ the centres; it is then learned as a sample that was not admitted.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 from parsimon import _core
-from parsimon._parts import real, whole
+from parsimon._parts import Part, part, real, whole
 
 __all__ = [
     "ADMISSIONS",
@@ -25,7 +24,7 @@ __all__ = [
 ]
 
 
-class Admission(ABC):
+class Admission(Part, ABC):
     """A test that a sample passes to become a centre."""
 
     @property
@@ -38,7 +37,7 @@ class Admission(ABC):
         """Return the C++ twin."""
 
 
-@dataclass(frozen=True)
+@part
 class Always(Admission):
     """Every sample becomes a centre.
 
@@ -51,7 +50,7 @@ class Always(Admission):
         return _core.AlwaysAdmission()
 
 
-@dataclass(frozen=True)
+@part
 class Proposed(Admission):
     """Every sample whose gradient is not zero becomes a centre: with a hinge loss, those that violate the margin.
 
@@ -64,7 +63,7 @@ class Proposed(Admission):
         return _core.ProposedAdmission()
 
 
-@dataclass(frozen=True)
+@part
 class Coherence(Admission):
     """Coherence criterion: admit x if max_j |k(x, d_j)| / sqrt(k(x, x) k(d_j, d_j)) <= threshold (mu0).
 
@@ -87,7 +86,7 @@ class Coherence(Admission):
         return _core.CoherenceAdmission(self.threshold)
 
 
-@dataclass(frozen=True)
+@part
 class AdaptiveCoherence(Admission):
     """Adaptive coherence: fill the dictionary to `fill` centres, then admit only what is less coherent than the dictionary itself.
 
@@ -114,7 +113,7 @@ class AdaptiveCoherence(Admission):
         return _core.AdaptiveCoherenceAdmission(self.fill, self.threshold)
 
 
-@dataclass(frozen=True)
+@part
 class LinearDependence(Admission):
     """Approximate linear dependence: admit x if delta = ||k(x, .) - sum_j a_j k(d_j, .)||^2 > tolerance (nu, a squared norm). O(m^2).
 
@@ -148,7 +147,7 @@ class LinearDependence(Admission):
         return _core.DependenceAdmission(self.tolerance, self.ridge, self.max_centers or 2**62)
 
 
-@dataclass(frozen=True)
+@part
 class Residual(Admission):
     """Residual of the proposed function: admit x if the update would move f out of the span by a norm > tolerance (eps0).
 
@@ -168,7 +167,7 @@ class Residual(Admission):
         return _core.ResidualAdmission(self.tolerance)
 
 
-@dataclass(frozen=True)
+@part
 class Distance(Admission):
     """Quantisation: admit x if its Euclidean distance to every centre is > radius. At radius 0 only exact copies are not admitted.
 

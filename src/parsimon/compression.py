@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 from parsimon import _core
-from parsimon._parts import lookup, real, whole
+from parsimon._parts import Part, lookup, part, real, whole
 
 __all__ = [
     "COMPRESSIONS",
@@ -26,7 +25,7 @@ __all__ = [
 ]
 
 
-class Compression(ABC):
+class Compression(Part, ABC):
     """A rule by which centres leave after a step."""
 
     @property
@@ -40,7 +39,7 @@ class Compression(ABC):
         """Return the C++ twin."""
 
 
-@dataclass(frozen=True)
+@part
 class Nothing(Compression):
     """No centre ever leaves.
 
@@ -53,7 +52,7 @@ class Nothing(Compression):
         return _core.NoCompression()
 
 
-@dataclass(frozen=True)
+@part
 class Budgeted(Compression):
     """A rule that acts while there are more than `max_centers` centres."""
 
@@ -63,7 +62,7 @@ class Budgeted(Compression):
         whole("budget", self.max_centers, at_least=1, at_most=10**9)
 
 
-@dataclass(frozen=True)
+@part
 class LeastCost(Budgeted):
     """Beyond the budget, the centre whose removal changes the function least is projected onto the others.
 
@@ -79,7 +78,7 @@ class LeastCost(Budgeted):
         return _core.LeastCostCompression(self.max_centers)
 
 
-@dataclass(frozen=True)
+@part
 class Oldest(Budgeted):
     """Beyond the budget, the oldest centre goes with its weights: a sliding window over the centres.
 
@@ -92,7 +91,7 @@ class Oldest(Budgeted):
         return _core.OldestCompression(self.max_centers)
 
 
-@dataclass(frozen=True)
+@part
 class LeastNeeded(Budgeted):
     """Beyond the budget, the centre without which the update's own error rises least leaves in the update's own way.
 
@@ -108,7 +107,7 @@ class LeastNeeded(Budgeted):
         return _core.LeastNeededCompression(self.max_centers)
 
 
-@dataclass(frozen=True)
+@part
 class MostCoherent(Budgeted):
     """Beyond the budget, one of the two most coherent centres is projected onto the others.
 
@@ -131,7 +130,7 @@ class MostCoherent(Budgeted):
         return _core.MostCoherentCompression(self.max_centers, self.removal == "cheaper")
 
 
-@dataclass(frozen=True)
+@part
 class Smallest(Budgeted):
     """Beyond the budget, the centre of least norm ||w_j||^2 k(d_j, d_j) goes with its weights.
 
@@ -146,7 +145,7 @@ class Smallest(Budgeted):
         return _core.SmallestCompression(self.max_centers)
 
 
-@dataclass(frozen=True)
+@part
 class Merge(Budgeted):
     """Beyond the budget, the centre x of least norm and another one, y, make way for one between them that stands for both. For the Gaussian kernel.
 
@@ -164,7 +163,7 @@ class Merge(Budgeted):
         return _core.MergeCompression(self.max_centers)
 
 
-@dataclass(frozen=True)
+@part
 class MatchingPursuit(Compression):
     """Destructive kernel orthogonal matching pursuit with pre-fitting: as few centres as keep f within eps of what it was.
 
@@ -193,7 +192,7 @@ class MatchingPursuit(Compression):
         return _core.MatchingPursuitCompression(self.parsimony, self.power, _at_most(self.max_centers))
 
 
-@dataclass(frozen=True)
+@part
 class Negligible(Compression):
     """Centres whose removal moves f by a norm of at most `tolerance` (eps0) are projected onto the others, the cheapest first; beyond a budget, if any, more.
 

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parsimon import _core
-from parsimon._parts import lookup, numbers, real, whole
+from parsimon._parts import Part, lookup, numbers, part, real, whole
 
 __all__ = [
     "KERNELS",
@@ -43,7 +42,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
-class Kernel(ABC):
+class Kernel(Part, ABC):
     """A positive definite function k(x, y) of two points in R^d."""
 
     #: The distance in which the kernel's width is measured, as SciPy calls it.
@@ -79,7 +78,7 @@ class Kernel(ABC):
         return Product(_kernel(other), self)
 
 
-@dataclass(frozen=True)
+@part
 class Gaussian(Kernel):
     r"""Gaussian kernel, k(x, y) = exp(-gamma ||x - y||^2).
 
@@ -99,7 +98,7 @@ class Gaussian(Kernel):
         return _core.gaussian(self.gamma)
 
 
-@dataclass(frozen=True)
+@part
 class Laplacian(Kernel):
     """Laplacian kernel, k(x, y) = exp(-gamma ||x - y||_1), with the sum of absolute differences as in scikit-learn.
 
@@ -118,7 +117,7 @@ class Laplacian(Kernel):
         return _core.laplacian(self.gamma)
 
 
-@dataclass(frozen=True)
+@part
 class Matern32(Kernel):
     """Matern kernel of smoothness 3/2, k(x, y) = (1 + z) exp(-z) with z^2 = 6 gamma ||x - y||^2.
 
@@ -138,7 +137,7 @@ class Matern32(Kernel):
         return _core.matern32(self.gamma)
 
 
-@dataclass(frozen=True)
+@part
 class Matern52(Kernel):
     """Matern kernel of smoothness 5/2, k(x, y) = (1 + z + z^2/3) exp(-z) with z^2 = 10 gamma ||x - y||^2.
 
@@ -156,7 +155,7 @@ class Matern52(Kernel):
         return _core.matern52(self.gamma)
 
 
-@dataclass(frozen=True)
+@part
 class RationalQuadratic(Kernel):
     """Rational quadratic kernel, k(x, y) = (1 + gamma ||x - y||^2 / alpha)^-alpha: a mixture of Gaussians of all widths.
 
@@ -176,7 +175,7 @@ class RationalQuadratic(Kernel):
         return _core.rational_quadratic(self.gamma, self.alpha)
 
 
-@dataclass(frozen=True)
+@part
 class Polynomial(Kernel):
     """Polynomial kernel, k(x, y) = (gamma x'y + offset)^degree, with offset >= 0.
 
@@ -198,7 +197,7 @@ class Polynomial(Kernel):
         return _core.polynomial(self.gamma, self.offset, self.degree)
 
 
-@dataclass(frozen=True)
+@part
 class Linear(Kernel):
     """Linear kernel, k(x, y) = x'y.
 
@@ -211,7 +210,7 @@ class Linear(Kernel):
         return _core.linear()
 
 
-@dataclass(frozen=True)
+@part
 class Constant(Kernel):
     """Constant kernel, k(x, y) = value: added to another kernel, it gives the model a (regularised) offset.
 
@@ -232,7 +231,7 @@ class Constant(Kernel):
         return _core.constant(self.value)
 
 
-@dataclass(frozen=True)
+@part
 class Sum(Kernel):
     """Sum of two kernels, k(x, y) = left(x, y) + right(x, y); written ``left + right``.
 
@@ -251,7 +250,7 @@ class Sum(Kernel):
         return _core.sum(self.left.core(), self.right.core())
 
 
-@dataclass(frozen=True)
+@part
 class Product(Kernel):
     """Product of two kernels, k(x, y) = left(x, y) right(x, y); written ``left * right``.
 
@@ -270,7 +269,7 @@ class Product(Kernel):
         return _core.product(self.left.core(), self.right.core())
 
 
-@dataclass(frozen=True)
+@part
 class Normalized(Kernel):
     """Normalised kernel, k(x, y) = inner(x, y) / sqrt(inner(x, x) inner(y, y)): the cosine between the feature maps.
 
@@ -290,7 +289,7 @@ class Normalized(Kernel):
         return _core.normalized(self.inner.core())
 
 
-@dataclass(frozen=True)
+@part
 class Function(Kernel):
     """A Python function ``function(x, y) -> float`` of two points (d,) as a kernel. Slow: one call a value.
 
@@ -302,7 +301,7 @@ class Function(Kernel):
     array([[1. , 0.5]])
     """
 
-    function: Callable[[Array, Array], float] = field()
+    function: Callable[[Array, Array], float]
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -386,9 +385,9 @@ def _positive_gamma(kernel: Any) -> None:
 
 
 def _require_kernels(**parts: object) -> None:
-    for name, part in parts.items():
-        if not isinstance(part, Kernel):
-            raise TypeError(f"{name} must be a kernel object, got {part!r}")
+    for name, given in parts.items():
+        if not isinstance(given, Kernel):
+            raise TypeError(f"{name} must be a kernel object, got {given!r}")
 
 
 def _kernel(value: Kernel | float) -> Kernel:

@@ -10,14 +10,13 @@ array([-1.,  1.,  0.])
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parsimon import _core
-from parsimon._parts import lookup, real
+from parsimon._parts import Part, lookup, part, real
 
 __all__ = [
     "CLASSIFICATION",
@@ -41,7 +40,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
-class Loss(ABC):
+class Loss(Part, ABC):
     """A convex function l(f, y) of the prediction f (C,)."""
 
     @abstractmethod
@@ -71,7 +70,7 @@ def _outputs(f: ArrayLike) -> Array:
     return np.atleast_1d(np.asarray(f, dtype=np.float64))
 
 
-@dataclass(frozen=True)
+@part
 class Squared(Loss):
     """Squared loss, l(f, y) = sum_c (f_c - y_c)^2 / 2, with gradient f - y.
 
@@ -84,7 +83,7 @@ class Squared(Loss):
         return _core.SquaredLoss()
 
 
-@dataclass(frozen=True)
+@part
 class Absolute(Loss):
     """Absolute loss, l(f, y) = sum_c |f_c - y_c|; subgradient sign(f - y), 0 at f = y.
 
@@ -97,7 +96,7 @@ class Absolute(Loss):
         return _core.EpsilonInsensitiveLoss(0.0)
 
 
-@dataclass(frozen=True)
+@part
 class Huber(Loss):
     """Huber's loss: with r = f - y, r^2 / 2 up to |r| = delta and delta (|r| - delta / 2) beyond, summed over the outputs; gradient r clipped to [-delta, delta].
 
@@ -117,7 +116,7 @@ class Huber(Loss):
         return _core.HuberLoss(self.delta)
 
 
-@dataclass(frozen=True)
+@part
 class EpsilonInsensitive(Loss):
     """Insensitive loss, l(f, y) = sum_c max(0, |f_c - y_c| - epsilon); subgradient sign(f - y) outside the zone, 0 inside and on its edge.
 
@@ -135,7 +134,7 @@ class EpsilonInsensitive(Loss):
         return _core.EpsilonInsensitiveLoss(self.epsilon)
 
 
-@dataclass(frozen=True)
+@part
 class Quantile(Loss):
     """Pinball loss: q (y - f) where y > f and (1 - q) (f - y) elsewhere, summed over the outputs. Its minimiser is the q-quantile of y.
 
@@ -180,7 +179,7 @@ class _MarginLoss(ClassificationLoss):
         return Y
 
 
-@dataclass(frozen=True)
+@part
 class Hinge(_MarginLoss):
     """Hinge loss of the margins, l(f, y) = sum_c max(0, 1 - y_c f_c), y_c in {-1, 1}; subgradient -y_c below a margin of 1, 0 from 1 on.
 
@@ -195,7 +194,7 @@ class Hinge(_MarginLoss):
         return _core.HingeLoss()
 
 
-@dataclass(frozen=True)
+@part
 class SquaredHinge(_MarginLoss):
     """Squared hinge loss of the margins, l(f, y) = sum_c max(0, 1 - y_c f_c)^2, y_c in {-1, 1}. Over classes: one against the rest.
 
@@ -208,7 +207,7 @@ class SquaredHinge(_MarginLoss):
         return _core.SquaredHingeLoss()
 
 
-@dataclass(frozen=True)
+@part
 class Logistic(_MarginLoss):
     """Logistic loss of the margins, l(f, y) = sum_c log(1 + exp(-y_c f_c)), y_c in {-1, 1}. Over classes: one against the rest.
 
@@ -237,7 +236,7 @@ class _ClassLoss(ClassificationLoss):
         return np.array([float(np.asarray(y).item()), n_outputs])
 
 
-@dataclass(frozen=True)
+@part
 class MulticlassHinge(_ClassLoss):
     """Multi-class hinge loss, l(f, y) = max(0, 1 + f_r - f_y), where r is the strongest class other than y, the first of equals.
 
@@ -254,7 +253,7 @@ class MulticlassHinge(_ClassLoss):
         return _core.MulticlassHingeLoss()
 
 
-@dataclass(frozen=True)
+@part
 class MultinomialLogistic(_ClassLoss):
     """Multinomial logistic loss, l(f, y) = log sum_c exp(f_c) - f_y, with gradient softmax(f) - e_y.
 

@@ -185,7 +185,10 @@ def _merged(
     if isinstance(recipe.compression, Oldest) and tolerance is None:
         kept, costs = _newest(model.kernel_, parts, W, budget)
     else:
-        kept, costs = _compressed(model.kernel_, parts.centres, W, budget, tolerance, factor=learner.needs[0])
+        known = parts.factor if learner.needs[0] and learner.needs[2] == 0.0 else None
+        kept, costs = _compressed(
+            model.kernel_, parts.centres, W, budget, tolerance, factor=learner.needs[0], known=known
+        )
     held = _core.Dictionary(recipe.kernel.core(), model.n_features_in_, W.shape[1], *learner.needs)
     centres, weights = parts.centres[kept.rows], np.ascontiguousarray(kept.weights)
     if kept.factor is not None and learner.needs == (True, False, 0.0):
@@ -279,16 +282,23 @@ class _Kept:
 
 
 def _compressed(
-    kernel: Kernel, centres: Array, W: Array, budget: int | None, tolerance: float | None, *, factor: bool
+    kernel: Kernel,
+    centres: Array,
+    W: Array,
+    budget: int | None,
+    tolerance: float | None,
+    *,
+    factor: bool,
+    known: Array | None = None,
 ) -> tuple[_Kept, Array]:
-    """Return what is kept of the function with weights W over centres, and ||f - f~||^2 for each output."""
+    """Return what is kept of the function with weights W over centres, and ||f - f~||^2 for each output. `known` is the inverse factor of the first centres."""
     most = len(centres) if budget is None else whole("budget", budget, at_least=1)
     allowance = 0.0 if tolerance is None else real("tolerance", tolerance, at_least=0) ** 2
     if not factor and len(centres) <= most and allowance == 0.0:
         return _Kept(np.arange(len(centres)), W), np.zeros(W.shape[1])
     # Centres that a factor can bear, then f projected onto their span, then matching pursuit within it: the two errors are orthogonal.
     K = _pursuit.gram(kernel, centres)
-    rows, S = _bearable(kernel, centres, K)
+    rows, S = _bearable(kernel, centres, K, known)
     values, aside = _pursuit.product(K, W), np.setdiff1d(np.arange(len(K)), rows)
     cost = 0.0
     if len(aside):
@@ -299,8 +309,10 @@ def _compressed(
         else:  # nothing asks them to leave
             cost, values = 0.0, values - kernel(centres, centres[aside]) @ W[aside]
     if len(rows) > most or allowance > 0.0:
-        left = _pursuit.pursue(kernel, centres, K, values, rows, S, most, max(allowance - cost, 0.0))
-        if len(left) < len(rows):
+        left, S_left = _pursuit.pursue(kernel, centres, K, values, rows, S, most, max(allowance - cost, 0.0))
+        if S_left is not None:
+            rows, S = left, S_left
+        elif len(left) < len(rows):
             among, S = _bearable(kernel, centres[left], _pursuit.among(K, left))
             rows = left[among]
     if not len(aside) and len(rows) == len(K):
@@ -310,10 +322,12 @@ def _compressed(
     return kept, _pursuit.squares(K, kept.differences(W))
 
 
-def _bearable(kernel: Kernel, centres: Array, K: Array) -> tuple[Indices, Array]:
-    """Return the centres of which a dictionary can keep a factor, and that factor."""
+def _bearable(kernel: Kernel, centres: Array, K: Array, known: Array | None = None) -> tuple[Indices, Array]:
+    """Return the centres of which a dictionary can keep a factor, and that factor; `known` is that of the first of them."""
     diagonal = np.diag(K)
-    S = _pursuit.inverse_factor(K) if diagonal.min(initial=1.0) > 1e-100 else None
+    S = None
+    if diagonal.min(initial=1.0) > 1e-100:
+        S = _pursuit.inverse_factor(K) if known is None else _pursuit.extended(known, K)
     if S is not None and _pursuit.is_sound(S, diagonal):
         return np.arange(len(K)), S
     dictionary = _core.Dictionary(kernel.core(), centres.shape[1], 1, True, False, reserve=len(K))
@@ -364,6 +378,12 @@ class _Parts:
         self.averages = models[0]._recipe(models[0]._learns_with).average_after is not None
         # A part whose means began anew counts from there.
         self.averaged = max(self.total("averaged"), *(counts["averaged"] for _, counts in self.states))
+
+    @property
+    def factor(self) -> Array | None:
+        """The inverse factor of the first centres, if the first model keeps one: its own are the first."""
+        packed = self.states[0][0].get("dictionary.factor.rows")
+        return None if packed is None or len(packed) == 0 else _triangle(packed)
 
     def total(self, name: str) -> int:
         return sum(times * counts[name] for times, (_, counts) in zip(self.times, self.states, strict=True))
@@ -517,7 +537,8 @@ def _triangle(packed: Array) -> Array:
     """Return the lower triangular matrix of which these are the rows."""
     m = int(np.sqrt(2 * len(packed)))
     T = np.zeros((m, m))
-    T[np.tril_indices(m)] = packed
+    for i in range(m):
+        T[i, : i + 1] = packed[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2]
     return T
 
 

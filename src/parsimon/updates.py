@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 from parsimon import _core
-from parsimon._parts import lookup, real
+from parsimon._parts import Part, lookup, part, real
 
 __all__ = [
     "NLMS",
@@ -24,7 +23,7 @@ __all__ = [
 ]
 
 
-class Update(ABC):
+class Update(Part, ABC):
     """A rule by which one sample changes the weights."""
 
     @abstractmethod
@@ -32,7 +31,7 @@ class Update(ABC):
         """Return the C++ twin."""
 
 
-@dataclass(frozen=True)
+@part
 class NLMS(Update):
     """Normalised least mean squares over all weights.
 
@@ -61,8 +60,8 @@ class NLMS(Update):
         return _core.NLMSUpdate(self.step_size, self.ridge)
 
 
-@dataclass(frozen=True)
-class Schedule:
+@part
+class Schedule(Part):
     """How the rate falls: eta_t = step_size / (1 + (t - 1) / delay)^power at the t-th step. A power of 0 is a constant rate.
 
     With a power in (1/2, 1] the sum of eta_t is infinite and that of eta_t^2 finite: the conditions of Theorem 1 of Koppel et al. 2019.
@@ -83,7 +82,7 @@ class Schedule:
 SCHEDULES: dict[str, Schedule] = {"constant": Schedule(), "diminishing": Schedule(0.75, delay=100)}
 
 
-@dataclass(frozen=True)
+@part
 class Gradient(Update):
     """Gradient step in function space; a sample that is not admitted is left out.
 
@@ -115,7 +114,7 @@ class Gradient(Update):
         return _core.PlainGradientUpdate(self.step_size, self.alpha, self.schedule.power, self.schedule.delay)
 
 
-@dataclass(frozen=True)
+@part
 class ProjectedGradient(Gradient):
     """Gradient step in function space; that of a sample that is not admitted is projected onto the span of the centres.
 
@@ -130,7 +129,7 @@ class ProjectedGradient(Gradient):
         return _core.ProjectedGradientUpdate(self.step_size, self.alpha, self.schedule.power, self.schedule.delay)
 
 
-@dataclass(frozen=True)
+@part
 class QuantizedGradient(Gradient):
     """Gradient step in function space; that of a sample that is not admitted goes to the weight of the nearest centre.
 
@@ -145,7 +144,7 @@ class QuantizedGradient(Gradient):
         return _core.QuantizedGradientUpdate(self.step_size, self.alpha, self.schedule.power, self.schedule.delay)
 
 
-@dataclass(frozen=True)
+@part
 class SpanRLS(Update):
     """Recursive least squares in the span of the centres.
 
@@ -181,7 +180,7 @@ class SpanRLS(Update):
         return _core.SpanRLSUpdate(self.ridge, self.forgetting)
 
 
-@dataclass(frozen=True)
+@part
 class RowRLS(SpanRLS):
     """Recursive least squares on kernel rows.
 
@@ -208,7 +207,7 @@ class RowRLS(SpanRLS):
 STEPS = {"dual": True, "error": False}
 
 
-@dataclass(frozen=True)
+@part
 class DualAscent(Update):
     """Ascent on the reduced dual of support vector regression.
 
