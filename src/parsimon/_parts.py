@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import Field, FrozenInstanceError, dataclass, fields
+from dataclasses import FrozenInstanceError, dataclass
 from numbers import Integral, Real
 from typing import Any, TypeVar, dataclass_transform
 
@@ -20,25 +20,25 @@ Labels = NDArray[Any]
 LABEL_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "O": "str"}
 
 
-class Part:
-    """A small immutable object made of plain values: equal to another of its class with equal values, and shown as the call that makes it.
+def _values(part: Any) -> tuple[Any, ...]:
+    return tuple(getattr(part, name) for name in part.__dataclass_fields__)
 
-    What a frozen dataclass has, written once: dataclasses compile it for each class anew, which is most of the time that importing them takes.
-    """
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in _fields(self))})"
+class _Frozen:
+    """What a frozen dataclass has, written once."""
+
+    def __repr__(self: Any) -> str:
+        values = zip(self.__dataclass_fields__, _values(self), strict=True)
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in values)})"
 
     def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
-            return NotImplemented
-        return all(getattr(self, f.name) == getattr(other, f.name) for f in _fields(self))
+        return _values(self) == _values(other) if type(self) is type(other) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((type(self), *(getattr(self, f.name) for f in _fields(self))))
+        return hash((type(self), _values(self)))
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in self.__dict__:
+    def __setattr__(self: Any, name: str, value: Any) -> None:
+        if name in self.__dict__ or name not in self.__dataclass_fields__:
             raise FrozenInstanceError(f"cannot assign to field {name!r}")
         object.__setattr__(self, name, value)
 
@@ -46,14 +46,16 @@ class Part:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-def _fields(part: Part) -> tuple[Field[Any], ...]:
-    return fields(part)  # type: ignore[arg-type]
-
-
 @dataclass_transform()
 def part(cls: type[T]) -> type[T]:
-    """Let a class be made of the values that it names."""
-    return dataclass(repr=False, eq=False)(cls)
+    """Let a class be an immutable value made of the fields that it names: a frozen dataclass.
+
+    `dataclass(frozen=True)` compiles six methods for each class anew, which is most of the time that importing them takes; here they are shared but for `__init__`.
+    """
+    made = dataclass(repr=False, eq=False)(cls)
+    for name in ("__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__"):
+        setattr(made, name, getattr(_Frozen, name))
+    return made
 
 
 def lookup(registry: Mapping[str, T], name: object, what: str) -> T:

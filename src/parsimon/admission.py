@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from parsimon import _core
-from parsimon._parts import Part, part, real, whole
+from parsimon._parts import part, real, whole
 
 __all__ = [
     "ADMISSIONS",
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-class Admission(Part, ABC):
+class Admission(ABC):
     """A test that a sample passes to become a centre."""
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from parsimon import _core
-from parsimon._parts import Part, lookup, part, real, whole
+from parsimon._parts import lookup, part, real, whole
 
 __all__ = [
     "COMPRESSIONS",
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-class Compression(Part, ABC):
+class Compression(ABC):
     """A rule by which centres leave after a step."""
 
     @property

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parsimon import _core
-from parsimon._parts import Part, lookup, numbers, part, real, whole
+from parsimon._parts import lookup, numbers, part, real, whole
 
 __all__ = [
     "KERNELS",
@@ -42,7 +42,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
-class Kernel(Part, ABC):
+class Kernel(ABC):
     """A positive definite function k(x, y) of two points in R^d."""
 
     #: The distance in which the kernel's width is measured, as SciPy calls it.

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parsimon import _core
-from parsimon._parts import Part, lookup, part, real
+from parsimon._parts import lookup, part, real
 
 __all__ = [
     "CLASSIFICATION",
@@ -40,7 +40,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
-class Loss(Part, ABC):
+class Loss(ABC):
     """A convex function l(f, y) of the prediction f (C,)."""
 
     @abstractmethod

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 
 from parsimon import _core
-from parsimon._parts import Part, lookup, part, real
+from parsimon._parts import lookup, part, real
 
 __all__ = [
     "NLMS",
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-class Update(Part, ABC):
+class Update(ABC):
     """A rule by which one sample changes the weights."""
 
     @abstractmethod
@@ -61,7 +61,7 @@ class NLMS(Update):
 
 
 @part
-class Schedule(Part):
+class Schedule:
     """How the rate falls: eta_t = step_size / (1 + (t - 1) / delay)^power at the t-th step. A power of 0 is a constant rate.
 
     With a power in (1/2, 1] the sum of eta_t is infinite and that of eta_t^2 finite: the conditions of Theorem 1 of Koppel et al. 2019.
