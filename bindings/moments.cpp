@@ -19,7 +19,8 @@ using Columns = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void require_lines(const Lines& lines, std::size_t count, const char* what) {
     if (lines.shape(0) != count) throw nb::value_error((std::string(what) + " has not as many rows").c_str());
-    if (lines.shape(1) > 1 && lines.stride(1) != 1) throw nb::value_error((std::string(what) + " must have its rows in one piece").c_str());
+    if (count > 0 && lines.shape(1) > 1 && lines.stride(1) != 1)
+        throw nb::value_error((std::string(what) + " must have its rows in one piece").c_str());
 }
 const double* line(const Lines& lines, std::size_t i) { return lines.data() + static_cast<std::int64_t>(i) * lines.stride(0); }
 

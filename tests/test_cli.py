@@ -854,3 +854,19 @@ def test_the_demo_learns_predicts_and_draws(tmp_path, monkeypatch, capsys):
     assert "linear SGD" in out
     for name in ("bikes.parsimon", "bikes.png", "model.png"):
         assert (tmp_path / name).stat().st_size > 1000
+
+
+def test_no_file_is_for_two_things(stream, folder, capsys):
+    kept = Path(stream).read_bytes()
+    for arguments, told in (
+        (["--model", stream, "--overwrite"], "--model and DATA are the same file"),
+        (["--report", stream], "--report and DATA are the same file"),
+        (["--model", "m.png", "--plot", "m.png"], "--plot and --model are the same file"),
+        (["--ignore", "y"], "--ignore y is the target"),
+    ):
+        assert told in said(capsys, "learn", stream, "--target", "y", *arguments, code=2)
+    assert Path(stream).read_bytes() == kept
+    (folder / "notes.txt").write_text("of value")
+    said(capsys, "learn", stream, "--target", "y", "--model", "notes.txt", "--overwrite", code=2)
+    assert (folder / "notes.txt").read_text() == "of value"
+    assert "is the target" in said(capsys, "compare", stream, "--target", "y", "--ignore", "y", code=2)

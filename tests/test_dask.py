@@ -77,7 +77,8 @@ class Pairs:
         return X[:n], y[:n]
 
     def round(self, start, spans):
-        parts = [rounds.learn(start, X[a:b], y[a:b]) for (X, y), (a, b) in zip(self.shards, spans, strict=True)]
+        work = zip(self.shards, spans, strict=True)
+        parts = [rounds.learn(start, X[a:b], y[a:b]) for (X, y), (a, b) in work if a < b]
         return rounds.combine_all(parts, start), 0
 
 

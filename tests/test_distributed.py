@@ -51,9 +51,10 @@ def shards_of(model, sizes):
 def in_pairs(parts, since=None):
     """The mean of two or three models, as every engine makes it."""
     fits = isinstance(parts[0], KRLSRegressor) and parts[0].admission == "ald"
-    how = {"weights": "information" if fits else None, "since": since}
-    first = merge(parts[:2], **how).model
-    return merge([first, *parts[2:]], **how).model if len(parts) > 2 else first
+    if fits:
+        return merge(parts, "information", since=since).model
+    first = merge(parts[:2], since=since).model
+    return merge([first, *parts[2:]], since=since).model if len(parts) > 2 else first
 
 
 def finished(model):
@@ -326,3 +327,21 @@ def test_what_is_no_shard_says_so():
         fit(model, None, engine=local.Local([(X, y)], 1), n_jobs=2, progress=False)
     with pytest.raises(ValueError, match="models that forget learn in one round"):
         fit(KRLSRegressor(gamma=1.0, forgetting=0.9), [(X, y), (X, y)], rounds=2, **QUIET)
+
+
+def test_a_fit_on_a_budget_is_made_once():
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(-3, 3, size=1000))[:, np.newaxis]
+    y = np.sin(2 * x[:, 0]) + 0.1 * rng.normal(size=1000)
+    model = KRLSRegressor(gamma=1.0, budget=12)
+    result = fit(model, list(zip(np.array_split(x, 5), np.array_split(y, 5), strict=True)), **QUIET)
+    assert np.abs(result.model.predict(x) - np.sin(2 * x[:, 0])).mean() < 0.03
+
+
+def test_shards_without_rows_change_nothing():
+    model = POLKClassifier(gamma=1.0, budget=25)
+    shards = shards_of(model, [50, 3, 50, 40])
+    X, y = shards[0]
+    with_empty = [shards[0], (X[:0], y[:0]), *shards[1:], (X[:0], y[:0])]
+    a, b = (fit(model, given, rounds=3, **QUIET).model for given in (shards, with_empty))
+    assert_same(a, b, X)

@@ -181,3 +181,17 @@ def test_an_exception_in_a_function_comes_through():
 
     with pytest.raises(RuntimeError, match="no kernel today"):
         kernels.Function(broken)([[1.0]])
+
+
+def test_a_kernel_of_ones_own_is_an_object_like_others():
+    class Mine(kernels.Kernel):
+        def __init__(self, width):
+            self.width = width
+
+        def core(self):
+            return kernels.Gaussian(self.width).core()
+
+    mine = Mine(2.0)
+    mine.width = 3.0
+    assert mine == mine and mine != Mine(3.0) and hash(mine) and "Mine" in repr(mine)
+    assert (mine + kernels.Linear())(np.eye(2)).shape == (2, 2)

@@ -522,3 +522,18 @@ def test_distances_of_what_cannot_be_compared():
         merge([regressor, regressor], [1e300, 1e300])
     with pytest.raises(ValueError, match="X must have 2 columns, got shape"):
         merge([regressor, regressor]).bound(X[:, :1])
+
+
+def test_models_without_centres_can_be_compressed(capfd):
+    X, y = stream(50)
+    one_class = POLKClassifier(gamma=1.0).fit(X, np.zeros(50, dtype=int))
+    empty = KNLMSRegressor(gamma=1.0).fit(X, y)
+    empty.compress(tolerance=1e9)
+    assert empty.n_centers_ == 0
+    for model in (one_class, empty):
+        assert merge([model, model], tolerance=0.1).n_centers == 0
+        assert merge([model, model]).distance == 0.0
+        model.compress(tolerance=0.1)
+        model.compress(budget=3)
+        model.partial_fit(X, y if model is empty else np.zeros(50, dtype=int))
+    assert capfd.readouterr() == ("", "")  # LAPACK says nothing

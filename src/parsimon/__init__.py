@@ -74,3 +74,7 @@ def __getattr__(name: str) -> Any:
     if name in ("datasets", "diagnostics"):
         return import_module(f"parsimon.{name}")
     raise AttributeError(f"module 'parsimon' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

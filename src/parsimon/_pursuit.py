@@ -92,18 +92,20 @@ def pursue(
 
     They go as long as there are more than `most`, or what they take of f, a squared norm, stays within the allowance. f has the given values (M, C) at all centres, and S is the inverse factor of those in `rows`.
     """
+    if not len(rows):
+        return rows, S
     if allowance == 0.0 and len(rows) - most <= FEW * len(rows):
         return _one_by_one(kernel, centres, rows, S, solve(S, values[rows]), most, allowance)
     while True:
         W = solve(S, values[rows])
         left, spent, done = _prune(S, W, most, allowance)
-        kept, allowance = rows[left], max(allowance - spent, 0.0)
+        kept = rows[left]
         if done:
             return kept, None
         fresh = inverse_factor(among(K, kept)) if len(kept) <= 0.9 * len(rows) else None
         if fresh is None:  # centres so close that the explicit inverse is of no use: one at a time, by the factor
-            return _one_by_one(kernel, centres, rows, S, W, most, allowance + spent)
-        rows, S = kept, fresh
+            return _one_by_one(kernel, centres, rows, S, W, most, allowance)
+        rows, S, allowance = kept, fresh, max(allowance - spent, 0.0)
 
 
 def _prune(S: Array, W: Array, most: int, allowance: float) -> tuple[Indices, float, bool]:

@@ -294,7 +294,7 @@ def _compressed(
     """Return what is kept of the function with weights W over centres, and ||f - f~||^2 for each output. `known` is the inverse factor of the first centres."""
     most = len(centres) if budget is None else whole("budget", budget, at_least=1)
     allowance = 0.0 if tolerance is None else real("tolerance", tolerance, at_least=0) ** 2
-    if not factor and len(centres) <= most and allowance == 0.0:
+    if not len(centres) or (not factor and len(centres) <= most and allowance == 0.0):
         return _Kept(np.arange(len(centres)), W), np.zeros(W.shape[1])
     # Centres that a factor can bear, then f projected onto their span, then matching pursuit within it: the two errors are orthogonal.
     K = _pursuit.gram(kernel, centres)
@@ -318,12 +318,14 @@ def _compressed(
     if not len(aside) and len(rows) == len(K):
         return _Kept(rows, W, S), np.zeros(W.shape[1])
     weights = _pursuit.solve(S, values[rows])
-    kept = _Kept(np.concatenate([rows, aside]), np.concatenate([weights, W[aside]]), None if len(aside) else S)
+    kept = _Kept(np.concatenate([rows, aside]), np.concatenate([weights, W[aside]]), None if len(aside) or not len(rows) else S)
     return kept, _pursuit.squares(K, kept.differences(W))
 
 
 def _bearable(kernel: Kernel, centres: Array, K: Array, known: Array | None = None) -> tuple[Indices, Array]:
     """Return the centres of which a dictionary can keep a factor, and that factor; `known` is that of the first of them."""
+    if not len(K):
+        return np.arange(0), K
     diagonal = np.diag(K)
     S = None
     if diagonal.min(initial=1.0) > 1e-100:

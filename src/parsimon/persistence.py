@@ -179,7 +179,7 @@ def _estimators() -> dict[str, type[Any]]:
 
 
 def _parts() -> dict[str, type[Any]]:
-    """Return the parts that parameters can hold: frozen dataclasses of plain values, by module and name."""
+    """Return the parts that parameters can hold: immutable values of plain fields, by module and name."""
     found: dict[str, type[Any]] = {}
     for module in (kernels, losses, updates, admission, compression):
         for name, cls in vars(module).items():

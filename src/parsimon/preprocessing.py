@@ -349,7 +349,9 @@ class TargetScaler(Storable, BaseEstimator):  # type: ignore[misc]
         """Take targets y (n,), and return them scaled and the function that scales predictions back, each as it was before its row."""
         if not hasattr(self, "_moments"):
             self._moments = Moments(1)
-        y = np.asarray(y, dtype=np.float64)
+        y = np.ascontiguousarray(y, dtype=np.float64)
+        if np.ndim(y) != 1:
+            raise ValueError(f"y must have shape (n,), got {np.shape(y)}")
         (means,), (deviations,) = self._moments.learn(y[np.newaxis])
         scaled = np.empty((len(y), 1))
         _core.standardise_into(y[np.newaxis], means[np.newaxis, 1:], deviations[np.newaxis, 1:], np.inf, scaled, [0])

@@ -18,7 +18,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from parsimon import plots
 from parsimon._parts import lookup
 from parsimon.cli.display import Screen, as_json, table
-from parsimon.cli.learn import Interrupt, require_writable
+from parsimon.cli.learn import Interrupt, require_apart, require_writable
 from parsimon.cli.reading import Block, Failure, Source, failure
 from parsimon.evaluation import METRICS, predict_then_learn
 from parsimon.preprocessing import TableEncoder, TableError, TargetScaler, read_table
@@ -66,7 +66,10 @@ def compare(options: Options) -> int:
     lookup(dict.fromkeys(TASKS), options.task, "task")
     for name in options.peers:
         lookup(PEERS, name, "peer").require()
+    if options.target in options.ignore:
+        raise Failure(f"--ignore {options.target} is the target")
     if options.plot is not None:
+        require_apart({"DATA": options.data, "--plot": options.plot})
         require_writable(options.plot)
         plots.require_drawable(options.plot)
     title = f"{options.target} of {options.data}"

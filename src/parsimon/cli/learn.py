@@ -86,9 +86,12 @@ class Options:
 
 def learn(options: Options) -> int:
     """Run the command, and return its exit code."""
+    require_apart({"DATA": options.data, "--model": options.model, "--plot": options.plot, "--report": options.report})
     for path in (options.model, options.plot, options.report):
         if path is not None:
             require_writable(path)
+    if options.target in options.ignore:
+        raise Failure(f"--ignore {options.target} is the target")
     for picture in (options.plot, None if options.report is None else "report.png"):
         if picture is not None:
             plots.require_drawable(picture)  # what is missing shows now, not after hours
@@ -100,9 +103,23 @@ def learn(options: Options) -> int:
         raise Failure("--overwrite begins anew, --resume goes on: give one of them")
     if options.model is not None and options.model.exists() and not (options.resume or options.overwrite):
         raise Failure(f"{options.model} exists: --resume goes on from it, --overwrite learns anew in its place")
+    if options.model is not None and options.model.exists() and options.overwrite:
+        load_table_model(options.model)  # nothing else is replaced
     model = _resumed(options) if options.resume and options.model and options.model.exists() else _new(options)
     with Interrupt() as interrupt:
         return _Run(options, model, interrupt).run()
+
+
+def require_apart(paths: dict[str, str | Path | None]) -> None:
+    """Refuse one file for two things."""
+    met: dict[Path, str] = {}
+    for what, path in paths.items():
+        if path is None or str(path) == "-":
+            continue
+        place = Path(path).resolve()
+        if place in met:
+            raise Failure(f"{what} and {met[place]} are the same file, {path}")
+        met[place] = what
 
 
 def require_writable(path: Path) -> None:

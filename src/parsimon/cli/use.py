@@ -23,7 +23,7 @@ import parsimon
 from parsimon import KernelDictionaryClassifier, KernelDictionaryLearning, datasets, diagnostics, export, merging, plots
 from parsimon._parts import lookup
 from parsimon.cli.display import NAMES, as_json, byte_size, lines, scores, table
-from parsimon.cli.learn import Interrupt, column_kinds, load_table_model, require_writable
+from parsimon.cli.learn import Interrupt, column_kinds, load_table_model, require_apart, require_writable
 from parsimon.cli.reading import Block, Failure, Source, failure
 from parsimon.evaluation import METRICS
 from parsimon.experiments import EXPERIMENTS, WITH_DATA
@@ -61,6 +61,7 @@ def predict(path: Path, data: str, out: Path | None, column: str, probabilities:
         raise Failure(f"{path} has learned nothing yet")
     if probabilities and not (model.task_ == "classification" and hasattr(model.estimator_, "predict_proba")):
         raise Failure(f"{path} gives no probabilities: it is {model.task_} with {type(model.estimator_).__name__}")
+    require_apart({"MODEL": path, "DATA": data, "--out": out})
     kind = _kind_of(out)
     with (
         Interrupt() as interrupt,
@@ -309,6 +310,7 @@ def export_model(path: Path, out: Path, kind: str | None, name: str) -> int:
     if kind is None:
         raise Failure(f"{out}: give --format {', '.join(kinds)}, or one of the suffixes {', '.join(suffixes)}")
     write = lookup(kinds, kind, "format")
+    require_apart({"MODEL": path, "OUT": out})
     require_writable(out)
     model = parsimon.load(path)
     if isinstance(model, TableModel):
@@ -436,9 +438,9 @@ def _named(X: Any, y: Any, target: str) -> datasets.Table:
     return datasets.Table(X, y, [f"x{i + 1}" for i in range(X.shape[1])], target)
 
 
-#: Real data sets that are tables.
 #: A stream that comes with parsimon: bicycles lent in each hour.
 SHIPPED = "bikes"
+#: Real data sets that are tables.
 STORED: dict[str, Stored] = {
     "electricity": Stored(datasets.load_electricity, 45312, 8, "classification", "class", "OpenML; in order of time"),
     "cod_rna": Stored(datasets.load_cod_rna, 59535, 8, "classification", "class", "--data-dir; sorted by class: --seed"),

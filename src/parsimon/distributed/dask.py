@@ -22,7 +22,7 @@ from uuid import uuid4
 import numpy as np
 
 from parsimon.distributed.local import checked, checked_all
-from parsimon.distributed.rounds import Span, combine, learn
+from parsimon.distributed.rounds import Span, at_once, combine, cut, learn
 
 try:
     import dask.array
@@ -83,24 +83,29 @@ class Cluster:
         Bytes that are counted: the model that all start from, once to each worker that used it; every model that was merged on another worker than the one that made it; and the last one, back to
         here. Ways through the scheduler count once, and what was sent in vain to a worker that was lost does not.
         """
-        given = self._submit(_same, start)
+        if all(first == last for first, last in spans):
+            return start, 0
+        given, whole = self._submit(_same, start), at_once(start)
         homes = self._client.who_has(self._shards)
-        last = self._merged(given, spans, [homes[shard.key] for shard in self._shards])
+        last = self._merged(given, spans, [homes[shard.key] for shard in self._shards], whole=whole)
         pinned = {worker for workers in homes.values() for worker in workers}
         while not _done(last):
             if pinned and not pinned & self._client.ncores().keys():
                 # All workers are lost, and pinned tasks that find no worker at all do not go to those that come later.
                 pinned = set()
-                last = self._merged(given, spans, [()] * len(spans))
+                last = self._merged(given, spans, [()] * len(spans), whole=whole)
         part: _Part = last.result()
         return part.model, len(start) * len(part.workers) + part.sent + len(part.model)
 
-    def _merged(self, given: Any, spans: Sequence[Span], homes: Sequence[Sequence[str]]) -> Any:
-        """Return the future of what the shards learn, merged; homes are the workers to learn at, as long as there are any of them."""
+    def _merged(self, given: Any, spans: Sequence[Span], homes: Sequence[Sequence[str]], *, whole: bool) -> Any:
+        """Return the future of what the shards learn, merged, in pairs or as a whole; homes are the workers to learn at, as long as there are any of them."""
         parts = [
             self._submit(_learn, given, shard, span, i, **_pin(home))
             for i, (shard, span, home) in enumerate(zip(self._shards, spans, homes, strict=True))
+            if span[0] < span[1]
         ]
+        if whole and len(parts) > 1:
+            return self._submit(_merge, given, *parts)
         while len(parts) > 1:
             pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
             parts = [self._submit(_merge, given, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
@@ -124,15 +129,15 @@ class _Part(NamedTuple):
 
 
 def _learn(start: bytes, shard: tuple[Any, Any], span: Span, i: int) -> _Part:
-    X, y = shard
     here = distributed.get_worker().address
-    return _Part(learn(start, X[slice(*span)], y[slice(*span)], shard=i, first=span[0]), here, frozenset([here]), 0)
+    return _Part(learn(start, *cut(*shard, span), shard=i, first=span[0]), here, frozenset([here]), 0)
 
 
-def _merge(start: bytes, a: _Part, b: _Part) -> _Part:
+def _merge(start: bytes, *parts: _Part) -> _Part:
     here = distributed.get_worker().address
-    sent = sum(part.sent + len(part.model) * (part.at != here) for part in (a, b))
-    return _Part(combine([a.model, b.model], start), here, a.workers | b.workers | {here}, sent)
+    sent = sum(part.sent + len(part.model) * (part.at != here) for part in parts)
+    workers = frozenset([here]).union(*(part.workers for part in parts))
+    return _Part(combine([part.model for part in parts], start), here, workers, sent)
 
 
 def _pin(workers: Sequence[str]) -> dict[str, Any]:
@@ -156,8 +161,7 @@ def _size(shard: tuple[Any, Any]) -> int:
 
 
 def _head(shard: tuple[Any, Any], n: int) -> tuple[Any, Any]:
-    X, y = shard
-    return X[:n], y[:n]
+    return cut(*shard, (0, n))
 
 
 def _shard(i: int, X: Any, y: Any) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from parsimon.distributed.rounds import Span, combine, combine_all, learn
+from parsimon.distributed.rounds import Span, combine, combine_all, cut, learn
 
 __all__ = ["checked", "engine"]
 
@@ -32,16 +32,18 @@ class Local:
 
     def head(self, n: int) -> tuple[Any, Any]:
         """Return the first n rows of the first shard that has any."""
-        X, y = next(shard for shard in self._shards if len(shard[0]))
-        return X[:n], y[:n]
+        return cut(*next(shard for shard in self._shards if len(shard[0])), (0, n))
 
     def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
         """Learn a round."""
         work = [
-            delayed(learn)(start, X[first:last], y[first:last], shard=i, first=first)
-            for i, ((X, y), (first, last)) in enumerate(zip(self._shards, spans, strict=True))
+            delayed(learn)(start, *cut(*shard, span), shard=i, first=span[0])
+            for i, (shard, span) in enumerate(zip(self._shards, spans, strict=True))
+            if span[0] < span[1]
         ]
         parts: list[bytes] = list(self._pool(work))
+        if not parts:
+            return start, 0
         sent = len(start) * len(parts) + sum(map(len, parts))
 
         def each(pairs: list[Sequence[bytes]]) -> list[bytes]:

@@ -18,7 +18,7 @@ from parsimon._parts import lookup, whole
 from parsimon.estimators.base import StreamEstimator
 from parsimon.persistence import dumps, loads
 
-__all__ = ["Engine", "Result", "Span", "combine", "combine_all", "fit", "learn"]
+__all__ = ["Engine", "Result", "Span", "at_once", "combine", "combine_all", "cut", "fit", "learn"]
 
 #: Rows of a shard, from and to.
 Span = tuple[int, int]
@@ -57,7 +57,7 @@ class Result:
     model: Any = field(repr=False)
     rounds: int
     n_shards: int
-    #: Bytes of models that were sent, both ways.
+    #: Bytes of models that were sent, both ways (with joblib: to and from the shards).
     bytes_sent: int
     seconds: float
 
@@ -74,7 +74,7 @@ def fit(
     """Learn afresh from shards, each on its own, and merge.
 
     In each round every shard goes on from the model of the last one with the next part of its rows, in order, and the mean of the functions (by rows learned) is what the next round starts from,
-    brought down to the estimator's budget. One round is learning apart and averaging once; with more of them the shards do not drift apart. What KRLS and SOG have seen adds up: for KRLS the fit to
+    brought down to the estimator's budget. One round is learning apart and averaging once; with more of them the shards do not drift apart. What KRLS and SOG have seen adds up: for KRLS (admission "ald") the fit to
     all of it takes the place of the mean, and SOG takes a hundred steps towards it at the end (`ascend`), so that shards need not be alike.
 
     Parameters
@@ -86,7 +86,7 @@ def fit(
     engine : "joblib", "dask", "spark" or an `Engine`, default="joblib"
         "joblib": processes of this machine (`n_jobs=`). "dask": `client=`. "spark": the frame says where.
     rounds : int or None
-        None: 1 for KRLS and SOG, whose information adds up, 16 for the others.
+        None: 1 for KRLS with admission "ald" (and any KRLS that forgets) and for SOG, whose information adds up; 16 for the others.
     progress : bool
         Whether to tell on standard error how far it is.
     **options : for the engine.
@@ -146,13 +146,26 @@ def combine_all(
 ) -> bytes:
     """Return the mean of any number of models: in pairs, level by level, which keeps unions small. All engines pair alike, and agree to the last bit.
 
-    `each` combines the pairs of a level; None: here, one after the other.
+    `each` combines the pairs of a level; None: here, one after the other. Where the fit to all that was seen is made, it is made once (`at_once`).
     """
+    if at_once(start):
+        return combine(parts, start)
     while len(parts) > 1:
         pairs = [parts[i : i + 2] for i in range(0, len(parts) - 1, 2)]
         merged = [combine(pair, start) for pair in pairs] if each is None else each(pairs)
         parts = [*merged, *parts[2 * len(pairs) :]]
     return parts[0]
+
+
+def at_once(start: bytes) -> bool:
+    """Return whether models that go on from this one are merged all at once: fits over few centres at every node of a tree would lose too much."""
+    return merging.knows_fit(_update(loads(start)))
+
+
+def cut(X: Any, y: Any, span: Span) -> tuple[Any, Any]:
+    """Return rows of arrays, or of a frame, whatever its index is."""
+    rows = slice(*span)
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows], y[rows]
 
 
 def _engine(engine: str | Engine, shards: Any, options: dict[str, Any]) -> Engine:
