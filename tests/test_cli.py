@@ -666,7 +666,7 @@ def test_every_stored_data_set_is_a_table(folder, monkeypatch):
 
 
 def test_export_tells_the_encoding(stream, capsys):
-    said(capsys, "learn", stream, "--target", "y", "--algorithm", "knlms", "--model", "m")
+    said(capsys, "learn", stream, "--target", "y", "--algorithm", "sogsvr", "--model", "m")
     out = said(capsys, "export", "m", "m.onnx")
     model = parsimon.load("m")
     assert "not part of it" in out and f"y = {model.scaler_.mean_:.9g} + {model.scaler_.scale_:.9g} f" in out
@@ -870,3 +870,20 @@ def test_no_file_is_for_two_things(stream, folder, capsys):
     said(capsys, "learn", stream, "--target", "y", "--model", "notes.txt", "--overwrite", code=2)
     assert (folder / "notes.txt").read_text() == "of value"
     assert "is the target" in said(capsys, "compare", stream, "--target", "y", "--ignore", "y", code=2)
+
+
+def test_what_users_mistype(stream, folder, capsys):
+    assert "there is no column 'shopp': did you mean 'shop'?" in said(
+        capsys, "learn", stream, "--target", "y", "--ignore", "shopp", code=2
+    )
+    assert "did you mean 'shop'?" in said(capsys, "compare", stream, "--target", "y", "--ignore", "shopp", code=2)
+    assert "--delimiter must be one character" in said(
+        capsys, "learn", stream, "--target", "y", "--delimiter", ",,", code=2
+    )
+    said(capsys, "learn", stream, "--target", "y", "--model", "m")
+    head = Path(stream).read_text().splitlines()[0]
+    Path("head.csv").write_text(head + "\n")
+    assert "head.csv has no rows" in said(capsys, "predict", "m", "head.csv", "--out", "p.csv", code=2)
+    assert not Path("p.csv").exists()
+    assert "known are 'bikes'" in said(capsys, "datasets", "fetch", "bikez", code=2)
+    assert said(capsys, "--version").startswith("parsimon ")

@@ -318,7 +318,9 @@ def _compressed(
     if not len(aside) and len(rows) == len(K):
         return _Kept(rows, W, S), np.zeros(W.shape[1])
     weights = _pursuit.solve(S, values[rows])
-    kept = _Kept(np.concatenate([rows, aside]), np.concatenate([weights, W[aside]]), None if len(aside) or not len(rows) else S)
+    kept = _Kept(
+        np.concatenate([rows, aside]), np.concatenate([weights, W[aside]]), None if len(aside) or not len(rows) else S
+    )
     return kept, _pursuit.squares(K, kept.differences(W))
 
 

@@ -17,4 +17,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print(f'parsimon: the command line needs {error.name}: pip install "parsimon[cli]"', file=sys.stderr)
         return 2
+    except KeyboardInterrupt:  # before anything was begun
+        return 130
     return run(sys.argv[1:] if arguments is None else list(arguments))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+import parsimon
 from parsimon.cli import use
 from parsimon.cli.compare import PEERS
 from parsimon.cli.compare import Options as Compared
@@ -44,9 +46,24 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, one object a lin
 Kept = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that learn has written.")]
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"parsimon {parsimon.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def every_command(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_version, help="Print the version.")] = False,
+) -> None:  # fmt: skip
+    """Learn nonlinear models from streams of rows, in a memory that is set beforehand."""
+
+
 def run(arguments: list[str]) -> int:
     """Run a command, and return the exit code. Errors are a line or two on stderr."""
     command = typer.main.get_command(app)
+    # What scikit-learn has to say of many classes is said in one line, when they are too many.
+    warnings.filterwarnings("ignore", message="The number of unique classes")
     try:
         code = command.main(arguments, prog_name="parsimon", standalone_mode=False)
         sys.stdout.flush()
@@ -285,6 +302,6 @@ def fetch(
 
     \b
     Example:
-      parsimon datasets fetch electricity --data-dir . --out electricity.csv
+      parsimon datasets fetch bikes --out bikes.csv
     """
     return use.fetch(name, data_dir, seed, out)

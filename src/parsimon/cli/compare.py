@@ -19,7 +19,7 @@ from parsimon import plots
 from parsimon._parts import lookup
 from parsimon.cli.display import Screen, as_json, table
 from parsimon.cli.learn import Interrupt, require_apart, require_writable
-from parsimon.cli.reading import Block, Failure, Source, failure
+from parsimon.cli.reading import Block, Failure, Source, failure, require_known
 from parsimon.evaluation import METRICS, predict_then_learn
 from parsimon.preprocessing import TableEncoder, TableError, TargetScaler, read_table
 from parsimon.tables import ALGORITHMS, TASKS, TableModel
@@ -104,7 +104,9 @@ class _Run:
 
     def stream(self) -> None:
         size, warmup = SLICE, TableModel("").warmup
-        for block in _blocks(self.source, warmup, self.options.rows):
+        for i, block in enumerate(_blocks(self.source, warmup, self.options.rows)):
+            if i == 0:
+                require_known(self.options.ignore, block.table)
             if not self.models:
                 self.begin(block)
             while self.source.notes:

@@ -19,7 +19,7 @@ from parsimon import plots
 from parsimon._files import write_whole
 from parsimon._parts import lookup
 from parsimon.cli.display import Screen, byte_size, lines, scores
-from parsimon.cli.reading import Block, Failure, Source, failure
+from parsimon.cli.reading import Block, Failure, Source, failure, require_known
 from parsimon.evaluation import Report, Trace
 from parsimon.preprocessing import TableError
 from parsimon.tables import ALGORITHMS, TASKS, TableModel, make_estimator
@@ -196,7 +196,9 @@ def _resumed(options: Options) -> TableModel:
     }
     for name, (asked, has) in found.items():
         if asked is not None and asked != has and not (name == "task" and has == "auto"):
-            raise Failure(f"{options.model} has --{name} {has}, not {asked}: leave --{name} out, or learn a new model")
+            other = "" if name == "target" else f"leave --{name} out, or "
+            shown = "of its own" if has is None else has
+            raise Failure(f"{options.model} has --{name} {shown}, not {asked}: {other}learn a new model")
     return model
 
 
@@ -245,6 +247,8 @@ class _Run:
         size = SLICE
         for block in self.source.ahead(0 if self.options.new_rows else self.start, self.checkpoint):
             self.notes()
+            if not self.seconds:
+                require_known(self.options.ignore, block.table)
             if not self.seconds and self.start and not self.options.new_rows:
                 self.skipped = self.source.fraction or 0.0
             at = 0

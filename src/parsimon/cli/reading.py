@@ -63,6 +63,13 @@ def failure(error: TableError, first: int) -> Failure:
     return Failure(f"{', '.join(place)}: {error.what}" if place else error.what)
 
 
+def require_known(names: Collection[str], table: Any) -> None:
+    """Refuse names that are no columns of a table."""
+    for name in names:
+        if name not in table.column_names:
+            raise Failure(f"there is no column {name!r}: {nearest(name, table.column_names)}")
+
+
 class Block(NamedTuple):
     """Rows as a table; the number of the first of them, from 0; and where they are asked for, the same rows as they were written."""
 
@@ -89,6 +96,8 @@ class Source:
         written: bool = False,
         stopped: Callable[[], bool] = lambda: False,
     ) -> None:
+        if delimiter is not None and len(delimiter) != 1:
+            raise Failure(f"--delimiter must be one character, got {delimiter!r}")
         self.path, self.follow, self._asked = path, follow, stopped
         self._closed = threading.Event()
         self._kinds, self._unused, self._written, self._delimiter = dict(kinds or {}), set(unused), written, delimiter
@@ -312,6 +321,10 @@ class Source:
         values = table.column(name)
         pattern = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
         numbers = pa.compute.fill_null(pa.compute.match_substring_regex(values, pattern), True)
+        days = pa.compute.fill_null(pa.compute.match_substring_regex(values, r"^\d{4}-\d{2}-\d{2}"), True)
+        if pa.compute.mean(days).as_py() > 0.9:
+            self.notes.append(f"column {name!r} is taken for text, but most are dates: not all of them can be read")
+            return
         other = pa.compute.index(numbers, False).as_py()
         if other >= 0 and pa.compute.mean(numbers).as_py() > 0.9:
             self.notes.append(

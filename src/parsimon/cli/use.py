@@ -69,11 +69,15 @@ def predict(path: Path, data: str, out: Path | None, column: str, probabilities:
     ):
         kind = source.format if out is None and source.format == "json" else kind
         with _writer(out, kind) as write:
+            n = 0
             for block in source.blocks():
                 rows = block.written if source.format in (kind, "parquet", "arrow") else block.table
                 write(_with_predictions(model, block, rows, column, probabilities))
+                n += block.table.num_rows
                 if interrupt.number is not None:
                     raise SystemExit(128 + interrupt.number)  # what is half written goes
+            if not n:
+                raise Failure(f"{data} has no rows")
     return 0
 
 
@@ -358,6 +362,8 @@ def _tell_encoding(model: TableModel) -> None:
 
 def merge(paths: list[Path], out: Path, budget: int | None, tolerance: float | None) -> int:
     """Add models up to one."""
+    for path in paths:
+        require_apart({"a model": path, "--out": out})
     require_writable(out)
     models = [parsimon.load(path) for path in paths]
     for path, model in zip(paths, models, strict=True):
@@ -478,9 +484,9 @@ def generate(name: str, rows: int, seed: int, out: Path | None) -> int:
 
 def fetch(name: str, data_dir: Path | None, seed: int | None, out: Path | None) -> int:
     """Write a real data set as a table: its columns by name, and the target last."""
-    if name == SHIPPED:
+    stored = lookup({SHIPPED: None, **STORED}, name, "data set")
+    if stored is None:
         return _copy(datasets.bikes_path(), seed, out)
-    stored = lookup(STORED, name, "data set")
 
     def made() -> datasets.Table:
         X, y, names, target = stored.load(data_dir)
