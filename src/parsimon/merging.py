@@ -331,7 +331,8 @@ def _bearable(kernel: Kernel, centres: Array, K: Array, known: Array | None = No
     diagonal = np.diag(K)
     S = None
     if diagonal.min(initial=1.0) > 1e-100:
-        S = _pursuit.inverse_factor(K) if known is None else _pursuit.extended(known, K)
+        few = known is not None and len(K) - len(known) <= len(K) / 4  # beyond that it is quicker to begin anew
+        S = _pursuit.extended(known, K) if few and known is not None else _pursuit.inverse_factor(K)
     if S is not None and _pursuit.is_sound(S, diagonal):
         return np.arange(len(K)), S
     dictionary = _core.Dictionary(kernel.core(), centres.shape[1], 1, True, False, reserve=len(K))
