@@ -198,8 +198,8 @@ def _merged(
         if not entered.all():  # a ridge may let fewer in
             kept = _Kept(kept.rows[entered], np.ascontiguousarray(held.weights()))
             costs = _quadratic(model.kernel_, parts.centres, kept.differences(W))
-    more, steps, fitted = _learned(recipe, parts, shares, kept)
-    if informed and fitted is not None:
+    more, steps, fitted = _learned(recipe, parts, shares, kept, informed)
+    if fitted is not None:
         kept = _Kept(kept.rows, fitted)
         costs = _quadratic(model.kernel_, parts.centres, kept.differences(W))
         held.set_weights(np.ascontiguousarray(fitted))
@@ -331,8 +331,7 @@ def _bearable(kernel: Kernel, centres: Array, K: Array, known: Array | None = No
     diagonal = np.diag(K)
     S = None
     if diagonal.min(initial=1.0) > 1e-100:
-        few = known is not None and len(K) - len(known) <= len(K) / 4  # beyond that it is quicker to begin anew
-        S = _pursuit.extended(known, K) if few and known is not None else _pursuit.inverse_factor(K)
+        S = _pursuit.inverse_factor(K) if known is None else _pursuit.extended(known, K)
     if S is not None and _pursuit.is_sound(S, diagonal):
         return np.arange(len(K)), S
     dictionary = _core.Dictionary(kernel.core(), centres.shape[1], 1, True, False, reserve=len(K))
@@ -386,9 +385,11 @@ class _Parts:
 
     @property
     def factor(self) -> Array | None:
-        """The inverse factor of the first centres, if the first model keeps one: its own are the first."""
+        """The inverse factor of the first model's own centres, which are the first, if it keeps one and they are most: to extend it by many takes longer than to begin anew."""
         packed = self.states[0][0].get("dictionary.factor.rows")
-        return None if packed is None or len(packed) == 0 else _triangle(packed)
+        if packed is None or len(self.rows[0]) < 0.75 * len(self.centres):
+            return None
+        return _triangle(packed)
 
     def total(self, name: str) -> int:
         return sum(times * counts[name] for times, (_, counts) in zip(self.times, self.states, strict=True))
@@ -417,18 +418,16 @@ class _Parts:
 
 
 def _learned(
-    recipe: Recipe, parts: _Parts, shares: Array, kept: _Kept
+    recipe: Recipe, parts: _Parts, shares: Array, kept: _Kept, informed: bool
 ) -> tuple[dict[str, Array], dict[str, int], Array | None]:
-    """Return what the update keeps of all that was seen besides f, added up: P^-1 of recursive least squares, A'A and its kin. Last the weights of the fit to all, where P knows it."""
-    update, kernel, centres = recipe.update, recipe.kernel, parts.centres[kept.rows]
-    if isinstance(update, updates.RowRLS):
-        # A row is zero where a centre was not there, and a centre that has left has no weight.
-        onto = _selections(parts, kept)
-    elif isinstance(update, updates.SpanRLS | updates.DualAscent):
-        # Samples are combinations of the centres, and those of the ones that are left.
-        onto = _projections(kernel, parts, kept)
-    else:
+    """Return what the update keeps of all that was seen besides f, added up: P^-1 of recursive least squares, A'A and its kin. Last the weights of the fit to all, if that is asked for."""
+    update, kernel = recipe.update, recipe.kernel
+    if not isinstance(update, updates.SpanRLS | updates.DualAscent):
         return {}, {}, None
+    K = kernel(parts.centres[kept.rows])
+    # Rows are zero where a centre was not there, and a centre that has left has no weight; or samples are combinations of the centres, and those of the ones that are left.
+    in_rows = isinstance(update, updates.RowRLS)
+    onto = _selections(parts, kept) if in_rows else _projections(kernel, parts, kept, K)
     if min(parts.times) < 0 and getattr(update, "forgetting", 1.0) < 1.0:
         raise ValueError(
             "models that forget cannot be merged with `since`: what it had seen is not known by them any more"
@@ -436,7 +435,7 @@ def _learned(
     states = [arrays for arrays, _ in parts.states]
     in_span = knows_fit(update)  # P is that of the weights; that of the values is K P K
     roots = []  # of each P^-1, in the coordinates of the centres that are left
-    images = np.zeros((len(centres), parts.n_outputs))  # the sum of P^-1 f there
+    images = np.zeros((len(K), parts.n_outputs))  # the sum of P^-1 f there
     for i, (arrays, rows, B) in enumerate(zip(states, parts.rows, onto, strict=True)):
         R = _triangle(arrays["update.covariance.factor.rows"]) * arrays["update.covariance.scale"]
         if in_span:
@@ -446,7 +445,7 @@ def _learned(
         images[:, parts.columns[i]] += parts.times[i] * (roots[-1].T @ own)
     V = _inverse_root(roots, parts.times)
     if in_span:
-        V = cho_solve(cho_factor(kernel(centres), lower=True), V.T).T
+        V = cho_solve(cho_factor(K, lower=True), V.T).T
     factor = _lower(V)
     variances = np.einsum("ij,ij->j", factor, factor)
     kept_arrays = {
@@ -458,10 +457,12 @@ def _learned(
     if isinstance(update, updates.RowRLS):
         return kept_arrays, {}, None
     if in_span:
-        information = sum(n * (root.T @ root) for n, root in zip(parts.times, roots, strict=True))
-        fit = _fit(kernel(centres), kept.weights, information, images, _tolerance(recipe))
+        fit = None
+        if informed:
+            information = sum(n * (root.T @ root) for n, root in zip(parts.times, roots, strict=True))
+            fit = _fit(K, kept.weights, information, images, _tolerance(recipe))
         return kept_arrays, {"since": max(counts["update.since"] for _, counts in parts.states)}, fit
-    kept_arrays |= _dual(parts, shares, onto, kernel(centres), kept.weights, V)
+    kept_arrays |= _dual(parts, shares, onto, K, kept.weights, V)
     return kept_arrays, {"steps": parts.total("update.steps")}, None
 
 
@@ -514,10 +515,10 @@ def _selections(parts: _Parts, kept: _Kept) -> list[Array]:
     return [place[rows] for rows in parts.rows]
 
 
-def _projections(kernel: Kernel, parts: _Parts, kept: _Kept) -> list[Array]:
-    """Return for each model its centres as combinations of those that are left, (m_i, m)."""
+def _projections(kernel: Kernel, parts: _Parts, kept: _Kept, K: Array) -> list[Array]:
+    """Return for each model its centres as combinations of those that are left, (m_i, m), whose Gram matrix is K."""
     found = _selections(parts, kept)
-    factor = cho_factor(kernel(parts.centres[kept.rows]), lower=True)
+    factor = cho_factor(K, lower=True)
     for B, rows in zip(found, parts.rows, strict=True):
         gone = ~B.any(axis=1)
         if gone.any():

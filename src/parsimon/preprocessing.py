@@ -302,17 +302,17 @@ class Moments:
 
     def learn(self, V: Array) -> tuple[Array, Array]:
         """Take values V (k, n), NaN where missing, and return means and standard deviations before the first row and after each, (k, n + 1)."""
-        before = np.stack([getattr(self, name) for name in self.FIELDS])
-        means, deviations, (self.count, self.shift, self.total, self.squares) = _core.learn_moments(
-            np.ascontiguousarray(V), before
-        )
+        means, deviations, after = _core.learn_moments(np.ascontiguousarray(V), self._stacked())
+        self.count, self.shift, self.total, self.squares = after
         return means, deviations
 
     def now(self) -> tuple[Array, Array]:
         """Return the means and standard deviations so far, (k, 1); 0 where nothing was there."""
-        divisors = np.maximum(self.count, 1.0)
-        means = self.total / divisors + np.where(self.count > 0, self.shift, 0.0)
-        return means[:, np.newaxis], np.sqrt(self.squares / divisors)[:, np.newaxis]
+        means, deviations, _ = _core.learn_moments(np.empty((len(self.count), 0)), self._stacked())
+        return means, deviations
+
+    def _stacked(self) -> Array:
+        return np.stack([getattr(self, name) for name in self.FIELDS])
 
     def state(self) -> dict[str, Array]:
         """Return what it holds."""

@@ -61,9 +61,14 @@ def every_command(
 
 def run(arguments: list[str]) -> int:
     """Run a command, and return the exit code. Errors are a line or two on stderr."""
-    command = typer.main.get_command(app)
     # What scikit-learn has to say of many classes is said in one line, when they are too many.
-    warnings.filterwarnings("ignore", message="The number of unique classes")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The number of unique classes")
+        return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
+    command = typer.main.get_command(app)
     try:
         code = command.main(arguments, prog_name="parsimon", standalone_mode=False)
         sys.stdout.flush()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from parsimon import plots
 from parsimon._parts import lookup
 from parsimon.cli.display import Screen, as_json, table
-from parsimon.cli.learn import Interrupt, require_apart, require_writable
+from parsimon.cli.learn import Interrupt, Pace, require_apart, require_writable
 from parsimon.cli.reading import Block, Failure, Source, failure, require_known
 from parsimon.evaluation import METRICS, predict_then_learn
 from parsimon.preprocessing import TableEncoder, TableError, TargetScaler, read_table
@@ -103,25 +102,21 @@ class _Run:
         self.share = 0.0  # of the stream, as far as it is known, before the rows at hand
 
     def stream(self) -> None:
-        size, warmup = SLICE, TableModel("").warmup
+        pace, warmup = Pace(SLICE, SLICE, LARGEST_SLICE, SECONDS), TableModel("").warmup
         for i, block in enumerate(_blocks(self.source, warmup, self.options.rows)):
             if i == 0:
                 require_known(self.options.ignore, block.table)
             if not self.models:
                 self.begin(block)
-            while self.source.notes:
-                print(f"parsimon: note: {self.source.notes.pop(0)}", file=sys.stderr)
+            self.source.tell()
             at, n = 0, block.table.num_rows
             read = self.source.fraction
             while at < n and not self.interrupt():
-                rows = min(size if self.rows else warmup, n - at)  # the warm-up settles the columns, for all alike
+                rows = min(pace.rows if self.rows else warmup, n - at)  # the warm-up settles the columns, for all alike
                 start = time.perf_counter()
                 self.slice(Block(block.table.slice(at, rows), block.first + at, None))
-                seconds = time.perf_counter() - start
+                pace.took(rows, time.perf_counter() - start)
                 at += rows
-                if rows == size:
-                    size = min(2 * size, LARGEST_SLICE) if seconds < SECONDS / 2 else size
-                    size = max(size // 2, SLICE) if seconds > 2 * SECONDS else size
                 if read is not None:
                     self.share += (read - self.share) * rows / (n - at + rows)
             if self.interrupt():

@@ -24,7 +24,7 @@ from parsimon.evaluation import Report, Trace
 from parsimon.preprocessing import TableError
 from parsimon.tables import ALGORITHMS, TASKS, TableModel, make_estimator
 
-__all__ = ["Interrupt", "Options", "column_kinds", "learn", "load_table_model", "require_writable", "summary"]
+__all__ = ["Interrupt", "Options", "Pace", "column_kinds", "learn", "load_table_model", "require_writable", "summary"]
 
 #: Seconds between checkpoints, where no number of rows is given.
 CHECKPOINT = 30.0
@@ -32,6 +32,22 @@ CHECKPOINT = 30.0
 SLICE, LARGEST_SLICE, SECONDS = 256, 16384, 0.1
 #: Reports kept for the plot.
 REPORTS = 2000
+
+
+class Pace:
+    """How many rows to learn at a time: as many as take about so many seconds, within bounds."""
+
+    def __init__(self, start: int, least: int, most: int, seconds: float) -> None:
+        self.rows, self._least, self._most, self._seconds = start, least, most, seconds
+
+    def took(self, rows: int, seconds: float) -> None:
+        """Learn from a whole slice how long the next ones should be."""
+        if rows != self.rows:
+            return
+        if seconds < self._seconds / 2:
+            self.rows = min(2 * rows, self._most)
+        elif seconds > 2 * self._seconds:
+            self.rows = max(rows // 2, self._least)
 
 
 class Interrupt:
@@ -244,21 +260,17 @@ class _Run:
         return 0 if self.interrupt.number is None else 128 + self.interrupt.number
 
     def stream(self) -> None:
-        size = SLICE
+        pace = Pace(SLICE, 1, LARGEST_SLICE, SECONDS)
         for block in self.source.ahead(0 if self.options.new_rows else self.start, self.checkpoint):
-            self.notes()
+            self.source.tell()
             if not self.seconds:
                 require_known(self.options.ignore, block.table)
-            if not self.seconds and self.start and not self.options.new_rows:
-                self.skipped = self.source.fraction or 0.0
+                self.skipped = (self.source.fraction or 0.0) if self.start and not self.options.new_rows else 0.0
             at = 0
             while at < block.table.num_rows and not self.interrupt():
-                n = min(size, block.table.num_rows - at, self.until_checkpoint(), self.until_report())
-                seconds = self.slice(block, at, n)
+                n = min(pace.rows, block.table.num_rows - at, self.until_checkpoint(), self.until_report())
+                pace.took(n, self.slice(block, at, n))
                 at += n
-                if n == size:
-                    size = min(2 * size, LARGEST_SLICE) if seconds < SECONDS / 2 else size
-                    size = max(size // 2, 1) if seconds > 2 * SECONDS else size
                 self.after_slice()
             if self.interrupt():
                 return
@@ -305,11 +317,6 @@ class _Run:
         self.saved, self.saved_at = rows, time.monotonic()
 
     # What is shown
-
-    def notes(self) -> None:
-        for note in self.source.notes:
-            print(f"parsimon: note: {note}", file=sys.stderr)
-        self.source.notes.clear()
 
     def now(self) -> Report:
         model, metrics = self.model, self.model.metrics_

@@ -201,6 +201,11 @@ class Source:
                     ready.get_nowait()
                 thread.join(PAUSE)
 
+    def tell(self) -> None:
+        """Print what was noticed since the last time, on standard error."""
+        while self.notes:
+            print(f"parsimon: note: {self.notes.pop(0)}", file=sys.stderr)
+
     def stopped(self) -> bool:
         """Whether no more is wanted."""
         return self._closed.is_set() or self._asked()

@@ -22,7 +22,7 @@ from uuid import uuid4
 import numpy as np
 
 from parsimon.distributed.local import checked, checked_all
-from parsimon.distributed.rounds import Span, at_once, combine, cut, learn
+from parsimon.distributed.rounds import Span, at_once, combine, cut, in_pairs, learn
 
 try:
     import dask.array
@@ -106,10 +106,7 @@ class Cluster:
         ]
         if whole and len(parts) > 1:
             return self._submit(_merge, given, *parts)
-        while len(parts) > 1:
-            pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
-            parts = [self._submit(_merge, given, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
-        return parts[0]
+        return in_pairs(parts, lambda pairs: [self._submit(_merge, given, *pair) for pair in pairs])
 
     def _submit(self, function: Any, *args: Any, **where: Any) -> Any:
         """Return the future of a task."""

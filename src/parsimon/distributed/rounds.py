@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -18,8 +18,9 @@ from parsimon._parts import lookup, whole
 from parsimon.estimators.base import StreamEstimator
 from parsimon.persistence import dumps, loads
 
-__all__ = ["Engine", "Result", "Span", "at_once", "combine", "combine_all", "cut", "fit", "learn"]
+__all__ = ["Engine", "Result", "Span", "at_once", "combine", "combine_all", "cut", "fit", "in_pairs", "learn"]
 
+T = TypeVar("T")
 #: Rows of a shard, from and to.
 Span = tuple[int, int]
 
@@ -144,16 +145,20 @@ def combine(parts: Sequence[bytes], start: bytes) -> bytes:
 def combine_all(
     parts: Sequence[bytes], start: bytes, each: Callable[[list[Sequence[bytes]]], list[bytes]] | None = None
 ) -> bytes:
-    """Return the mean of any number of models: in pairs, level by level, which keeps unions small. All engines pair alike, and agree to the last bit.
+    """Return the mean of any number of models: in pairs (`in_pairs`), or where the fit to all that was seen is made, at once (`at_once`).
 
-    `each` combines the pairs of a level; None: here, one after the other. Where the fit to all that was seen is made, it is made once (`at_once`).
+    `each` combines the pairs of a level; None: here, one after the other.
     """
     if at_once(start):
         return combine(parts, start)
+    return in_pairs(parts, each or (lambda pairs: [combine(pair, start) for pair in pairs]))
+
+
+def in_pairs(parts: Sequence[T], each: Callable[[list[Sequence[T]]], list[T]]) -> T:
+    """Return what is left of parts when `each` makes one of every pair, level by level, which keeps unions small. All engines pair so, and agree to the last bit."""
     while len(parts) > 1:
         pairs = [parts[i : i + 2] for i in range(0, len(parts) - 1, 2)]
-        merged = [combine(pair, start) for pair in pairs] if each is None else each(pairs)
-        parts = [*merged, *parts[2 * len(pairs) :]]
+        parts = [*each(pairs), *parts[2 * len(pairs) :]]
     return parts[0]
 
 
