@@ -10,5 +10,6 @@ void bind_dictionary(nanobind::module_& m);
 void bind_learner(nanobind::module_& m);
 void bind_atoms(nanobind::module_& m);
 void bind_moments(nanobind::module_& m);
+void bind_removals(nanobind::module_& m);
 
 }  // namespace parsimon::bindings

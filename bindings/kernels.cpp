@@ -76,47 +76,59 @@ Points in_panels(const std::vector<double>& rows, std::size_t n, std::size_t dep
     return points;
 }
 
+// k(x_i, y_j) for rows first..last-1 to out[(i - first) * stride + j], j < m.
+void evaluate(const Kernel& kernel, const std::vector<double>& x, std::size_t first, std::size_t last, const simd::Panels& y, std::size_t d,
+              double* out, std::size_t stride) {
+    constexpr std::size_t tile = simd::row_block;
+    const std::size_t width = y.count * simd::panel_width;
+    Scratch scratch;
+    std::vector<double> rows(tile * width);
+    for (; first < last; first += tile) {
+        const std::size_t count = std::min(tile, last - first);
+        kernel.rows({x.data() + first * y.depth, count, y.depth}, y, d, 0, {rows.data(), width}, scratch);
+        for (std::size_t r = 0; r < count; ++r, out += stride) std::copy_n(rows.data() + r * width, y.points, out);
+    }
+}
+
 Array block(const Kernel& kernel, const Matrix& X, const Matrix& Y) {
     require_columns(Y.shape(1), X.shape(1), "Y");
-    const std::size_t n = X.shape(0), m = Y.shape(0), d = X.shape(1), depth = d + kernel.extra(), stride = simd::padded(m);
+    const std::size_t n = X.shape(0), m = Y.shape(0), d = X.shape(1), depth = d + kernel.extra();
     Result result({n, m});
     {
         nb::gil_scoped_release release;
         Scratch scratch;
-        const auto left = annotated(kernel, X, scratch), right = annotated(kernel, Y, scratch);
-        const Points points = in_panels(right, m, depth);
-        constexpr std::size_t tile = simd::row_block;
-        std::vector<double> rows(tile * stride);
-        for (std::size_t first = 0; first < n; first += tile) {
-            const std::size_t count = std::min(tile, n - first);
-            kernel.rows({left.data() + first * depth, count, depth}, points.panels(), d, 0, {rows.data(), stride}, scratch);
-            for (std::size_t r = 0; r < count; ++r) std::copy_n(rows.data() + r * stride, m, result.data() + (first + r) * m);
-        }
+        const Points points = in_panels(annotated(kernel, Y, scratch), m, depth);
+        evaluate(kernel, annotated(kernel, X, scratch), 0, n, points.panels(), d, result.data(), m);
     }
     return result.release();
 }
 
-// k(x_i, x_j) for j <= i; zero above the diagonal.
-Array gram(const Kernel& kernel, const Matrix& X) {
-    const std::size_t n = X.shape(0), d = X.shape(1), depth = d + kernel.extra(), tile = simd::row_block;
-    Result result({n, n});
-    {
+// Points of which the Gram matrix is wanted, by rows and in panels.
+class Gram {
+public:
+    Gram(std::shared_ptr<Kernel> kernel, const Matrix& X) : kernel_(std::move(kernel)), n_(X.shape(0)), d_(X.shape(1)) {
         nb::gil_scoped_release release;
         Scratch scratch;
-        const auto rows = annotated(kernel, X, scratch);
-        const Points points = in_panels(rows, n, depth);
-        std::vector<double> values(tile * simd::padded(n));
-        for (std::size_t first = 0; first < n; first += tile) {
-            const std::size_t last = std::min(first + tile, n), stride = simd::padded(last);
-            simd::Panels before = points.panels();
-            before.count = stride / simd::panel_width;
-            before.points = last;
-            kernel.rows({rows.data() + first * depth, last - first, depth}, before, d, 0, {values.data(), stride}, scratch);
-            for (std::size_t i = first; i < last; ++i) std::copy_n(values.data() + (i - first) * stride, i + 1, result.data() + i * n);
-        }
+        rows_ = annotated(*kernel_, X, scratch);
+        panels_ = in_panels(rows_, n_, d_ + kernel_->extra());
     }
-    return result.release();
-}
+    // Rows first..last-1 up to column last-1, to the same place of K (n, n).
+    void fill(std::size_t first, std::size_t last, const nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& K) const {
+        if (last > n_ || K.shape(0) != n_ || K.shape(1) != n_) throw nb::value_error("the Gram matrix has a row for each point");
+        double* out = K.data() + first * n_;
+        nb::gil_scoped_release release;
+        simd::Panels before = panels_.panels();
+        before.count = simd::padded(last) / simd::panel_width;
+        before.points = last;
+        evaluate(*kernel_, rows_, first, last, before, d_, out, n_);
+    }
+
+private:
+    std::shared_ptr<Kernel> kernel_;
+    std::size_t n_, d_;
+    std::vector<double> rows_;
+    Points panels_{0};
+};
 
 Array diagonal(const Kernel& kernel, const Matrix& X) {
     const std::size_t n = X.shape(0), d = X.shape(1);
@@ -135,10 +147,10 @@ std::shared_ptr<Kernel> shared(KernelPtr kernel) { return std::const_pointer_cas
 }  // namespace
 
 void bind_kernels(nb::module_& m) {
-    nb::class_<Kernel>(m, "Kernel")
-        .def("block", &block, nb::arg("X"), nb::arg("Y"))
-        .def("gram", &gram, nb::arg("X"))
-        .def("diagonal", &diagonal, nb::arg("X"));
+    nb::class_<Kernel>(m, "Kernel").def("block", &block, nb::arg("X"), nb::arg("Y")).def("diagonal", &diagonal, nb::arg("X"));
+    nb::class_<Gram>(m, "Gram")
+        .def(nb::init<std::shared_ptr<Kernel>, const Matrix&>(), nb::arg("kernel"), nb::arg("X"))
+        .def("fill", &Gram::fill, nb::arg("first"), nb::arg("last"), nb::arg("K"));
     m.def("gaussian", [](double gamma) { return shared(gaussian(gamma)); }, nb::arg("gamma"));
     m.def("laplacian", [](double gamma) { return shared(laplacian(gamma)); }, nb::arg("gamma"));
     m.def("matern32", [](double gamma) { return shared(matern32(gamma)); }, nb::arg("gamma"));

@@ -18,9 +18,12 @@
 #include "dictionary_arrays.hpp"
 #include "dual_ascent.hpp"
 #include "state_arrays.hpp"
+#include "threads.hpp"
 
 namespace parsimon::bindings {
 namespace {
+
+constexpr std::size_t rows_of_a_piece = 256;  // that one of several threads predicts at a time
 
 // A learner that many threads may predict with while one learns: learning excludes, predicting shares.
 class SharedLearner {
@@ -95,7 +98,7 @@ public:
         learner_.visit(StateVisitor::reader(state));
     }
 
-    Array predict(const Matrix& X) const {
+    Array predict(const Matrix& X, std::size_t threads) const {
         require_features(X.shape(1));
         std::optional<Result> result;
         require_outside();
@@ -103,7 +106,7 @@ public:
             nb::gil_scoped_release release;
             std::shared_lock lock(mutex_);
             result.emplace(std::initializer_list<std::size_t>{X.shape(0), outputs()});  // under the lock: learning may add outputs
-            predict_rows(X.data(), X.shape(0), result->data());
+            predict_rows(X.data(), X.shape(0), result->data(), threads);
         }
         return result->release();
     }
@@ -115,7 +118,7 @@ public:
         require_features(point.shape(0));
         const auto lock = lock_briefly<std::shared_lock<std::shared_mutex>>();
         std::vector<double> f(outputs());
-        predict_rows(point.data(), 1, f.data());
+        predict_rows(point.data(), 1, f.data(), 1);
         return f[0];
     }
 
@@ -184,10 +187,13 @@ private:
         return lock;
     }
 
-    void predict_rows(const double* x, std::size_t n, double* out) const {
+    void predict_rows(const double* x, std::size_t n, double* out, std::size_t threads) const {
         Scratch scratch;
         learner_.check_inputs(x, n, scratch);
-        learner_.predict(x, n, out);
+        if (threads < 2) return learner_.predict(x, n, out);
+        const std::size_t d = learner_.dictionary().n_features(), C = outputs();
+        in_pieces(n, rows_of_a_piece, threads,
+                  [&](std::size_t first, std::size_t last) { learner_.predict(x + first * d, last - first, out + first * C); });
     }
 
     void learn_row(const double* x, const double* y, std::size_t n_targets, double weight) {
@@ -294,7 +300,7 @@ void bind_learner(nb::module_& m) {
         .def("restore", &SharedLearner::restore, nb::arg("arrays"), nb::arg("counts"))
         .def("climb", &SharedLearner::climb, nb::arg("steps"))
         .def("dual", reading(&describe_dual))
-        .def("predict", &SharedLearner::predict, nb::arg("X"))
+        .def("predict", &SharedLearner::predict, nb::arg("X"), nb::arg("threads") = 1)
         .def("predict_one", &SharedLearner::predict_one, nb::arg("x").none())
         .def("centers", reading([](const Learner& l) { return centers(l.dictionary()); }))
         .def("weights", reading([](const Learner& l) { return weights(l.dictionary(), l.shown(), l.n_outputs()); }))

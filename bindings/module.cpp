@@ -15,4 +15,5 @@ NB_MODULE(_core, m) {
     parsimon::bindings::bind_learner(m);
     parsimon::bindings::bind_atoms(m);
     parsimon::bindings::bind_moments(m);
+    parsimon::bindings::bind_removals(m);
 }

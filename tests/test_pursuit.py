@@ -119,3 +119,43 @@ def test_a_factor_is_extended(known):
     X[-1] = X[0]
     if known < 50:
         assert _pursuit.extended(first, _pursuit.gram(kernel, X)) is None
+
+
+@pytest.mark.parametrize("n", [30, 70, 130])
+def test_panels_make_up_the_whole_and_threads_change_no_bit(monkeypatch, n):
+    monkeypatch.setattr(_pursuit, "PANEL", 16)
+    monkeypatch.setattr(_pursuit, "SMALL", 32)
+    monkeypatch.setattr(_pursuit, "BLOCK", 8)
+    kernel = kernels.Gaussian(2.0)
+    X, W = function(n, 4, 7)
+    found = []
+    for threads in (1, 3):
+        K = _pursuit.gram(kernel, X, threads)
+        S = _pursuit.inverse_factor(K, threads)
+        more = _pursuit.extended(np.ascontiguousarray(S[:20, :20]), K, threads)
+        left, _ = _pursuit.pursue(kernel, X, K, kernel(X) @ W, np.arange(n), S, n // 2, 0.0, threads)
+        found.append([a.tobytes() for a in (K, S, more, left)])
+        full = kernel(X)
+        np.testing.assert_array_equal(np.tril(K), np.tril(full))
+        for factor in (S, more):
+            np.testing.assert_allclose(factor.T @ factor @ full, np.eye(n), atol=1e-8)
+            assert not np.triu(factor, 1).any()
+        assert left.tolist() == one_by_one(full, W, n // 2, 0.0)
+    assert found[0] == found[1]
+
+
+def test_a_matrix_that_is_indefinite_late_is_refused(monkeypatch):
+    monkeypatch.setattr(_pursuit, "PANEL", 16)
+    monkeypatch.setattr(_pursuit, "SMALL", 32)
+    K = np.eye(100)
+    K[97, 97] = -1.0
+    assert _pursuit.inverse_factor(K) is None
+    assert _pursuit.extended(np.eye(40), K) is None
+
+
+def test_arrays_of_different_sizes_are_refused():
+    P, ones = np.eye(3), np.ones(3)
+    with pytest.raises(ValueError, match="not of as many centres"):
+        _core.remove_cheapest(P, np.ones((1, 2)), ones, ones, np.zeros(3, dtype=bool), np.zeros((1, 3)), 1, 0.0, 0.0)
+    with pytest.raises(ValueError, match="a row for each point"):
+        _core.Gram(kernels.Gaussian(1.0).core(), P).fill(0, 4, P)

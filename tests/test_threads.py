@@ -214,3 +214,61 @@ def test_a_class_added_while_a_state_is_taken_is_in_all_of_it_or_in_none(cls, mo
     assert found.classes_.tolist() == [0, 1]
     sound.assert_sound(found, POINTS)
     assert model.classes_.tolist() == [-5, 0, 1]
+
+
+@pytest.mark.parametrize("model", [m for m in MODELS if hasattr(m, "compress")], ids=lambda model: type(model).__name__)
+def test_threads_share_rows_and_change_no_bit(model):
+    model = copy.deepcopy(model)
+    learn(model, stream(model, 60), slice(None))
+    X = np.random.default_rng(2).uniform(-2, 2, size=(1500, 2))
+    for name in ("predict", "decision_function", "predict_proba"):
+        if hasattr(model, name):
+            ask = getattr(model, name)
+            for n_jobs in (1, 3, -1):
+                np.testing.assert_array_equal(ask(X, n_jobs=n_jobs), ask(X))
+    whole, parts = copy.deepcopy(model), copy.deepcopy(model)
+    assert whole.compress(5).distance == parts.compress(5, n_jobs=2).distance
+    np.testing.assert_array_equal(parts.predict(X), whole.predict(X))
+    merged = [parsimon.merge([model, whole], n_jobs=n).model for n in (None, 2)]
+    np.testing.assert_array_equal(merged[0].predict(X), merged[1].predict(X))
+
+
+def test_threads_of_models_from_elsewhere_change_no_bit():
+    X = np.random.default_rng(2).uniform(-2, 2, size=(1500, 2))
+    model = parsimon.KernelExpansionRegressor(kernels.Gaussian(1.0), X[:20], np.ones(20), 0.5)
+    np.testing.assert_array_equal(model.predict(X, n_jobs=2), model.predict(X))
+    labels = np.array(["a", "b"])
+    model = parsimon.KernelExpansionClassifier(kernels.Gaussian(1.0), X[:20], X[:20, :1], np.zeros(1), labels)
+    np.testing.assert_array_equal(model.predict(X, n_jobs=2), model.predict(X))
+    np.testing.assert_array_equal(model.decision_function(X, n_jobs=2), model.decision_function(X))
+
+
+def test_an_error_in_one_of_several_threads_is_raised():
+    def kernel(a, b):
+        if abs(b[0]) > 1e3 or abs(a[0]) > 1e3:
+            raise ZeroDivisionError("so far away")
+        return float(np.exp(-((a - b) ** 2).sum()))
+
+    X = np.random.default_rng(2).uniform(-2, 2, size=(1000, 2))
+    model = parsimon.KNLMSRegressor(kernel, coherence=0.5).fit(X[:30], X[:30, 0])
+    before = model.predict(X)
+    np.testing.assert_array_equal(model.predict(X, n_jobs=3), before)
+    far = X.copy()
+    far[800] = 1e4
+    with pytest.raises(ZeroDivisionError, match="so far away"):
+        model.predict(far, n_jobs=3)
+    np.testing.assert_array_equal(model.predict(X, n_jobs=3), before)
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "error"),
+    [(0, ValueError), (1.5, TypeError), ("all", TypeError), (True, TypeError), (10**30, ValueError)],
+)
+def test_what_is_no_number_of_threads(n_jobs, error):
+    model = parsimon.KNLMSRegressor().fit([[0.0], [1.0]], [0.0, 1.0])
+    with pytest.raises(error, match="n_jobs must be"):
+        model.predict([[0.0]], n_jobs=n_jobs)
+    with pytest.raises(error, match="n_jobs must be"):
+        model.compress(1, n_jobs=n_jobs)
+    with pytest.raises(error, match="n_jobs must be"):
+        parsimon.merge([model], n_jobs=n_jobs)

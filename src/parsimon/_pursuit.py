@@ -1,6 +1,6 @@
 """Destructive matching pursuit over a given Gram matrix: what `Dictionary.prune` does to a dictionary that learns, with matrix products where thousands of centres are there at once.
 
-Gram matrices here are symmetric (M, M) with the lower triangle filled in; what is above it is not looked at.
+Gram matrices here are symmetric (M, M) with the lower triangle filled in; what is above it is not looked at. Matrix products are cut into panels that several threads may do.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
 from parsimon import _core
+from parsimon._threads import each
 from parsimon.kernels import Kernel
 
 __all__ = ["extended", "gram", "inverse_factor", "is_sound", "product", "pursue", "solve", "squares"]
@@ -17,6 +18,8 @@ __all__ = ["extended", "gram", "inverse_factor", "is_sound", "product", "pursue"
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+#: Rows or columns of a piece of work, and up to how many centres LAPACK alone is quicker.
+PANEL, SMALL = 256, 512
 #: Centres that leave between two updates of the inverse Gram matrix.
 BLOCK = 128
 #: The share of centres up to which it is quicker to let them leave one by one.
@@ -25,9 +28,11 @@ FEW = 0.1
 LOST, WORN = 1e-7, 1e-4
 
 
-def gram(kernel: Kernel, X: Array) -> Array:
+def gram(kernel: Kernel, X: Array, threads: int = 1) -> Array:
     """Return the Gram matrix of the rows of X."""
-    return kernel.core().gram(np.ascontiguousarray(X))
+    rows, K = _core.Gram(kernel.core(), np.ascontiguousarray(X)), np.zeros((len(X), len(X)))
+    each(lambda i, j: rows.fill(i, j, K), len(X), PANEL, threads)
+    return K
 
 
 def product(K: Array, W: Array) -> Array:
@@ -50,28 +55,82 @@ def among(K: Array, rows: Indices) -> Array:
     return result
 
 
-def inverse_factor(K: Array) -> Array | None:
+def inverse_factor(K: Array, threads: int = 1) -> Array | None:
     """Return the lower triangular S with S'S = K^-1, or None if K is not positive definite."""
-    factor, failed = lapack.dpotrf(K.T, lower=0, clean=1)
-    if failed:
-        return None
-    inverse, failed = lapack.dtrtri(factor, lower=0, overwrite_c=1)
-    return None if failed else inverse.T
+    S, half = _lower(K), _half(len(K))
+    return S if _invert(S, _rooms(max(len(K) - half, 0), half), threads) else None
 
 
-def extended(S: Array, K: Array) -> Array | None:
+def extended(S: Array, K: Array, threads: int = 1) -> Array | None:
     """Return the inverse factor of K, of which S is that of the first centres, or None if K is not positive definite."""
-    m, n = len(S), len(K)
-    if m == n:
+    m = len(S)
+    if m == len(K):
         return S
-    result = np.zeros((n, n))
-    T = S @ K[m:, :m].T
-    last = inverse_factor(np.tril(K[m:, m:] - T.T @ T))
-    if last is None:
-        return None
-    result[:m, :m], result[m:, m:] = S, last
-    result[m:, :m] = -(last @ T.T) @ S
+    result = _lower(K)
+    result[:m, :m] = S
+    return result if _extend(result, m, _rooms(len(K) - m, m), threads) else None
+
+
+def _lower(K: Array) -> Array:
+    """Return a copy of the lower triangle, with zeros above it."""
+    result = np.zeros(K.shape)
+    for i, row in enumerate(K):
+        result[i, : i + 1] = row[: i + 1]
     return result
+
+
+def _half(n: int) -> int:
+    """Return about the half of n, in whole panels."""
+    return -(-n // (2 * PANEL)) * PANEL
+
+
+def _rooms(n: int, m: int) -> Array:
+    """Return room for what `_extend` makes of n rows after m, and of fewer."""
+    return np.empty((2, n * max(n, m)))
+
+
+def _invert(S: Array, rooms: Array, threads: int) -> bool:
+    """Let a lower triangle become its inverse factor, by halves; return whether there is one."""
+    if len(S) <= SMALL:
+        factor, failed = lapack.dpotrf(S.T, lower=0, clean=1)
+        if not failed:
+            S[:] = lapack.dtrtri(factor, lower=0, overwrite_c=1)[0].T
+        return not failed
+    half = _half(len(S))
+    return _invert(S[:half, :half], rooms, threads) and _extend(S, half, rooms, threads)
+
+
+def _extend(S: Array, m: int, rooms: Array, threads: int) -> bool:
+    """Let a lower triangle become its inverse factor, of which the first m rows are there already; return whether there is one.
+
+    With S_A for these, and then [B C]: T = B S_A', S_C the inverse factor of C - TT', and [-S_C T S_A, S_C] is what becomes of [B C].
+    """
+    n = len(S) - m
+    first, below, last = S[:m, :m], S[m:, :m], S[m:, m:]
+    T, squares = rooms[0, : n * m].reshape(n, m), rooms[1, : n * n].reshape(n, n)
+
+    def project(i: int, j: int) -> None:
+        np.matmul(below[:, :j], first[i:j, :j].T, out=T[:, i:j])
+
+    def complement(i: int, j: int) -> None:
+        np.matmul(T[i:j], T[:j].T, out=squares[i:j, :j])
+        last[i:j, :j] -= squares[i:j, :j]
+        below[i:j] = T[i:j]  # which makes room
+
+    def through_last(i: int, j: int) -> None:
+        np.matmul(last[i:j, :j], below[:j], out=T[i:j])
+        np.negative(T[i:j], out=T[i:j])
+
+    def through_first(i: int, j: int) -> None:
+        np.matmul(T[:, i:], first[i:, i:j], out=below[:, i:j])
+
+    each(project, m, PANEL, threads)
+    each(complement, n, PANEL, threads)
+    if not _invert(last, rooms, threads):
+        return False
+    each(through_last, n, PANEL, threads)
+    each(through_first, m, PANEL, threads)
+    return True
 
 
 def is_sound(S: Array, diagonal: Array) -> bool:
@@ -86,7 +145,15 @@ def solve(S: Array, values: Array) -> Array:
 
 
 def pursue(
-    kernel: Kernel, centres: Array, K: Array, values: Array, rows: Indices, S: Array, most: int, allowance: float
+    kernel: Kernel,
+    centres: Array,
+    K: Array,
+    values: Array,
+    rows: Indices,
+    S: Array,
+    most: int,
+    allowance: float,
+    threads: int = 1,
 ) -> tuple[Indices, Array | None]:
     """Return which of the centres `rows` are left when those without which f moves least go one by one, and their inverse factor if that came with it.
 
@@ -98,59 +165,59 @@ def pursue(
         return _one_by_one(kernel, centres, rows, S, solve(S, values[rows]), most, allowance)
     while True:
         W = solve(S, values[rows])
-        left, spent, done = _prune(S, W, most, allowance)
+        left, spent, done = _prune(S, W, most, allowance, threads)
         kept = rows[left]
         if done:
             return kept, None
-        fresh = inverse_factor(among(K, kept)) if len(kept) <= 0.9 * len(rows) else None
+        fresh = inverse_factor(among(K, kept), threads) if len(kept) <= 0.9 * len(rows) else None
         if fresh is None:  # centres so close that the explicit inverse is of no use: one at a time, by the factor
             return _one_by_one(kernel, centres, rows, S, W, most, allowance)
         rows, S, allowance = kept, fresh, max(allowance - spent, 0.0)
 
 
-def _prune(S: Array, W: Array, most: int, allowance: float) -> tuple[Indices, float, bool]:
-    """Return which centres are left, what the others took, and whether that is all; if not, the inverse has lost its digits.
-
-    Without centre j the weights are W - P_j w_j / P_jj and the inverse Gram matrix P - P_j P_j' / P_jj. The columns of the last few removals are kept beside P.
-    """
-    P = _gram_of_columns(S)
-    W, left, gone, spent = W.copy(), np.arange(len(P)), np.zeros(len(P), dtype=bool), 0.0
+def _prune(S: Array, W: Array, most: int, allowance: float, threads: int) -> tuple[Indices, float, bool]:
+    """Return which centres are left, what the others took, and whether that is all; if not, the inverse has lost its digits."""
+    P = _gram_of_columns(S, threads)
+    W, left, gone, total = np.ascontiguousarray(W.T), np.arange(len(P)), np.zeros(len(P), dtype=bool), 0.0
     before, diagonal = np.diag(P).copy(), np.diag(P).copy()
+    rooms = [np.empty(PANEL * len(P)) for _ in range(threads)]
     while True:
         U = np.empty((min(BLOCK, len(P)), len(P)))
-        sums, n, stop = np.einsum("ij,ij->i", W, W), 0, False
-        while n < len(U) and not stop:
-            costs = np.divide(sums, diagonal, out=np.full(len(P), np.inf), where=~gone)
-            j = int(np.argmin(costs))
-            cost = float(costs[j])
-            if gone[j] or (len(P) - gone.sum() <= most and not cost <= allowance):
-                return left[~gone], spent, True
-            u = np.concatenate([P[j, : j + 1], P[j + 1 :, j]]) - U[:n, j] @ U[:n]
-            if not (u[j] > 0.0 and np.isfinite(cost)):
-                return left[~gone], spent, False
-            u *= ~gone / np.sqrt(u[j])
-            U[n] = u
-            W -= np.outer(u, W[j] / u[j])
-            diagonal -= u * u
-            sums = np.einsum("ij,ij->i", W, W)
-            allowance, spent, gone[j], n = allowance - cost, spent + cost, True, n + 1
-            stop = bool(np.any((diagonal < LOST * before) & ~gone))
-        if np.any((diagonal < WORN * before) & ~gone):
-            return left[~gone], spent, False
-        blas.dsyrk(-1.0, U[:n].T, beta=1.0, c=P.T, overwrite_c=1)
+        n, spent, done, lost = _core.remove_cheapest(P, W, diagonal, before, gone, U, most, allowance, LOST)
+        allowance, total = allowance - spent, total + spent
+        if done or lost or np.any((diagonal < WORN * before) & ~gone):
+            return left[~gone], total, done
+        _downdate(P, U[:n], rooms, threads)
         if gone.mean() > 0.25:
             keep = np.flatnonzero(~gone)
-            P, left, W, before, gone = among(P, keep), left[keep], W[keep], before[keep], gone[keep]
+            P, left, W, before, gone = among(P, keep), left[keep], W[:, keep], before[keep], gone[keep]
+            W = np.ascontiguousarray(W)
             if not len(keep):
-                return left, spent, True
+                return left, total, True
         diagonal = np.diag(P).copy()
 
 
-def _gram_of_columns(S: Array) -> Array:
+def _gram_of_columns(S: Array, threads: int) -> Array:
     """Return S'S for lower triangular S."""
-    result, _ = lapack.dlauum(S.T, lower=0)
-    P: Array = result.T
+    P = np.zeros(S.shape)
+
+    def rows(i: int, j: int) -> None:
+        np.matmul(S[i:, i:j].T, S[i:, :j], out=P[i:j, :j])
+
+    each(rows, len(S), PANEL, threads)
     return P
+
+
+def _downdate(P: Array, U: Array, rooms: list[Array], threads: int) -> None:
+    """Take U'U from P, given room for a panel for each thread."""
+
+    def rows(i: int, j: int) -> None:
+        room = rooms.pop()
+        squares = room[: (j - i) * j].reshape(j - i, j)
+        P[i:j, :j] -= np.matmul(U[:, i:j].T, U[:, :j], out=squares)
+        rooms.append(room)
+
+    each(rows, len(P), PANEL, threads)
 
 
 def _one_by_one(

@@ -21,7 +21,7 @@ from scipy.linalg import cho_factor, cho_solve, qr, solve_triangular
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from parsimon import _core, _pursuit, updates
+from parsimon import _core, _pursuit, _threads, updates
 from parsimon._parts import joined, real, whole
 from parsimon.admission import LinearDependence
 from parsimon.compression import Oldest
@@ -37,7 +37,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def one_thread(function: F) -> F:
-    """Let a function compute with one thread: matrix products round differently with their number, and a merge is the same wherever it is done."""
+    """Let matrix products compute with one thread each: they round differently with their number, and a merge is the same wherever it is done. What several threads do is cut up by us."""
 
     @wraps(function)
     def limited(*args: Any, **kwargs: Any) -> Any:
@@ -80,6 +80,7 @@ def merge(
     since: Any = None,
     budget: int | None = None,
     tolerance: float | None = None,
+    n_jobs: int | None = None,
 ) -> Merged:
     """Return the weighted sum of models as one model of the same kind, and how far it is from that sum.
 
@@ -100,6 +101,8 @@ def merge(
         The most centres held, from now on (the parameter `budget` of the result). None: that of the models.
     tolerance : float >= 0 or None
         The largest ||f - f~||, a norm. A budget is kept even beyond it, and centres that cannot be held (see below) leave in any case.
+    n_jobs : int or None
+        Threads to compute with; -1: one for each core. The result is the same to the last bit.
 
     Returns
     -------
@@ -150,33 +153,44 @@ def merge(
         _require_information(model, weights)
         weights = None
     shares = _shares(models, weights, since)
-    return _merged(model, parts, shares, model._learns_with.get("budget"), tolerance, informed)
+    return _merged(model, parts, shares, model._learns_with.get("budget"), tolerance, informed, _threads.count(n_jobs))
 
 
-def compress(model: Any, budget: int | None, tolerance: float | None) -> Merged:
+def compress(model: Any, budget: int | None, tolerance: float | None, n_jobs: int | None = None) -> Merged:
     """Return a model with fewer centres, and how far it is from what it was. The same as ``model.compress(...)``, which does it in place."""
     _require_limit(budget, tolerance)
     _require_alike([model], budget)
     parts = _Parts([model], [1])
-    return _merged(_like(model, parts), parts, np.ones(1), budget, tolerance)
+    return _merged(_like(model, parts), parts, np.ones(1), budget, tolerance, False, _threads.count(n_jobs))
 
 
 @one_thread
 def compressed(
-    kernel: Kernel, centres: Array, weights: Array, budget: int | None, tolerance: float | None
+    kernel: Kernel,
+    centres: Array,
+    weights: Array,
+    budget: int | None,
+    tolerance: float | None,
+    n_jobs: int | None = None,
 ) -> tuple[Array, Array, float, int]:
     """Return centres (m, d) and weights (m, C) of what is left of sum_j w_j k(d_j, .), how far it is from that, and how many different centres there were."""
     _require_limit(budget, tolerance)
     distinct, (rows,) = union([centres])
     W = np.zeros((len(distinct), weights.shape[1]))
     np.add.at(W, rows, weights)
-    kept, cost = _compressed(kernel, distinct, W, budget, tolerance, factor=False)
+    kept, cost = _compressed(kernel, distinct, W, budget, tolerance, _threads.count(n_jobs), factor=False)
     return distinct[kept.rows], kept.weights, float(np.sqrt(cost.sum())), len(distinct)
 
 
 @one_thread
 def _merged(
-    model: Any, parts: _Parts, shares: Array, budget: int | None, tolerance: float | None, informed: bool = False
+    model: Any,
+    parts: _Parts,
+    shares: Array,
+    budget: int | None,
+    tolerance: float | None,
+    informed: bool,
+    threads: int,
 ) -> Merged:
     """Let the model be the weighted sum of the parts, compressed; or over the centres that are left the fit to all that they have seen."""
     recipe = model._recipe(model._learns_with)
@@ -187,7 +201,7 @@ def _merged(
     else:
         known = parts.factor if learner.needs[0] and learner.needs[2] == 0.0 else None
         kept, costs = _compressed(
-            model.kernel_, parts.centres, W, budget, tolerance, factor=learner.needs[0], known=known
+            model.kernel_, parts.centres, W, budget, tolerance, threads, factor=learner.needs[0], known=known
         )
     held = _core.Dictionary(recipe.kernel.core(), model.n_features_in_, W.shape[1], *learner.needs)
     centres, weights = parts.centres[kept.rows], np.ascontiguousarray(kept.weights)
@@ -287,6 +301,7 @@ def _compressed(
     W: Array,
     budget: int | None,
     tolerance: float | None,
+    threads: int,
     *,
     factor: bool,
     known: Array | None = None,
@@ -297,8 +312,8 @@ def _compressed(
     if not len(centres) or (not factor and len(centres) <= most and allowance == 0.0):
         return _Kept(np.arange(len(centres)), W), np.zeros(W.shape[1])
     # Centres that a factor can bear, then f projected onto their span, then matching pursuit within it: the two errors are orthogonal.
-    K = _pursuit.gram(kernel, centres)
-    rows, S = _bearable(kernel, centres, K, known)
+    K = _pursuit.gram(kernel, centres, threads)
+    rows, S = _bearable(kernel, centres, K, threads, known)
     values, aside = _pursuit.product(K, W), np.setdiff1d(np.arange(len(K)), rows)
     cost = 0.0
     if len(aside):
@@ -309,11 +324,11 @@ def _compressed(
         else:  # nothing asks them to leave
             cost, values = 0.0, values - kernel(centres, centres[aside]) @ W[aside]
     if len(rows) > most or allowance > 0.0:
-        left, S_left = _pursuit.pursue(kernel, centres, K, values, rows, S, most, max(allowance - cost, 0.0))
+        left, S_left = _pursuit.pursue(kernel, centres, K, values, rows, S, most, max(allowance - cost, 0.0), threads)
         if S_left is not None:
             rows, S = left, S_left
         elif len(left) < len(rows):
-            among, S = _bearable(kernel, centres[left], _pursuit.among(K, left))
+            among, S = _bearable(kernel, centres[left], _pursuit.among(K, left), threads)
             rows = left[among]
     if not len(aside) and len(rows) == len(K):
         return _Kept(rows, W, S), np.zeros(W.shape[1])
@@ -324,14 +339,16 @@ def _compressed(
     return kept, _pursuit.squares(K, kept.differences(W))
 
 
-def _bearable(kernel: Kernel, centres: Array, K: Array, known: Array | None = None) -> tuple[Indices, Array]:
+def _bearable(
+    kernel: Kernel, centres: Array, K: Array, threads: int, known: Array | None = None
+) -> tuple[Indices, Array]:
     """Return the centres of which a dictionary can keep a factor, and that factor; `known` is that of the first of them."""
     if not len(K):
         return np.arange(0), K
     diagonal = np.diag(K)
     S = None
     if diagonal.min(initial=1.0) > 1e-100:
-        S = _pursuit.inverse_factor(K) if known is None else _pursuit.extended(known, K)
+        S = _pursuit.inverse_factor(K, threads) if known is None else _pursuit.extended(known, K, threads)
     if S is not None and _pursuit.is_sound(S, diagonal):
         return np.arange(len(K)), S
     dictionary = _core.Dictionary(kernel.core(), centres.shape[1], 1, True, False, reserve=len(K))

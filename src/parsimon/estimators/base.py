@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from parsimon import _core, kernels, merging
+from parsimon import _core, _threads, kernels, merging
 from parsimon._parts import numbers, whole
 from parsimon.persistence import Storable
 
@@ -80,12 +80,14 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         """Return ||f - g|| in the RKHS, the outputs' squares summed: with g an earlier copy, an honest sign of drift. |f(x) - g(x)| is at most that times sqrt(k(x, x))."""
         return merging.distance(self, other)
 
-    def compress(self, budget: int | None = None, *, tolerance: float | None = None) -> merging.Merged:
+    def compress(
+        self, budget: int | None = None, *, tolerance: float | None = None, n_jobs: int | None = None
+    ) -> merging.Merged:
         """Project out the centres without which f moves least, as long as it stays within `tolerance` (a norm) or there are more than `budget`, and return what that came to.
 
-        Works for every estimator, whatever rule it learns with, and once: `set_budget` is for what comes after, where the estimator has a rule for it. What is kept besides f goes on as `merge` says.
+        Works for every estimator, whatever rule it learns with, and once: `set_budget` is for what comes after, where the estimator has a rule for it. What is kept besides f goes on as `merge` says. `n_jobs` threads compute it (-1: one for each core).
         """
-        done = merging.compress(self, budget, tolerance)
+        done = merging.compress(self, budget, tolerance, n_jobs)
         self._learner = done.model._learner
         return replace(done, model=self)
 
@@ -207,10 +209,10 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
             X, Y, n_outputs = self._block(X, y)
             return self._learner.predict_then_learn(X, Y, self._weights(y, sample_weight, len(X)), n_outputs)
 
-    def _evaluate(self, X: ArrayLike) -> Array:
+    def _evaluate(self, X: ArrayLike, n_jobs: int | None = None) -> Array:
         """Return f (n, C)."""
         check_is_fitted(self)
-        return self._learner.predict(self._validated(X, reset=False))
+        return self._learner.predict(self._validated(X, reset=False), _threads.count(n_jobs))
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn whether there is a model."""

@@ -97,16 +97,16 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
 
     # Predicting
 
-    def decision_function(self, X: ArrayLike) -> Array:
-        """Return f (n, C), column by column as `classes_`; with two classes the difference f_1 - f_0, (n,)."""
-        F = self._evaluate(X)
+    def decision_function(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
+        """Return f (n, C), column by column as `classes_`; with two classes the difference f_1 - f_0, (n,). `n_jobs` threads share the rows (-1: one for each core)."""
+        F = self._evaluate(X, n_jobs)
         if F.shape[1] == 2:
             return F[:, 1] - F[:, 0]
         return F[:, 0] if F.shape[1] == 1 else F
 
-    def predict(self, X: ArrayLike) -> Labels:
-        """Predict labels for X (n, d): the class with the largest f, (n,)."""
-        F, labels = self._scores(X)
+    def predict(self, X: ArrayLike, *, n_jobs: int | None = None) -> Labels:
+        """Predict labels for X (n, d): the class with the largest f, (n,). `n_jobs` threads share the rows (-1: one for each core)."""
+        F, labels = self._scores(X, n_jobs)
         result: Labels = labels[F.argmax(axis=1)]
         return result
 
@@ -149,12 +149,12 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         """Return an array (n, C) with the columns in the order of `classes_`."""
         return values[:, np.argsort(self._met[: values.shape[1]])]
 
-    def _evaluate(self, X: ArrayLike) -> Array:
-        return self._scores(X)[0]
+    def _evaluate(self, X: ArrayLike, n_jobs: int | None = None) -> Array:
+        return self._scores(X, n_jobs)[0]
 
-    def _scores(self, X: ArrayLike) -> tuple[Array, Labels]:
+    def _scores(self, X: ArrayLike, n_jobs: int | None) -> tuple[Array, Labels]:
         """Return f (n, C) and the labels of its columns, sorted. While another thread adds a class, both are without it."""
-        F = super()._evaluate(X)
+        F = super()._evaluate(X, n_jobs)
         met = self._met[: F.shape[1]]
         columns = np.argsort(met)
         return F[:, columns], met[columns]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from parsimon import _core, kernels, merging
+from parsimon import _core, _threads, kernels, merging
 from parsimon.estimators.base import points
 from parsimon.persistence import Storable
 
@@ -61,10 +61,12 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
         """Return the distance of the functions without their intercepts in the RKHS, the outputs' squares summed."""
         return merging.distance(self, other)
 
-    def compress(self, budget: int | None = None, *, tolerance: float | None = None) -> merging.Merged:
-        """Project out the centres without which f moves least, as long as it stays within `tolerance` (a norm) or there are more than `budget`, and return what that came to."""
+    def compress(
+        self, budget: int | None = None, *, tolerance: float | None = None, n_jobs: int | None = None
+    ) -> merging.Merged:
+        """Project out the centres without which f moves least, as long as it stays within `tolerance` (a norm) or there are more than `budget`, and return what that came to. `n_jobs` threads compute it (-1: one for each core)."""
         centres, weights, distance, before = merging.compressed(
-            self.kernel, self.centers_, self.weights_, budget, tolerance
+            self.kernel, self.centers_, self.weights_, budget, tolerance, n_jobs
         )
         self.centers, self.weights = centres, weights if np.ndim(self.weights) == 2 else weights[:, 0]
         return merging.Merged(self, distance, before, self.n_centers_)
@@ -73,14 +75,19 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
         """Tell scikit-learn that there is a model."""
         return True
 
-    def _evaluate(self, X: ArrayLike) -> Array:
+    def _evaluate(self, X: ArrayLike, n_jobs: int | None = None) -> Array:
         """Return f (n, C)."""
         rows = points(self, X, reset=False)
         _core.require_finite(rows, "X")
         centres, W = self.centers_, self.weights_
-        blocks = [self.kernel(rows[first : first + 512], centres) @ W for first in range(0, len(rows), 512)]
-        result: Array = np.concatenate(blocks) + np.asarray(self.intercept)
-        return result
+        F = np.empty((len(rows), W.shape[1]))
+
+        def evaluate(first: int, last: int) -> None:
+            np.matmul(self.kernel(rows[first:last], centres), W, out=F[first:last])
+
+        _threads.each(evaluate, len(rows), 512, _threads.count(n_jobs))
+        F += np.asarray(self.intercept)
+        return F
 
 
 class KernelExpansionRegressor(RegressorMixin, _KernelExpansion):  # type: ignore[misc]
@@ -108,9 +115,9 @@ class KernelExpansionRegressor(RegressorMixin, _KernelExpansion):  # type: ignor
         self.weights = weights
         self.intercept = intercept
 
-    def predict(self, X: ArrayLike) -> Array:
-        """Predict for X (n, d): (n,), or (n, C) if the weights have columns."""
-        F = self._evaluate(X)
+    def predict(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
+        """Predict for X (n, d): (n,), or (n, C) if the weights have columns. `n_jobs` threads share the rows (-1: one for each core)."""
+        F = self._evaluate(X, n_jobs)
         return F if np.ndim(self.weights) == 2 else F[:, 0]
 
 
@@ -151,14 +158,14 @@ class KernelExpansionClassifier(ClassifierMixin, _KernelExpansion):  # type: ign
     def _output_labels(self) -> list[Any]:
         return list(combinations(self.classes_.tolist(), 2))
 
-    def decision_function(self, X: ArrayLike) -> Array:
-        """Return f for each pair of classes, (n, C (C - 1) / 2); with two classes, as in scikit-learn, what speaks for the second, (n,)."""
-        F = self._evaluate(X)
+    def decision_function(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
+        """Return f for each pair of classes, (n, C (C - 1) / 2); with two classes, as in scikit-learn, what speaks for the second, (n,). `n_jobs` threads share the rows (-1: one for each core)."""
+        F = self._evaluate(X, n_jobs)
         return F if len(self.classes_) > 2 else -F[:, 0]
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict labels for X (n, d): the class of most votes, (n,)."""
-        F = self._evaluate(X)
+    def predict(self, X: ArrayLike, *, n_jobs: int | None = None) -> NDArray[Any]:
+        """Predict labels for X (n, d): the class of most votes, (n,). `n_jobs` threads share the rows (-1: one for each core)."""
+        F = self._evaluate(X, n_jobs)
         votes = np.zeros((len(F), len(self.classes_)), dtype=np.int64)
         for p, (i, j) in enumerate(combinations(range(len(self.classes_)), 2)):
             votes[:, i] += F[:, p] > 0

@@ -209,7 +209,7 @@ class POLKClassifier(StreamClassifier, _POLK):
         self.random_state = random_state
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: ArrayLike) -> Array:
-        """Return the probability of each class, (n, C), for the logistic losses. The most probable is what `predict` says."""
-        F = self._evaluate(X)
+    def predict_proba(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
+        """Return the probability of each class, (n, C), for the logistic losses. The most probable is what `predict` says. `n_jobs` threads share the rows (-1: one for each core)."""
+        F = self._evaluate(X, n_jobs)
         return self._loss.probabilities(F)

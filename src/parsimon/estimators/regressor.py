@@ -63,9 +63,9 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
 
     # Predicting
 
-    def predict(self, X: ArrayLike) -> Array:
-        """Predict for X (n, d): (n,), or (n, C) if several outputs were learned."""
-        return self._outputs(self._evaluate(X))
+    def predict(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
+        """Predict for X (n, d): (n,), or (n, C) if several outputs were learned. `n_jobs` threads share the rows (-1: one for each core)."""
+        return self._outputs(self._evaluate(X, n_jobs))
 
     def predict_one(self, x: ArrayLike) -> float | Array:
         """Predict for one point x (d,): a number, or (C,) if several outputs were learned."""

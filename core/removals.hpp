@@ -1,0 +1,36 @@
+// Destructive matching pursuit over an explicit inverse of the Gram matrix, for thousands of centres at once.
+//
+// Without centre j the weights are W - P_j w_j / P_jj and the inverse is P - P_j P_j' / P_jj. P itself stays as it is for a block of
+// removals; what they would have taken from it is u u' of each, with u the column of P as it is by then over the root of its pivot.
+#pragma once
+
+#include <cstddef>
+
+namespace parsimon {
+
+struct Inverse {
+    std::size_t m;
+    std::size_t n_outputs;
+    const double* P;       // (m, m), the lower triangle
+    double* W;             // (n_outputs, m)
+    double* diagonal;      // (m,) of P, after the removals
+    const double* before;  // (m,) what it was when all digits were there
+    bool* gone;            // (m,)
+};
+
+struct Removals {
+    enum class End {
+        full,  // there is no row left in U: P must be brought up to date
+        done,  // no centre may go any more
+        lost,  // the inverse has lost its digits
+    };
+    std::size_t count = 0;
+    double spent = 0.0;  // the costs, squared norms, summed
+    End end = End::full;
+};
+
+// Lets the centres go without which f moves least, while there are more than `most` or the cost is within what is left of the allowance.
+// Rows of U (room, m) are written, one for each; `lost` is how far an entry of the diagonal may fall.
+Removals remove_cheapest(const Inverse& inverse, double* U, std::size_t room, std::size_t most, double allowance, double lost);
+
+}  // namespace parsimon
