@@ -196,6 +196,7 @@ def test_rows_stay_where_they_are(client):
 
     shards = cut(*data(), [125] * 4)
     work = engine(shards)
+    distributed.wait(work._shards)
     before = client.who_has(work._shards)
     assert len({where for (where,) in before.values()}) == 2  # spread
     start = rounds.dumps(rounds._prepared(MODEL, work))

@@ -4,7 +4,7 @@
     client = Client("scheduler:8786")  # or Client() for the cores of this machine
     distributed.fit(POLKClassifier(budget=500), (X, y), engine="dask")  # X, y: Dask arrays
 
-Rows go to the workers once and stay there. In each round there is a task a shard, which runs where its rows are, and then a balanced tree of tasks that merge two models each; one model comes back.
+Rows go to the workers once and stay there. In each round there is a task a shard, which runs where its rows are, and then a balanced tree of tasks that merge two models each; one model comes back. Towards the root, where there are fewer merges than workers, a merge takes the threads of those of its machine that are idle.
 
 Every task is a pure function of rows and model files, and what the merges pair is fixed by the order of the shards: neither the schedule nor the number of workers nor the loss of one changes a bit of
 the result. What a lost worker held is made again: partitions from where Dask had them from; rows and models that came from here from the task that brought them, of which the scheduler keeps a copy
@@ -13,6 +13,7 @@ the result. What a lost worker held is made again: partitions from where Dask ha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import count
@@ -21,6 +22,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from parsimon import _threads
 from parsimon.distributed.local import checked, checked_all
 from parsimon.distributed.rounds import Span, at_once, combine, cut, in_pairs, learn
 
@@ -58,13 +60,21 @@ class Cluster:
         self._client = client
         self._name = uuid4().hex  # nothing of another call is taken for ours
         self._count = count()
+        self._rows: list[tuple[Any, Any]] | None = (
+            None  # that were in memory here, and the workers that they were brought to
+        )
+        self._at: list[str] = []
+        self._shards: list[Any]
+        self._sizes: list[int]
         if target is None and not _is_lazy(shards):
-            self._shards = [self._submit(_same, shard) for shard in checked_all(shards)]
-        else:
-            self._shards = client.compute(_blocks(shards, target))
+            self._rows = checked_all(shards)
+            self._bring(list(client.ncores()))
+            self._sizes = [len(X) for X, _ in self._rows]
+            return
+        self._shards = client.compute(_blocks(shards, target))
         if not self._shards:
             raise ValueError("there are no shards")
-        self._sizes: list[int] = client.gather([self._submit(_size, shard) for shard in self._shards])
+        self._sizes = client.gather([self._submit(_size, shard) for shard in self._shards])
 
     @property
     def sizes(self) -> list[int]:
@@ -73,8 +83,10 @@ class Cluster:
 
     def head(self, n: int) -> tuple[Any, Any]:
         """Return the first n rows of the first shard that has any."""
-        shard = next(shard for shard, size in zip(self._shards, self._sizes, strict=True) if size)
-        rows: tuple[Any, Any] = self._submit(_head, shard, n).result()
+        first = next(i for i, size in enumerate(self._sizes) if size)
+        if self._rows is not None:
+            return cut(*self._rows[first], (0, n))
+        rows: tuple[Any, Any] = self._submit(_head, self._shards[first], n).result()
         return rows
 
     def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
@@ -86,13 +98,18 @@ class Cluster:
         if all(first == last for first, last in spans):
             return start, 0
         given, whole = self._submit(_same, start), at_once(start)
-        homes = self._client.who_has(self._shards)
-        last = self._merged(given, spans, [homes[shard.key] for shard in self._shards], whole=whole)
-        pinned = {worker for workers in homes.values() for worker in workers}
+        workers = list(self._client.ncores())
+        if self._rows is not None and not set(self._at) & set(workers):
+            self._bring(workers)
+        homes = self._homes()
+        last = self._merged(given, spans, homes, whole=whole)
+        pinned = {worker for home in homes for worker in home}
         while not _done(last):
             if pinned and not pinned & self._client.ncores().keys():
                 # All workers are lost, and pinned tasks that find no worker at all do not go to those that come later.
                 pinned = set()
+                if self._rows is not None:
+                    self._bring([])
                 last = self._merged(given, spans, [()] * len(spans), whole=whole)
         part: _Part = last.result()
         return part.model, len(start) * len(part.workers) + part.sent + len(part.model)
@@ -105,8 +122,35 @@ class Cluster:
             if span[0] < span[1]
         ]
         if whole and len(parts) > 1:
-            return self._submit(_merge, given, *parts)
-        return in_pairs(parts, lambda pairs: [self._submit(_merge, given, *pair) for pair in pairs])
+            return self._submit(_merge, given, self._idle(1), *parts)
+        # Shards that are neighbours are merged: each worker takes those of its own share of a level.
+        workers = list(dict.fromkeys(worker for home in homes for worker in home))
+
+        def each(pairs: list[Sequence[Any]]) -> list[Any]:
+            idle, n = self._idle(len(pairs)), len(pairs)
+            return [self._submit(_merge, given, idle, *p, **_pin(_share(workers, k, n))) for k, p in enumerate(pairs)]
+
+        return in_pairs(parts, each)
+
+    def _bring(self, workers: list[str]) -> None:
+        """Bring rows that are in memory here to these workers, neighbours to the same one; without any, wherever there is room."""
+        rows, self._at = self._rows or [], workers
+        self._shards = [self._submit(_same, r, **_pin(_share(workers, i, len(rows)))) for i, r in enumerate(rows)]
+
+    def _homes(self) -> list[Sequence[str]]:
+        """Return the workers that have each shard, or soon will."""
+        if self._rows is not None:
+            return [_share(self._at, i, len(self._rows)) for i in range(len(self._rows))]
+        found = self._client.who_has(self._shards)
+        return [found[shard.key] for shard in self._shards]
+
+    def _idle(self, merges: int) -> int:
+        """Return how many threads each of so many merges may take: towards the root of the tree, those of workers on its machine that have nothing to do."""
+        machines = Counter[str]()
+        for worker, threads in self._client.ncores().items():
+            machines[worker.rsplit(":", 1)[0]] += threads
+        on_one = -(-merges // max(len(machines), 1))
+        return max(min(machines.values(), default=1) // on_one, 1)
 
     def _submit(self, function: Any, *args: Any, **where: Any) -> Any:
         """Return the future of a task."""
@@ -130,11 +174,17 @@ def _learn(start: bytes, shard: tuple[Any, Any], span: Span, i: int) -> _Part:
     return _Part(learn(start, *cut(*shard, span), shard=i, first=span[0]), here, frozenset([here]), 0)
 
 
-def _merge(start: bytes, *parts: _Part) -> _Part:
+def _merge(start: bytes, threads: int, *parts: _Part) -> _Part:
     here = distributed.get_worker().address
     sent = sum(part.sent + len(part.model) * (part.at != here) for part in parts)
     workers = frozenset([here]).union(*(part.workers for part in parts))
-    return _Part(combine([part.model for part in parts], start), here, workers, sent)
+    model = combine([part.model for part in parts], start, min(threads, _threads.count(-1)))
+    return _Part(model, here, workers, sent)
+
+
+def _share(workers: Sequence[str], i: int, n: int) -> Sequence[str]:
+    """Return the worker for the i-th of n things."""
+    return workers[i * len(workers) // n :][:1]
 
 
 def _pin(workers: Sequence[str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
 from parsimon.distributed.rounds import Span, combine, combine_all, cut, learn
 
@@ -24,6 +24,7 @@ class Local:
     def __init__(self, shards: Any, n_jobs: int | None) -> None:
         self._shards = checked_all(shards)
         self._pool = Parallel(n_jobs=n_jobs, max_nbytes="100K")
+        self._n_jobs: int = effective_n_jobs(n_jobs)
 
     @property
     def sizes(self) -> list[int]:
@@ -46,10 +47,10 @@ class Local:
             return start, 0
         sent = len(start) * len(parts) + sum(map(len, parts))
 
-        def each(pairs: list[Sequence[bytes]]) -> list[bytes]:
-            return list(self._pool(delayed(combine)(pair, start) for pair in pairs))
+        def each(pairs: list[Sequence[bytes]], threads: int) -> list[bytes]:
+            return list(self._pool(delayed(combine)(pair, start, threads) for pair in pairs))
 
-        return combine_all(parts, start, each), sent
+        return combine_all(parts, start, self._n_jobs, each), sent
 
 
 def checked_all(shards: Any) -> list[tuple[Any, Any]]:

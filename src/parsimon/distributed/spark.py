@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from parsimon import _threads
 from parsimon.distributed.rounds import Span, combine_all, learn
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class Spark:
         if parts.keys() != work.keys():
             raise RuntimeError(f"models came from partitions {sorted(parts)}, and rows are in {sorted(work)}")
         sent = len(start) * len(parts) + sum(map(len, parts.values()))
-        return combine_all([parts[shard] for shard in work], start), sent
+        return combine_all([parts[shard] for shard in work], start, _threads.count(-1)), sent
 
 
 def _learner(start: bytes, work: dict[int, Span], features: list[str]) -> Callable[[Iterator[Any]], Iterator[Any]]:
