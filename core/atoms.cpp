@@ -204,15 +204,7 @@ void AtomLearner::prune() {
     const std::size_t K = rules_.n_atoms, capacity = dictionary_.capacity();
     while (dictionary_.size() > rules_.budget) {
         const std::size_t M = dictionary_.size();
-        std::size_t least = 0;
-        double smallest = std::numeric_limits<double>::infinity();
-        for (std::size_t j = 0; j < M; ++j) {
-            const double square = dictionary_.squared_weight(j);
-            if (square < smallest) {
-                smallest = square;
-                least = j;
-            }
-        }
+        const std::size_t least = dictionary_.least([](std::size_t, double square) { return square; });
         stored_.row(least, column_.data());
         for (std::size_t k = 0; k < K; ++k) b_[k] = dictionary_.weights(k)[least];
         if (rules_.in_parameters) {
@@ -223,7 +215,7 @@ void AtomLearner::prune() {
                 note_change(before, simd::loops().dot(h, h, M) - before);
                 std::copy(h + least + 1, h + M, h + least);
             }
-        } else if (smallest > 0.0) {
+        } else if (dictionary_.squared_weight(least) > 0.0) {
             const double half = 0.5 * column_[least];
             for (std::size_t k = 0; k < K; ++k) row_[k] = simd::loops().dot(dictionary_.weights(k), column_.data(), M) - half * b_[k];
             for (std::size_t k = 0; k < K; ++k) {

@@ -8,16 +8,7 @@ namespace parsimon {
 namespace {
 
 std::size_t smallest(const Dictionary& dictionary) {
-    std::size_t best = 0;
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t j = 0; j < dictionary.size(); ++j) {
-        const double square = dictionary.squared_weight(j) * dictionary.diagonal()[j];
-        if (square < least) {
-            least = square;
-            best = j;
-        }
-    }
-    return best;
+    return dictionary.least([&](std::size_t j, double square) { return square * dictionary.diagonal()[j]; });
 }
 
 // Where between two centres the one that stands for both belongs: h in [0, 1] such that z = h x + (1 - h) y keeps most of

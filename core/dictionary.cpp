@@ -487,19 +487,6 @@ double Dictionary::squared_weight(std::size_t j) const {
     return squares;
 }
 
-std::size_t Dictionary::cheapest(const double* scale) const {
-    std::size_t best = 0;
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t j = 0; j < size_; ++j) {
-        const double cost = squared_weight(j) / scale[j];
-        if (cost < least) {
-            least = cost;
-            best = j;
-        }
-    }
-    return best;
-}
-
 void Dictionary::self_values(const double* x, std::size_t n, double* out) const {
     Scratch scratch;
     auto point = scratch.take(depth());

@@ -15,8 +15,10 @@
 // - The cost of a removal is a squared RKHS norm, summed over outputs.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "factor.hpp"
@@ -173,7 +175,12 @@ public:
     double squared_weight(std::size_t j) const;
     std::size_t cheapest() const { return cheapest(factor_.diagonal()); }
     // The centre of least ||w_j||^2 / scale_j.
-    std::size_t cheapest(const double* scale) const;
+    std::size_t cheapest(const double* scale) const {
+        return least([scale](std::size_t j, double square) { return square / scale[j]; });
+    }
+    // The first centre of least cost(j, ||w_j||^2).
+    template <class Cost>
+    std::size_t least(Cost&& cost) const;
 
     // f(x) for n points, (n, count), of `count` outputs from `first` on. Const and free of shared scratch: threads may predict together.
     void predict(const double* x, std::size_t n, std::size_t first, std::size_t count, double* out) const;
@@ -220,5 +227,28 @@ private:
     std::uint64_t probe_interval() const { return 4 * size_ + 64; }
     std::uint64_t changes_ = 0, next_probe_ = 64, rebuilds_ = 0;
 };
+
+template <class Cost>
+std::size_t Dictionary::least(Cost&& cost) const {
+    constexpr std::size_t piece = 256;  // so that each output's weights are read in one go
+    std::size_t best = 0;
+    double lowest = std::numeric_limits<double>::infinity(), squares[piece];
+    for (std::size_t first = 0; first < size_; first += piece) {
+        const std::size_t n = std::min(piece, size_ - first);
+        std::fill_n(squares, n, 0.0);
+        for (std::size_t c = 0; c < n_outputs_; ++c) {
+            const double* w = weights(c) + first;
+            for (std::size_t i = 0; i < n; ++i) squares[i] += w[i] * w[i];
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            const double found = cost(first + i, squares[i]);
+            if (found < lowest) {
+                lowest = found;
+                best = first + i;
+            }
+        }
+    }
+    return best;
+}
 
 }  // namespace parsimon
