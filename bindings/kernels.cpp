@@ -30,7 +30,7 @@ public:
         for (std::size_t r = 0; r < x.count; ++r) std::fill_n(out.data + r * out.stride, centres.count * width, 0.0);
         for (std::size_t p = 0; p < centres.count; ++p)
             for (std::size_t lane = 0; lane < width && p * width + lane < centres.points; ++lane) {
-                for (std::size_t f = 0; f < d; ++f) centre.data()[f] = centres.data[(p * centres.depth + f) * width + lane];
+                for (std::size_t f = 0; f < d; ++f) centre.data()[f] = centres.feature(p * width + lane, f);
                 for (std::size_t r = 0; r < x.count; ++r)
                     out.data[r * out.stride + p * width + lane] = call(x.data + r * x.stride, centre.data(), d);
             }
@@ -69,10 +69,10 @@ std::vector<double> annotated(const Kernel& kernel, const Matrix& X, Scratch& sc
     return points;
 }
 
-Points in_panels(const std::vector<double>& rows, std::size_t n, std::size_t depth) {
-    Points points(depth);
+Points in_panels(const Kernel& kernel, const std::vector<double>& rows, std::size_t n, std::size_t d) {
+    Points points(d, kernel.extra(), kernel.single());
     points.reserve(n);
-    for (std::size_t j = 0; j < n; ++j) points.append(rows.data() + j * depth);
+    for (std::size_t j = 0; j < n; ++j) points.append(rows.data() + j * points.depth());
     return points;
 }
 
@@ -80,24 +80,24 @@ Points in_panels(const std::vector<double>& rows, std::size_t n, std::size_t dep
 void evaluate(const Kernel& kernel, const std::vector<double>& x, std::size_t first, std::size_t last, const simd::Panels& y, std::size_t d,
               double* out, std::size_t stride) {
     constexpr std::size_t tile = simd::row_block;
-    const std::size_t width = y.count * simd::panel_width;
+    const std::size_t width = y.count * simd::panel_width, depth = d + y.n_extras;
     Scratch scratch;
     std::vector<double> rows(tile * width);
     for (; first < last; first += tile) {
         const std::size_t count = std::min(tile, last - first);
-        kernel.rows({x.data() + first * y.depth, count, y.depth}, y, d, 0, {rows.data(), width}, scratch);
+        kernel.rows({x.data() + first * depth, count, depth}, y, d, 0, {rows.data(), width}, scratch);
         for (std::size_t r = 0; r < count; ++r, out += stride) std::copy_n(rows.data() + r * width, y.points, out);
     }
 }
 
 Array block(const Kernel& kernel, const Matrix& X, const Matrix& Y) {
     require_columns(Y.shape(1), X.shape(1), "Y");
-    const std::size_t n = X.shape(0), m = Y.shape(0), d = X.shape(1), depth = d + kernel.extra();
+    const std::size_t n = X.shape(0), m = Y.shape(0), d = X.shape(1);
     Result result({n, m});
     {
         nb::gil_scoped_release release;
         Scratch scratch;
-        const Points points = in_panels(annotated(kernel, Y, scratch), m, depth);
+        const Points points = in_panels(kernel, annotated(kernel, Y, scratch), m, d);
         evaluate(kernel, annotated(kernel, X, scratch), 0, n, points.panels(), d, result.data(), m);
     }
     return result.release();
@@ -110,7 +110,7 @@ public:
         nb::gil_scoped_release release;
         Scratch scratch;
         rows_ = annotated(*kernel_, X, scratch);
-        panels_ = in_panels(rows_, n_, d_ + kernel_->extra());
+        panels_ = in_panels(*kernel_, rows_, n_, d_);
     }
     // Rows first..last-1 up to column last-1, to the same place of K (n, n).
     void fill(std::size_t first, std::size_t last, const nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& K) const {
@@ -168,6 +168,7 @@ void bind_kernels(nb::module_& m) {
         "product", [](std::shared_ptr<Kernel> a, std::shared_ptr<Kernel> b) { return shared(product(a, b)); }, nb::arg("left"),
         nb::arg("right"));
     m.def("normalized", [](std::shared_ptr<Kernel> k) { return shared(normalized(k)); }, nb::arg("kernel"));
+    m.def("single_precision", [](std::shared_ptr<Kernel> k) { return shared(single_precision(k)); }, nb::arg("kernel"));
     m.def(
         "callable", [](nb::callable function) -> std::shared_ptr<Kernel> { return std::make_shared<CallableKernel>(std::move(function)); },
         nb::arg("function"));

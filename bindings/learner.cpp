@@ -283,8 +283,9 @@ auto reading(Read what) {
 
 void bind_learner(nb::module_& m) {
     m.def(
-        "require_finite", [](const Matrix& X, const char* what) { require_finite(X.data(), X.shape(0), X.shape(1), what); }, nb::arg("X"),
-        nb::arg("what"));
+        "require_finite",
+        [](const Matrix& X, const char* what, bool single) { require_finite(X.data(), X.shape(0), X.shape(1), what, single); },
+        nb::arg("X"), nb::arg("what"), nb::arg("single") = false);
     nb::class_<SharedLearner>(m, "Learner")
         .def(nb::init<std::shared_ptr<Kernel>, std::shared_ptr<Loss>, std::shared_ptr<Admission>, std::shared_ptr<Update>,
                       std::shared_ptr<Compression>, std::size_t, std::size_t, std::size_t, std::size_t, std::optional<std::uint64_t>>(),

@@ -66,7 +66,7 @@ void AtomLearner::visit(StateVisitor visitor) {
 
 void AtomLearner::check(const double* x, std::size_t n, Scratch& scratch) const {
     const std::size_t d = dictionary_.n_features(), depth = dictionary_.depth();
-    require_finite(x, n, d, "X");
+    require_finite(x, n, d, "X", kernel_->single());
     if (kernel_->unit_diagonal()) return;
     auto point = scratch.take(depth);
     for (std::size_t i = 0; i < n; ++i) {

@@ -56,11 +56,15 @@ std::size_t Looks::nbytes() const {
 }
 
 Dictionary::Dictionary(KernelPtr kernel, std::size_t n_features, std::size_t n_outputs, Needs needs, std::size_t reserve)
-    : kernel_(std::move(kernel)), n_features_(n_features), n_outputs_(n_outputs), needs_(needs), points_(n_features + kernel_->extra()) {
+    : kernel_(std::move(kernel)),
+      n_features_(n_features),
+      n_outputs_(n_outputs),
+      needs_(needs),
+      points_(n_features, kernel_->extra(), kernel_->single()) {
     if (reserve > 0) make_room(reserve);
 }
 
-void Dictionary::centre(std::size_t j, double* out) const { points_.copy(j, out, n_features_); }
+void Dictionary::centre(std::size_t j, double* out) const { points_.features(j, out); }
 
 std::size_t Dictionary::nbytes() const {
     const std::size_t doubles =
@@ -194,8 +198,7 @@ bool Dictionary::sound(Look& look, std::size_t without) const {
 
 bool Dictionary::copies(const Look& look, std::size_t i, std::size_t j) const {
     const double slack = 1e-9 * look.kxx;  // most are not even near
-    return std::fabs(look.h[i] - look.kxx) <= slack && std::fabs(diagonal_[j] - look.kxx) <= slack &&
-           points_.equals(j, look.x, n_features_);
+    return std::fabs(look.h[i] - look.kxx) <= slack && std::fabs(diagonal_[j] - look.kxx) <= slack && points_.equals(j, look.x);
 }
 
 bool Dictionary::holds(const Look& look) const {
@@ -477,7 +480,7 @@ bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks&
 
 void Dictionary::gram_row(std::size_t i, double* row) {
     auto point = scratch_.take(depth());
-    points_.copy(i, point.data(), depth());
+    points_.copy(i, point.data());
     kernel_->rows({point.data(), 1, depth()}, points_.panels(), n_features_, 0, {row, simd::padded(size_)}, scratch_);
 }
 
@@ -527,7 +530,7 @@ double Dictionary::drift() {
     for (std::size_t first = 0; first < m; first += simd::panel_width) {
         const std::size_t count = std::min(simd::panel_width, m - first);
         auto points = scratch_.take(count * depth()), rows = scratch_.take(count * stride);
-        for (std::size_t r = 0; r < count; ++r) points_.copy(first + r, points.data() + r * depth(), depth());
+        for (std::size_t r = 0; r < count; ++r) points_.copy(first + r, points.data() + r * depth());
         kernel_->rows({points.data(), count, depth()}, points_.panels(), n_features_, 0, {rows.data(), stride}, scratch_);
         for (std::size_t r = 0; r < count; ++r)
             product[first + r] = loops.dot(rows.data() + r * stride, z, m) + needs_.ridge * z[first + r];
@@ -567,6 +570,7 @@ void Dictionary::visit(StateVisitor visitor) {
     for (std::size_t j = 0; !visitor.reading() && j < m; ++j) centre(j, points.data() + j * d);
     visitor.numbers("points", points.data(), m * d);
     if (visitor.reading()) {
+        require_finite(points.data(), m, d, "the state's points", kernel_->single());
         std::vector<double> point(depth());
         for (std::size_t j = 0; j < m; ++j) {
             annotate(*kernel_, points.data() + j * d, 1, d, depth(), point.data(), scratch_);

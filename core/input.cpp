@@ -6,26 +6,34 @@
 namespace parsimon {
 namespace {
 
-bool all_finite(const double* x, std::size_t n) {
-    bool finite = true;
-    for (std::size_t i = 0; i < n; ++i) finite &= std::fabs(x[i]) <= std::numeric_limits<double>::max();
-    return finite;
+constexpr double largest_double = std::numeric_limits<double>::max();
+constexpr double largest_single = 0x1.fffffefffffffp127;  // that rounds to a float: the next one is halfway to the power of two
+
+bool all_within(const double* x, std::size_t n, double largest) {
+    bool within = true;
+    for (std::size_t i = 0; i < n; ++i) within &= std::fabs(x[i]) <= largest;
+    return within;
 }
 
 }  // namespace
 
 const char* kind_of_number(double value) { return std::isnan(value) ? "NaN" : value > 0 ? "infinity (inf)" : "minus infinity (-inf)"; }
 
-void require_finite(const double* x, std::size_t n, std::size_t d, const char* what) {
-    if (all_finite(x, n * d)) return;
-    for (std::size_t i = 0; i < n * d; ++i)
+void require_finite(const double* x, std::size_t n, std::size_t d, const char* what, bool single) {
+    const double largest = single ? largest_single : largest_double;
+    if (all_within(x, n * d, largest)) return;
+    for (std::size_t i = 0; i < n * d; ++i) {
+        if (std::fabs(x[i]) <= largest) continue;
         if (!std::isfinite(x[i])) refuse(what, " contains ", kind_of_number(x[i]), " at row ", i / d, ", column ", i % d);
+        refuse(what, " contains ", x[i], " at row ", i / d, ", column ", i % d, ", beyond the range of single precision (",
+               std::numeric_limits<float>::max(), "): scale the columns of X");
+    }
 }
 
 double usable_kernel_value(const Kernel& kernel, double* point, std::size_t row, std::size_t d, std::size_t depth, Scratch& scratch) {
     kernel.annotate(point, d, 0, scratch);
     double kxx = std::numeric_limits<double>::infinity();
-    if (all_finite(point + d, depth - d)) kernel.diagonal({point, 1, depth}, d, 0, &kxx, scratch);
+    if (all_within(point + d, depth - d, largest_double)) kernel.diagonal({point, 1, depth}, d, 0, &kxx, scratch);
     if (std::isnan(kxx) || kxx < 0.0)
         refuse("the kernel value k(x, x) of row ", row, " of X is ", kxx, ": this is not a positive definite kernel");
     if (!(kxx <= largest_kernel_value))

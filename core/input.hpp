@@ -24,8 +24,9 @@ template <class... Words>
 
 const char* kind_of_number(double value);  // "NaN", ...
 
-// Throws InputError with row and column at the first value of x (n, d) that is NaN or infinite.
-void require_finite(const double* x, std::size_t n, std::size_t d, const char* what);
+// Throws InputError with row and column at the first value of x (n, d) that is NaN or infinite, or with `single` would be if rounded to
+// single precision.
+void require_finite(const double* x, std::size_t n, std::size_t d, const char* what, bool single = false);
 
 // Diagonal kernel values beyond this are refused: squares and products of accepted numbers stay finite.
 constexpr double largest_kernel_value = 1e80;

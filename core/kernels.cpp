@@ -27,7 +27,8 @@ void LeafKernel::diagonal(const Rows& x, std::size_t d, std::size_t, double* out
     for (std::size_t r = 0; r < x.count; ++r) {
         const double* point = x.data + r * x.stride;
         for (std::size_t f = 0; f < d; ++f) std::fill_n(panel.data() + f * width, width, point[f]);
-        (simd::loops().*evaluate_)({point, 1, x.stride}, {panel.data(), 1, d, width}, d, shape_, {values, width});
+        (simd::loops().*evaluate_)({point, 1, x.stride}, {.doubles = panel.data(), .count = 1, .n_features = d, .points = width}, d, shape_,
+                                   {values, width});
         out[r] = values[0];
     }
 }
@@ -100,7 +101,7 @@ public:
         for (std::size_t r = 0; r < x.count; ++r) {
             const double own = x.data[r * x.stride + d + at];
             for (std::size_t p = 0; p < centres.count; ++p) {
-                const double* theirs = centres.data + (p * centres.depth + d + at) * simd::panel_width;
+                const double* theirs = centres.extras + (p * centres.n_extras + at) * simd::panel_width;
                 double* value = out.data + r * out.stride + p * simd::panel_width;
                 for (std::size_t l = 0; l < simd::panel_width; ++l) {
                     const double scale = geometric_mean(own, theirs[l]);
@@ -118,6 +119,29 @@ public:
     void annotate(double* point, std::size_t d, std::size_t at, Scratch& scratch) const override {
         inner_->annotate(point, d, at + 1, scratch);
         inner_->diagonal({point, 1, 0}, d, at + 1, point + d + at, scratch);
+    }
+
+private:
+    KernelPtr inner_;
+};
+
+class SinglePrecisionKernel final : public Kernel {
+public:
+    explicit SinglePrecisionKernel(KernelPtr inner) : inner_(std::move(inner)) {}
+
+    void rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t at, const Block& out, Scratch& scratch) const override {
+        inner_->rows(x, centres, d, at, out, scratch);
+    }
+    void diagonal(const Rows& x, std::size_t d, std::size_t at, double* out, Scratch& scratch) const override {
+        inner_->diagonal(x, d, at, out, scratch);
+    }
+    bool unit_diagonal() const override { return inner_->unit_diagonal(); }
+    bool single() const override { return true; }
+    std::size_t extra() const override { return inner_->extra(); }
+    std::size_t levels() const override { return inner_->levels(); }
+    void annotate(double* point, std::size_t d, std::size_t at, Scratch& scratch) const override {
+        for (std::size_t f = 0; f < d; ++f) point[f] = static_cast<float>(point[f]);
+        inner_->annotate(point, d, at, scratch);
     }
 
 private:
@@ -155,5 +179,6 @@ KernelPtr constant(double value) { return std::make_shared<ConstantKernel>(value
 KernelPtr sum(KernelPtr left, KernelPtr right) { return std::make_shared<PairKernel<Add>>(std::move(left), std::move(right)); }
 KernelPtr product(KernelPtr left, KernelPtr right) { return std::make_shared<PairKernel<Multiply>>(std::move(left), std::move(right)); }
 KernelPtr normalized(KernelPtr kernel) { return std::make_shared<NormalizedKernel>(std::move(kernel)); }
+KernelPtr single_precision(KernelPtr kernel) { return std::make_shared<SinglePrecisionKernel>(std::move(kernel)); }
 
 }  // namespace parsimon

@@ -4,7 +4,10 @@
 // - A value k(x, c) depends on x and c alone: evaluated in a row, in a block or on the diagonal it has the same bits.
 // - A kernel may keep values with each point beside its features (`extra`), computed once by `annotate`; composed kernels pass on where
 //   theirs begin (`at`).
-// - Points handed in are finite. Values may overflow: callers bound the diagonal, which by Cauchy-Schwarz bounds every other value.
+// - A kernel may round the features of points to single precision (`single`), in `annotate`: every point, sample or centre, is annotated
+//   before anything else is done with it. Such points are stored as floats; all that is computed is computed in double.
+// - Points handed in are finite, and within the range of floats where they are rounded to such. Values may overflow: callers bound the
+// diagonal, which by Cauchy-Schwarz bounds every other value.
 #pragma once
 
 #include <cmath>
@@ -36,6 +39,8 @@ public:
     // k(x, x) = 1 for all x.
     virtual bool unit_diagonal() const = 0;
 
+    // Whether `annotate` leaves features that are floats.
+    virtual bool single() const { return false; }
     virtual std::size_t extra() const { return 0; }
     // How many scratch arrays are in use at once while it evaluates.
     virtual std::size_t levels() const { return 1; }
@@ -69,6 +74,7 @@ KernelPtr linear();                                             // x'y
 KernelPtr constant(double value);                               // value
 KernelPtr sum(KernelPtr left, KernelPtr right);
 KernelPtr product(KernelPtr left, KernelPtr right);
-KernelPtr normalized(KernelPtr kernel);  // k(x, y) / sqrt(k(x, x) k(y, y)); 0 where k(x, x) = 0
+KernelPtr normalized(KernelPtr kernel);        // k(x, y) / sqrt(k(x, x) k(y, y)); 0 where k(x, x) = 0
+KernelPtr single_precision(KernelPtr kernel);  // k(x, y) of x and y rounded to single precision. Not to be part of another
 
 }  // namespace parsimon

@@ -76,13 +76,13 @@ void Learner::check_kernel_values(const double* x, const double* weights, std::s
 }
 
 void Learner::check_inputs(const double* x, std::size_t n, Scratch& scratch) const {
-    require_finite(x, n, dictionary_.n_features(), "X");
+    require_finite(x, n, dictionary_.n_features(), "X", recipe_.kernel->single());
     check_kernel_values(x, nullptr, n, std::numeric_limits<double>::infinity(), scratch);
 }
 
 void Learner::check_samples(const double* x, const double* y, const double* weights, std::size_t n, std::size_t n_outputs) {
     const std::size_t T = n_targets(n_outputs);
-    require_finite(x, n, dictionary_.n_features(), "X");
+    require_finite(x, n, dictionary_.n_features(), "X", recipe_.kernel->single());
     for (std::size_t i = 0; i < n * T; ++i) {
         if (std::fabs(y[i]) <= largest_target) continue;
         std::ostringstream where;

@@ -11,86 +11,135 @@
 
 namespace parsimon {
 
-class Points {
+// `depth` numbers of each point, stored as T. How many points there are its owner knows.
+template <class T>
+class PanelArray {
 public:
-    explicit Points(std::size_t depth) : depth_(depth) {}
+    explicit PanelArray(std::size_t depth) : depth_(depth) {}
 
-    std::size_t size() const { return size_; }
-    std::size_t depth() const { return depth_; }
-    std::size_t nbytes() const { return data_.capacity() * sizeof(double); }
+    std::size_t nbytes() const { return data_.capacity() * sizeof(T); }
+    void reserve(std::size_t n) { data_.resize(simd::padded(n) * depth_, T{}); }
+    const T* panel(std::size_t p) const { return data_.empty() ? nullptr : data_.data() + p * depth_ * width; }
 
-    void reserve(std::size_t n) { data_.resize(simd::padded(n) * depth_, 0.0); }
-
-    void append(const double* point) {  // (depth,)
-        if (simd::padded(size_ + 1) * depth_ > data_.size()) reserve(2 * size_ + simd::panel_width);
-        for (std::size_t f = 0; f < depth_; ++f) at(size_, f) = point[f];
-        ++size_;
+    void put(std::size_t j, const double* point) {  // (depth,)
+        for (std::size_t f = 0; f < depth_; ++f) data_[simd::place(j, f, depth_)] = static_cast<T>(point[f]);
     }
 
-    void remove(std::size_t j) {
-        constexpr std::size_t width = simd::panel_width;
-        const std::size_t last_panel = (size_ - 1) / width;
+    void remove(std::size_t j, std::size_t size) {
+        const std::size_t last_panel = (size - 1) / width;
         for (std::size_t p = j / width; p <= last_panel; ++p) {
             const std::size_t lane = p == j / width ? j % width : 0;
             for (std::size_t f = 0; f < depth_; ++f) {
-                double* row = data_.data() + (p * depth_ + f) * width;
+                T* row = data_.data() + (p * depth_ + f) * width;
                 for (std::size_t l = lane; l + 1 < width; ++l) row[l] = row[l + 1];
-                row[width - 1] = p < last_panel ? row[depth_ * width] : 0.0;
+                row[width - 1] = p < last_panel ? row[depth_ * width] : T{};
             }
         }
-        --size_;
     }
 
     // Several, rising, in one pass.
-    void remove(const std::size_t* js, std::size_t count) {
-        if (count == 0) return;
-        if (count == 1) return remove(js[0]);
-        constexpr std::size_t width = simd::panel_width;
-        const std::size_t left = size_ - count;
+    void remove(const std::size_t* js, std::size_t count, std::size_t size) {
+        const std::size_t left = size - count;
         std::size_t gone = 0, source = js[0] / width * width;
-        for (std::size_t panel = js[0] / width; panel <= (size_ - 1) / width; ++panel) {
-            const double* from[width];  // where the panel's points are now, null past the last
-            for (std::size_t l = 0; l < width; ++l) {
+        for (std::size_t panel = js[0] / width; panel <= (size - 1) / width; ++panel) {
+            std::size_t from[width];  // where the panel's points are now
+            const std::size_t points = std::min(width, left - std::min(left, panel * width));
+            for (std::size_t l = 0; l < points; ++l) {
                 while (gone < count && source == js[gone]) ++gone, ++source;
-                from[l] = panel * width + l < left ? &at(source++, 0) : nullptr;
+                from[l] = simd::place(source++, 0, depth_);
             }
             for (std::size_t f = 0; f < depth_; ++f) {
-                double row[width];
-                for (std::size_t l = 0; l < width; ++l) row[l] = from[l] ? from[l][f * width] : 0.0;
+                T row[width] = {};
+                for (std::size_t l = 0; l < points; ++l) row[l] = data_[from[l] + f * width];
                 std::copy_n(row, width, data_.data() + (panel * depth_ + f) * width);
             }
         }
-        size_ = left;
     }
 
-    void copy(std::size_t j, double* point, std::size_t n) const {  // the first n of the depth
-        for (std::size_t f = 0; f < n; ++f) point[f] = at(j, f);
+    void copy(std::size_t j, double* point) const {
+        for (std::size_t f = 0; f < depth_; ++f) point[f] = data_[simd::place(j, f, depth_)];
     }
 
-    bool equals(std::size_t j, const double* point, std::size_t n_features) const {
-        for (std::size_t f = 0; f < n_features; ++f)
-            if (at(j, f) != point[f]) return false;
+    bool equals(std::size_t j, const double* point) const {
+        for (std::size_t f = 0; f < depth_; ++f)
+            if (data_[simd::place(j, f, depth_)] != point[f]) return false;
         return true;
+    }
+
+private:
+    static constexpr std::size_t width = simd::panel_width;
+    std::size_t depth_;
+    std::vector<T> data_;
+};
+
+class Points {
+public:
+    // `n_extras` doubles are kept with each point beside its features. With `single` the features are stored as floats: they must be such.
+    explicit Points(std::size_t n_features, std::size_t n_extras = 0, bool single = false)
+        : n_features_(n_features),
+          n_extras_(n_extras),
+          doubles_(single ? 0 : n_features),
+          singles_(single ? n_features : 0),
+          extras_(n_extras) {}
+
+    std::size_t size() const { return size_; }
+    std::size_t depth() const { return n_features_ + n_extras_; }
+    std::size_t nbytes() const { return doubles_.nbytes() + singles_.nbytes() + extras_.nbytes(); }
+
+    void reserve(std::size_t n) {
+        doubles_.reserve(n);
+        singles_.reserve(n);
+        extras_.reserve(n);
+        capacity_ = simd::padded(n);  // last: after a failed allocation the next call tries again
+    }
+
+    void append(const double* point) {  // (depth,)
+        if (size_ == capacity_) reserve(2 * size_ + simd::panel_width);
+        doubles_.put(size_, point);
+        singles_.put(size_, point);
+        extras_.put(size_, point + n_features_);
+        ++size_;
+    }
+
+    void remove(const std::size_t* js, std::size_t count) {  // rising
+        if (count == 0) return;
+        const auto close = [&](auto& array) { count == 1 ? array.remove(js[0], size_) : array.remove(js, count, size_); };
+        close(doubles_);
+        close(singles_);
+        close(extras_);
+        size_ -= count;
+    }
+
+    void features(std::size_t j, double* out) const {  // (n_features,)
+        doubles_.copy(j, out);
+        singles_.copy(j, out);
+    }
+    void copy(std::size_t j, double* point) const {  // (depth,)
+        features(j, point);
+        extras_.copy(j, point + n_features_);
+    }
+
+    bool equals(std::size_t j, const double* point) const {  // in its features
+        return doubles_.equals(j, point) && singles_.equals(j, point);
     }
 
     // The panels that hold points first..size-1.
     simd::Panels panels(std::size_t first = 0) const {
         const std::size_t skipped = first / simd::panel_width;
-        return {data_.data() + skipped * depth_ * simd::panel_width, simd::padded(size_) / simd::panel_width - skipped, depth_,
-                size_ - skipped * simd::panel_width};
+        return {.doubles = doubles_.panel(skipped),
+                .singles = singles_.panel(skipped),
+                .extras = extras_.panel(skipped),
+                .count = simd::padded(size_) / simd::panel_width - skipped,
+                .n_features = n_features_,
+                .n_extras = n_extras_,
+                .points = size_ - skipped * simd::panel_width};
     }
 
 private:
-    double& at(std::size_t j, std::size_t f) {
-        return data_[(j / simd::panel_width * depth_ + f) * simd::panel_width + j % simd::panel_width];
-    }
-    double at(std::size_t j, std::size_t f) const {
-        return data_[(j / simd::panel_width * depth_ + f) * simd::panel_width + j % simd::panel_width];
-    }
-
-    std::size_t depth_;
-    std::size_t size_ = 0;
-    std::vector<double> data_;
+    std::size_t n_features_, n_extras_, size_ = 0, capacity_ = 0;
+    PanelArray<double> doubles_;  // one of these two has all features, the other none
+    PanelArray<float> singles_;
+    PanelArray<double> extras_;
 };
 
 }  // namespace parsimon

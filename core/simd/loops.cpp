@@ -68,12 +68,19 @@ struct Span {
     std::size_t first, last, n;
 };
 
+// The features of the centres as they are stored.
+template <class T>
+struct Stored {
+    const T* data;  // (count, depth, 8)
+    std::size_t count, depth;
+};
+
 // R rows against Q panels, all sums in registers. A value depends on its own row and centre alone, whatever R, Q and the spans are.
-template <class Kernel, std::size_t R, std::size_t Q>
-PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Panels& centres, std::size_t panel, const Span& span, const Shape& shape,
+template <class Kernel, std::size_t R, std::size_t Q, class T>
+PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Stored<T>& centres, std::size_t panel, const Span& span, const Shape& shape,
                           const Block& out) {
     const double* point[R];
-    const double* centre[Q];
+    const T* centre[Q];
     const auto place = [&](std::size_t r, std::size_t q) { return out.data + (row + r) * out.stride + (panel + q) * lanes; };
     for (std::size_t r = 0; r < R; ++r) point[r] = x.data + (row + r) * x.stride;
     for (std::size_t q = 0; q < Q; ++q) centre[q] = centres.data + (panel + q) * centres.depth * lanes;
@@ -93,8 +100,8 @@ PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Panels& centres,
 }
 
 // Rows in blocks that stay in the second-level cache, for them all features in spans, and for these a few panels that stay in the first.
-template <class Kernel>
-void evaluate(const Rows& x, const Panels& centres, std::size_t n_features, const Shape& shape, const Block& out) {
+template <class Kernel, class T>
+void sweep(const Rows& x, const Stored<T>& centres, std::size_t n_features, const Shape& shape, const Block& out) {
     constexpr std::size_t row_tile = 4, panel_tile = 4, span_length = 1024, near_values = 2048;
     const std::size_t whole = x.count / row_tile * row_tile;
     for (std::size_t block = 0; block < whole; block += row_block) {
@@ -115,6 +122,14 @@ void evaluate(const Rows& x, const Panels& centres, std::size_t n_features, cons
         for (; p + panel_tile <= centres.count; p += panel_tile) tile<Kernel, 1, panel_tile>(x, row, centres, p, all, shape, out);
         for (; p < centres.count; ++p) tile<Kernel, 1, 1>(x, row, centres, p, all, shape, out);
     }
+}
+
+template <class Kernel>
+void evaluate(const Rows& x, const Panels& centres, std::size_t n_features, const Shape& shape, const Block& out) {
+    if (centres.singles)
+        sweep<Kernel>(x, Stored<float>{centres.singles, centres.count, centres.n_features}, n_features, shape, out);
+    else
+        sweep<Kernel>(x, Stored<double>{centres.doubles, centres.count, centres.n_features}, n_features, shape, out);
 }
 
 PARSIMON_INLINE double inline_dot(const double* x, const double* y, std::size_t n) {

@@ -19,13 +19,26 @@ constexpr std::size_t row_start(std::size_t i) {
     return panel_width * panel_width / 2 * block * (block + 1) + i % panel_width * panel_width * (block + 1);
 }
 
-// Points in panels of eight: data[(p * depth + f) * 8 + lane] is feature f of point 8 p + lane. Points past the last are zero.
-// `depth` counts the features and whatever else a kernel keeps with each point.
+// In panels of eight points, number f of `depth` of point j is here.
+constexpr std::size_t place(std::size_t j, std::size_t f, std::size_t depth) {
+    return (j / panel_width * depth + f) * panel_width + j % panel_width;
+}
+
+// Points in panels of eight. Points past the last are zero. Features are stored in double or in single precision, and computed with in
+// double; what else a kernel keeps with each point is always double.
 struct Panels {
-    const double* data;  // (count, depth, 8)
-    std::size_t count;
-    std::size_t depth;
-    std::size_t points;  // how many there are; the loops evaluate every lane all the same
+    const double* doubles = nullptr;  // (count, n_features, 8); null if there are singles
+    const float* singles = nullptr;   // the same; null if there are doubles
+    const double* extras = nullptr;   // (count, n_extras, 8)
+    std::size_t count = 0;
+    std::size_t n_features = 0;
+    std::size_t n_extras = 0;
+    std::size_t points = 0;  // how many there are; the loops evaluate every lane all the same
+
+    double feature(std::size_t j, std::size_t f) const {
+        const std::size_t at = place(j, f, n_features);
+        return singles ? singles[at] : doubles[at];
+    }
 };
 
 // Points in rows.

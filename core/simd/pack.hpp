@@ -43,9 +43,11 @@ constexpr std::size_t part_bytes = 32;
 constexpr std::size_t part_bytes = 16;
 #endif
 typedef double Part __attribute__((vector_size(part_bytes)));
+typedef float Singles __attribute__((vector_size(part_bytes / 2)));  // as many
 typedef std::uint64_t Bits __attribute__((vector_size(part_bytes)));
 #else
 using Part = double;
+using Singles = float;
 using Bits = std::uint64_t;
 #endif
 constexpr std::size_t parts = lanes * sizeof(double) / sizeof(Part);
@@ -63,6 +65,15 @@ PARSIMON_INLINE Part load(const double* p) {
     Part r;
     std::memcpy(&r, p, sizeof r);
     return r;
+}
+PARSIMON_INLINE Part load(const float* p) {
+    Singles s;
+    std::memcpy(&s, p, sizeof s);
+#ifdef PARSIMON_VECTOR_EXTENSIONS
+    return __builtin_convertvector(s, Part);
+#else
+    return s;
+#endif
 }
 PARSIMON_INLINE void store(double* p, Part a) { std::memcpy(p, &a, sizeof a); }
 PARSIMON_INLINE Bits bits(Part a) {
@@ -140,9 +151,10 @@ PARSIMON_PARTWISE(maximum, one::maximum(a.v[i], b.v[i]))
 PARSIMON_PARTWISE(minimum, one::minimum(a.v[i], b.v[i]))
 #undef PARSIMON_PARTWISE
 
-PARSIMON_INLINE Pack load(const double* p) {
+template <class T>  // double, or float to become double
+PARSIMON_INLINE Pack load(const T* p) {
     Pack r;
-    for (std::size_t i = 0; i < parts; ++i) std::memcpy(&r.v[i], p + i * (lanes / parts), sizeof(Part));
+    for (std::size_t i = 0; i < parts; ++i) r.v[i] = one::load(p + i * (lanes / parts));
     return r;
 }
 

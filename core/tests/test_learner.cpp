@@ -65,6 +65,30 @@ TEST(a_block_equals_its_rows) {
         }
 }
 
+TEST(single_precision_is_the_kernel_of_rounded_points) {
+    const Stream stream(500);
+    std::vector<double> rounded = stream.x;
+    for (double& v : rounded) v = static_cast<float>(v);
+    for (const KernelPtr& kernel : {gaussian(1.0), normalized(sum(polynomial(0.5, 1.0, 3), normalized(linear())))}) {
+        Learner single = knlms(single_precision(kernel), 0.7, std::make_shared<LeastCostCompression>(12, 0.0), 2, 2),
+                plain = knlms(kernel, 0.7, std::make_shared<LeastCostCompression>(12, 0.0), 2, 2);
+        single.learn(stream.x.data(), stream.y.data(), nullptr, stream.n, nullptr);
+        plain.learn(rounded.data(), stream.y.data(), nullptr, stream.n, nullptr);
+        State a, b;
+        single.visit(StateVisitor::writer(a));
+        plain.visit(StateVisitor::writer(b));
+        CHECK(a.arrays == b.arrays && a.counts == b.counts);
+        std::vector<double> f(2 * stream.n), g(2 * stream.n);
+        single.predict(stream.x.data(), stream.n, f.data());
+        plain.predict(rounded.data(), stream.n, g.data());
+        CHECK(f == g);
+        Learner again = knlms(single_precision(kernel), 0.7, std::make_shared<LeastCostCompression>(12, 0.0), 2, 2);
+        again.visit(StateVisitor::reader(a));
+        again.predict(stream.x.data(), stream.n, g.data());
+        CHECK(f == g);
+    }
+}
+
 TEST(a_block_of_a_dual_ascent_equals_its_rows) {
     const Stream stream(400);
     for (const double box : {std::numeric_limits<double>::infinity(), 0.5}) {
@@ -103,8 +127,10 @@ TEST(means_follow_when_outputs_are_added) {
 }
 
 TEST(bad_input_is_named) {
-    Learner learner = knlms(sum(linear(), constant(1.0)), 0.9, std::make_shared<NoCompression>(), 2, 1);
-    const auto message = [&](std::vector<double> x, std::vector<double> y) -> std::string {
+    const KernelPtr kernel = sum(linear(), constant(1.0));
+    Learner learner = knlms(kernel, 0.9, std::make_shared<NoCompression>(), 2, 1),
+            single = knlms(single_precision(kernel), 0.9, std::make_shared<NoCompression>(), 2, 1);
+    const auto message_of = [](Learner& learner, std::vector<double> x, std::vector<double> y) -> std::string {
         try {
             learner.check_samples(x.data(), y.data(), nullptr, y.size(), 1);
         } catch (const InputError& error) {
@@ -112,6 +138,7 @@ TEST(bad_input_is_named) {
         }
         return "";
     };
+    const auto message = [&](std::vector<double> x, std::vector<double> y) { return message_of(learner, x, y); };
     const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
     CHECK(message({1, 2, 3, 4}, {1, 2}).empty());
     CHECK(message({1, 2, 3, nan}, {1, 2}) == "X contains NaN at row 1, column 1");
@@ -119,6 +146,12 @@ TEST(bad_input_is_named) {
     CHECK(message({1, 2, 3, 4}, {1, inf}) == "y contains infinity (inf) at row 1");
     CHECK(message({1, 2, 1e200, 4}, {1, 2}).find("row 1") != std::string::npos);
     CHECK(message({1, 2, 3, 4}, {1e200, 2}).find("row 0") != std::string::npos);
+    CHECK(message({1, 2, 3, 1e39}, {1, 2}).empty());
+    CHECK(message_of(single, {1, 2, 3, -1e39}, {1, 2}).starts_with("X contains -1e+39 at row 1, column 1, beyond the range of single"));
+    CHECK(message_of(single, {1, 2, 3, nan}, {1, 2}) == "X contains NaN at row 1, column 1");
+    const double edge = std::ldexp(1.0, 128) - std::ldexp(1.0, 103);  // halfway from the largest float to the power of two
+    CHECK(message_of(single, {1, 2, 3, edge}, {1, 2}).starts_with("X contains"));
+    CHECK(message_of(single, {1, 2, 3, std::nextafter(edge, 0.0)}, {1, 2}).empty());
 }
 
 }  // namespace

@@ -85,6 +85,35 @@ TEST(kernels_match_formulas_and_blocks_equal_rows) {
         }
 }
 
+TEST(singles_equal_doubles_of_the_same_values) {
+    std::mt19937 rng(6);
+    std::normal_distribution<double> normal;
+    const simd::Shape shape{0.3, 1.7, 4.0, 3};
+    const float special[] = {0.0f, -0.0f, 1e-45f, -1e-38f, 3.4028235e38f, -3.4028235e38f};
+    for (const std::size_t d : {1u, 5u, 1500u})
+        for (const std::size_t m : {3u, 8u, 45u}) {
+            const std::size_t n = 6, stride = simd::padded(m);
+            std::vector<double> x(n * d), c(m * d);
+            for (double& v : x) v = normal(rng) / std::sqrt(double(d));
+            for (double& v : c) v = static_cast<float>(rng() % 50 ? normal(rng) / std::sqrt(double(d)) : special[rng() % 6]);
+            Points doubles(d), singles(d, 0, true);
+            for (std::size_t j = 0; j < m; ++j) {
+                doubles.append(c.data() + j * d);
+                singles.append(c.data() + j * d);
+            }
+            for (const auto* table : tables()) {
+                const auto same = [&](simd::Evaluate evaluate) {
+                    std::vector<double> expected(n * stride), found(n * stride);
+                    evaluate({x.data(), n, d}, doubles.panels(), d, shape, {expected.data(), stride});
+                    evaluate({x.data(), n, d}, singles.panels(), d, shape, {found.data(), stride});
+                    return std::memcmp(found.data(), expected.data(), found.size() * sizeof(double)) == 0;
+                };
+                for (const auto& kernel : kernels) CHECK(same(table->*kernel.loop));
+                CHECK(same(table->squared_distance));
+            }
+        }
+}
+
 TEST(extreme_distances) {
     // From 0 to overflow: values stay in [0, 1], never NaN, exactly 1 at distance 0.
     const double scales[] = {0.0, 5e-324, 1e-300, 1e-160, 1e-8, 1.0, 26.0, 27.0, 40.0, 1e8, 1e154, 1e200, 1.7e308};

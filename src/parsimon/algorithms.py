@@ -86,7 +86,7 @@ class Recipe:
             raise TypeError(f"kernel must be an object of parsimon.kernels, got {self.kernel!r}")
         if isinstance(self.compression, Merge) and not isinstance(self.kernel, Gaussian):
             raise ValueError(
-                f"merging (maintenance='merge') is for the Gaussian kernel, got {self.kernel!r}; 'projection' and 'removal' are for all"
+                f"merging (maintenance='merge') is for the Gaussian kernel, and in double precision, got {self.kernel!r}; 'projection' and 'removal' are for all"
             )
         if isinstance(self.update, DualAscent):
             if self.batch_size != 1 or not isinstance(self.compression, Nothing):

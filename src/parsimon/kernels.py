@@ -36,6 +36,7 @@ __all__ = [
     "Polynomial",
     "Product",
     "RationalQuadratic",
+    "SinglePrecision",
     "Sum",
 ]
 
@@ -47,6 +48,8 @@ class Kernel(ABC):
 
     #: The distance in which the kernel's width is measured, as SciPy calls it.
     metric: ClassVar[str] = "sqeuclidean"
+    #: Whether points are rounded to single precision.
+    single: ClassVar[bool] = False
 
     @abstractmethod
     def core(self) -> _core.Kernel:
@@ -54,12 +57,12 @@ class Kernel(ABC):
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Evaluate a block: X (n, d) and Y (m, d) give (n, m); without Y, X against itself."""
-        left = _points(X, "X")
-        return self.core().block(left, left if Y is None else _points(Y, "Y"))
+        left = _points(X, "X", self.single)
+        return self.core().block(left, left if Y is None else _points(Y, "Y", self.single))
 
     def diagonal(self, X: ArrayLike) -> Array:
         """Evaluate k(x, x) for each row of X (n, d): (n,)."""
-        return self.core().diagonal(_points(X, "X"))
+        return self.core().diagonal(_points(X, "X", self.single))
 
     def __add__(self, other: Kernel | float) -> Kernel:
         """Add a kernel, or a constant."""
@@ -312,6 +315,53 @@ class Function(Kernel):
         return _core.callable(self.function)
 
 
+@part
+class SinglePrecision(Kernel):
+    """Any kernel of points rounded to single precision, k(x, y) = kernel(r(x), r(y)), r(x) the nearest floats of 32 bits: models store their centres in half the memory.
+
+    A kernel like any other, of the features r(x): all that is computed is computed in double precision, and a model that sees X (n, d) is bit for bit the model with `kernel` that sees
+    ``X.astype(float32)``. Values beyond the range of floats, 3.4e38, are refused. It is put around a whole kernel, and is no part of another one.
+
+    Parameters
+    ----------
+    kernel : Kernel or str
+        A name is that of an estimator's ``kernel`` parameter, to be used with its ``gamma``.
+
+    Examples
+    --------
+    >>> k = SinglePrecision(Gaussian(gamma=0.5) + Constant(1.0))
+    >>> k([[0.1]]) == k([[0.1 + 1e-9]], [[0.1]])
+    array([[ True]])
+
+    >>> from parsimon import KNLMSRegressor
+    >>> model = KNLMSRegressor(SinglePrecision("gaussian"), gamma=0.5).fit([[0.1, 0.2], [3.0, 4.0]], [0.0, 1.0])
+    >>> model.kernel_
+    SinglePrecision(kernel=Gaussian(gamma=0.5))
+    >>> bool((model.centers_ == model.centers_.astype("float32")).all())
+    True
+    """
+
+    kernel: Kernel | str
+    single = True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.kernel, str):
+            lookup(KERNELS, self.kernel, "kernel")
+        else:
+            _require_kernels(kernel=self.kernel)
+
+    @property
+    def inner(self) -> Kernel:
+        """The kernel of the rounded points, which must not be a name any more."""
+        if isinstance(self.kernel, str):
+            raise TypeError(f"{self!r} names a kernel, which needs an estimator's gamma: give a kernel object")
+        return self.kernel
+
+    def core(self) -> _core.Kernel:
+        """Return the C++ twin."""
+        return _core.single_precision(self.inner.core())
+
+
 #: Kernels that an estimator's ``kernel`` parameter can name. Each takes the estimator's ``gamma``, but for the linear one.
 KERNELS: dict[str, type[Kernel]] = {
     "gaussian": Gaussian,
@@ -327,6 +377,8 @@ KERNELS: dict[str, type[Kernel]] = {
 
 def resolve(kernel: str | Kernel | Callable[[Array, Array], float], gamma: float | str, X: Array) -> Kernel:
     """Return the kernel that an estimator's `kernel` and `gamma` mean, given its first block X (n, d)."""
+    if isinstance(kernel, SinglePrecision) and isinstance(kernel.kernel, str):
+        return SinglePrecision(resolve(kernel.kernel, gamma, seen(kernel, X)))
     if isinstance(kernel, str):
         cls = lookup(KERNELS, kernel, "kernel")
         if cls is Linear:
@@ -342,6 +394,20 @@ def resolve(kernel: str | Kernel | Callable[[Array, Array], float], gamma: float
     if callable(kernel):
         return Function(kernel)  # type: ignore[arg-type]
     raise TypeError(f"kernel must be a name, a kernel object or a function of two points, got {kernel!r}")
+
+
+def named(kernel: Any) -> str | None:
+    """Return the name by which a kernel is given, alone or in single precision; None if it is not."""
+    name = kernel.kernel if isinstance(kernel, SinglePrecision) else kernel
+    return name if isinstance(name, str) else None
+
+
+def seen(kernel: Any, X: Array) -> Array:
+    """Return X (n, d) as a kernel sees it: rounded, if that is to single precision."""
+    if not isinstance(kernel, SinglePrecision):
+        return X
+    _core.require_finite(X, "X", True)
+    return X.astype(np.float32).astype(np.float64)
 
 
 def width(gamma: float | str, X: Array, metric: str = "sqeuclidean") -> float:
@@ -388,15 +454,19 @@ def _require_kernels(**parts: object) -> None:
     for name, given in parts.items():
         if not isinstance(given, Kernel):
             raise TypeError(f"{name} must be a kernel object, got {given!r}")
+        if given.single:
+            raise TypeError(
+                f"{given!r} cannot be part of another kernel: put it around the whole, as in SinglePrecision(a + b)"
+            )
 
 
 def _kernel(value: Kernel | float) -> Kernel:
     return value if isinstance(value, Kernel) else Constant(value)
 
 
-def _points(X: ArrayLike, what: str) -> Array:
+def _points(X: ArrayLike, what: str, single: bool = False) -> Array:
     points: Array = numbers(X, what, lambda X: np.ascontiguousarray(X, dtype=np.float64))
     if points.ndim != 2:
         raise ValueError(f"{what} must have two dimensions (points, features), got shape {points.shape}")
-    _core.require_finite(points, what)
+    _core.require_finite(points, what, single)
     return points

@@ -132,7 +132,7 @@ class _Stream(base.Estimator):
         """Return an estimator that has learned nothing yet."""
         names = [name for name in self._signature.parameters if name != "self"]
         params = {"random_state" if name == "seed" else name: getattr(self, name) for name in names}
-        if isinstance(params["kernel"], str):  # settled here, so that a frame may come first and be learned as its rows
+        if kernels.named(params["kernel"]):  # settled here, so that a frame may come first and be learned as its rows
             params["gamma"] = kernels.width(params["gamma"], np.zeros((1, n_features)))
         return self._of(**params)
 

@@ -180,8 +180,8 @@ class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: igno
             raise ValueError(f"there are {len(models)} candidates and {len(widths)} widths")
         for model, width in zip(models, widths, strict=True):
             if self.widths is not None:
-                metric = lookup(kernels.KERNELS, model.kernel, "kernel").metric
-                gamma = kernels.width(model.gamma, np.asarray(X, dtype=np.float64), metric)
+                metric = lookup(kernels.KERNELS, kernels.named(model.kernel) or model.kernel, "kernel").metric
+                gamma = kernels.width(model.gamma, kernels.seen(model.kernel, np.asarray(X, dtype=np.float64)), metric)
                 model.set_params(gamma=real("widths", width, above=0) * gamma)
         return models
 

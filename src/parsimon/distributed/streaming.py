@@ -248,8 +248,8 @@ def _beginning(estimator: StreamEstimator, n_features: int) -> bytes:
         raise TypeError(
             f"keyed streams are for estimators that learn over one dictionary, got {type(estimator).__name__}"
         )
-    kernel, gamma = estimator.kernel, estimator.gamma
-    if isinstance(kernel, str) and isinstance(gamma, str) and kernels.KERNELS.get(kernel) is not kernels.Linear:
+    name, gamma = kernels.named(estimator.kernel), estimator.gamma
+    if name and isinstance(gamma, str) and kernels.KERNELS.get(name) is not kernels.Linear:
         raise ValueError(f"gamma={gamma!r} would be measured on whatever rows of a key come first: give a number")
     if getattr(estimator, "budget", None) is None:
         warnings.warn(

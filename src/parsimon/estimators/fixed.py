@@ -35,7 +35,7 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
     @property
     def centers_(self) -> Array:
         """The centres, (m, d)."""
-        return np.ascontiguousarray(self.centers, dtype=np.float64)
+        return kernels.seen(self.kernel, np.ascontiguousarray(self.centers, dtype=np.float64))
 
     @property
     def weights_(self) -> Array:
@@ -78,7 +78,7 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
     def _evaluate(self, X: ArrayLike, n_jobs: int | None = None) -> Array:
         """Return f (n, C)."""
         rows = points(self, X, reset=False)
-        _core.require_finite(rows, "X")
+        _core.require_finite(rows, "X", self.kernel.single)
         centres, W = self.centers_, self.weights_
         F = np.empty((len(rows), W.shape[1]))
 

@@ -44,7 +44,12 @@ class _SOG(StreamEstimator):
     def _resolve_kernel(self, X: Array) -> kernels.Kernel:
         bias = real("bias", self.bias, at_least=0, at_most=1e40)
         kernel = super()._resolve_kernel(X)
-        return kernel + kernels.Constant(bias * bias) if bias > 0 else kernel
+        if bias == 0:
+            return kernel
+        offset = kernels.Constant(bias * bias)
+        if isinstance(kernel, kernels.SinglePrecision):
+            return kernels.SinglePrecision(kernel.inner + offset)
+        return kernel + offset
 
     def _options(self, params: dict[str, Any]) -> dict[str, Any]:
         return {**super()._options(params), "loss": self._loss_part}

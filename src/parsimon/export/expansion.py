@@ -134,6 +134,8 @@ def _of_estimator(model: StreamEstimator) -> Expansion:
 
 def _of_parts(model: StreamEstimator | KernelExpansionRegressor, weights: Array, offset: Array) -> Expansion:
     kernel, centers = model.kernel_, model.centers_
+    if isinstance(kernel, kernels.SinglePrecision):
+        kernel = kernel.inner
     _require_known(kernel)
     if len(centers) == 0:
         # Zero is written as one centre without weight: neither C nor ONNX is fond of empty arrays.

@@ -1,0 +1,74 @@
+// Points in panels: appended and removed in any order they are what a list of rows would be, in double and in single precision.
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "check.hpp"
+#include "points.hpp"
+
+namespace {
+
+using namespace parsimon;
+
+using Rows = std::vector<std::vector<double>>;
+
+bool same(const Points& points, const Rows& rows, std::size_t d, bool single) {
+    if (points.size() != rows.size()) return false;
+    const simd::Panels panels = points.panels();
+    if (panels.points != rows.size() || panels.count != simd::padded(rows.size()) / simd::panel_width) return false;
+    if (!rows.empty() && (single ? panels.doubles || !panels.singles : panels.singles || !panels.doubles)) return false;
+    std::vector<double> point(points.depth()), features(d);
+    for (std::size_t j = 0; j < panels.count * simd::panel_width; ++j) {
+        const bool there = j < rows.size();
+        for (std::size_t f = 0; f < d; ++f)
+            if (panels.feature(j, f) != (there ? rows[j][f] : 0.0)) return false;
+        for (std::size_t e = 0; e < panels.n_extras; ++e)
+            if (panels.extras[simd::place(j, e, panels.n_extras)] != (there ? rows[j][d + e] : 0.0)) return false;
+        if (!there) continue;
+        points.copy(j, point.data());
+        points.features(j, features.data());
+        if (point != rows[j] || !std::equal(features.begin(), features.end(), rows[j].begin())) return false;
+        if (!points.equals(j, rows[j].data())) return false;
+        point[d - 1] += 1.0;
+        if (points.equals(j, point.data())) return false;
+    }
+    return true;
+}
+
+TEST(points_are_a_list_of_rows) {
+    std::mt19937 rng(3);
+    std::normal_distribution<double> normal;
+    for (const bool single : {false, true})
+        for (const std::size_t extras : {0u, 1u, 3u}) {
+            const std::size_t d = 5;
+            Points points(d, extras, single);
+            Rows rows;
+            for (int step = 0; step < 400; ++step) {
+                if (rows.empty() || rng() % 3) {
+                    std::vector<double> row(d + extras);
+                    for (double& v : row) v = normal(rng);  // what is beside the features is no float
+                    for (std::size_t f = 0; single && f < d; ++f) row[f] = static_cast<float>(row[f]);
+                    points.append(row.data());
+                    rows.push_back(row);
+                } else {
+                    std::vector<std::size_t> js;
+                    for (std::size_t j = 0; j < rows.size(); ++j)
+                        if (rng() % 8 == 0) js.push_back(j);
+                    if (js.empty() || rng() % 2) js = {rng() % rows.size()};
+                    points.remove(js.data(), js.size());
+                    for (std::size_t k = js.size(); k-- > 0;) rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(js[k]));
+                }
+                CHECK(same(points, rows, d, single));
+            }
+        }
+}
+
+TEST(single_precision_takes_half) {
+    Points doubles(100), singles(100, 0, true), with_extras(100, 2, true);
+    for (Points* points : {&doubles, &singles, &with_extras}) points->reserve(80);
+    CHECK(doubles.nbytes() == 80 * 100 * sizeof(double));
+    CHECK(singles.nbytes() == 80 * 100 * sizeof(float));
+    CHECK(with_extras.nbytes() == 80 * (100 * sizeof(float) + 2 * sizeof(double)));
+}
+
+}  // namespace
