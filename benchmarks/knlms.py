@@ -21,9 +21,9 @@ def numpy_knlms(centres, w, X, y):
         w += STEP / (h @ h) * error * h
 
 
-def filled(m, d, rng):
+def filled(m, d, rng, kernel="gaussian", gamma=GAMMA):
     """A model with exactly m centres, and a stream from which it admits no more."""
-    model = KNLMSRegressor(gamma=GAMMA, step_size=STEP, coherence=COHERENCE)
+    model = KNLMSRegressor(kernel, gamma=gamma, step_size=STEP, coherence=COHERENCE)
     model.learn_one(rng.normal(size=d), 0.0)
     while model.n_centers_ < m:
         model.learn_one(rng.normal(size=d) * 1.5, rng.normal())

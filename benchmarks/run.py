@@ -33,6 +33,7 @@ SECTIONS = (
     "stream_peers",
     "polk",
     "prediction",
+    "single",
     "batches",
     "roofline",
     "scaling",

@@ -44,6 +44,10 @@ def polynomial(g, c, p):
     return lambda X, Y: (g * (X[:, None] * Y[None]).sum(axis=-1) + c) ** p
 
 
+def single(formula):
+    return lambda X, Y: formula(*(points.astype(np.float32).astype(np.float64) for points in (X, Y)))
+
+
 #: name: (object, formula). Every generic test of a kernel runs over all of these.
 KERNELS = {
     "gaussian": (kernels.Gaussian(0.7), gaussian(0.7)),
@@ -70,6 +74,10 @@ KERNELS = {
             normalize(lambda A, B: normalize(polynomial(1.0, 1.0, 2))(A, B) + 0.5 * polynomial(1.0, 1.0, 3)(A, B))(X, Y)
             * gaussian(0.1)(X, Y)
         ),
+    ),
+    "single": (
+        kernels.SinglePrecision(kernels.Matern52(0.5) + kernels.Normalized(kernels.Polynomial(2))),
+        single(lambda X, Y: matern52(0.5)(X, Y) + normalize(polynomial(1.0, 1.0, 2))(X, Y)),
     ),
     "function": (
         kernels.Function(lambda x, y: float(np.exp(-0.7 * ((x - y) ** 2).sum()))),

@@ -40,6 +40,8 @@ OBJECTS = st.sampled_from(
         kernels.Polynomial(degree=7, gamma=0.1, offset=0.0),
         kernels.Linear(),
         kernels.Constant(1.0),
+        kernels.SinglePrecision(kernels.Matern52(0.3)),
+        kernels.SinglePrecision(kernels.Normalized(kernels.Polynomial(2)) + 1.0),
     ]
 )
 SMALL_STEPS = st.sampled_from([0.2, 0.5, 1.0, 1.9, 1e-3, 1e-300])

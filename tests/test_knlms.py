@@ -28,7 +28,7 @@ def test_trajectory_equals_the_oracle(name):
     model = KNLMSRegressor(kernel, step_size=0.3, coherence=mu0, ridge=0.01)
     ours = model.predict_then_learn(X, Y)
     assert 1 < model.n_centers_ < 2500
-    np.testing.assert_array_equal(model.centers_, centres)
+    np.testing.assert_array_equal(model.centers_, kernels.seen(kernel, centres))
     np.testing.assert_allclose(ours, predictions, rtol=0, atol=1e-10 * max(1, np.abs(predictions).max()))
     np.testing.assert_allclose(model.weights_, weights, rtol=0, atol=1e-10 * max(1, np.abs(weights).max()))
 
@@ -271,7 +271,7 @@ def test_weights_stay_finite(X, coherence, name):
     try:
         model.fit(X, y)
     except ValueError as error:
-        assert "k(x, x)" in str(error)  # refused: the kernel would overflow
+        assert "k(x, x)" in str(error) or "single precision" in str(error)  # refused: the kernel would overflow
         return
     assert np.isfinite(model.weights_).all()
     assert np.isfinite(model.predict(X)).all()

@@ -47,7 +47,6 @@ typedef float Singles __attribute__((vector_size(part_bytes / 2)));  // as many
 typedef std::uint64_t Bits __attribute__((vector_size(part_bytes)));
 #else
 using Part = double;
-using Singles = float;
 using Bits = std::uint64_t;
 #endif
 constexpr std::size_t parts = lanes * sizeof(double) / sizeof(Part);
@@ -66,13 +65,18 @@ PARSIMON_INLINE Part load(const double* p) {
     std::memcpy(&r, p, sizeof r);
     return r;
 }
+// GCC converts vectors of more than 16 bytes in halves: there the instruction is named.
 PARSIMON_INLINE Part load(const float* p) {
+#if defined(PARSIMON_VECTOR_EXTENSIONS) && defined(__AVX512F__)
+    return (Part)_mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(p));  // all: GCC 12 warns of the one without a mask
+#elif defined(PARSIMON_VECTOR_EXTENSIONS) && defined(__FMA__)
+    return (Part)_mm256_cvtps_pd(_mm_loadu_ps(p));
+#elif defined(PARSIMON_VECTOR_EXTENSIONS)
     Singles s;
     std::memcpy(&s, p, sizeof s);
-#ifdef PARSIMON_VECTOR_EXTENSIONS
     return __builtin_convertvector(s, Part);
 #else
-    return s;
+    return *p;
 #endif
 }
 PARSIMON_INLINE void store(double* p, Part a) { std::memcpy(p, &a, sizeof a); }

@@ -8,6 +8,8 @@ array([[0.3679, 1.    ]])
 Calling a kernel gives a block, ``diagonal`` gives k(x, x) for each row. A value depends on its two points alone: the block of several rows equals the
 blocks of the rows, bit for bit. Gaussian, Matern and rational quadratic kernels share the meaning of `gamma`: the others tend to
 ``Gaussian(gamma)`` as they become smoother.
+
+``SinglePrecision`` around any of them halves the memory of a model's centres.
 """
 
 from __future__ import annotations

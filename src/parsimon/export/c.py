@@ -58,7 +58,7 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
     no more than exp, sqrt and log1p, where the kernel or the probabilities ask for them, and macros can put others in their place (MODEL_EXP, MODEL_SQRT, MODEL_LOG1P); linear, polynomial
     and rational quadratic kernels (with a whole alpha up to 64) need nothing. Numbers are written in the fewest decimal digits that give them back exactly: hexadecimal ones are not C++ before 2017.
 
-    NaN and infinity, which `predict` refuses, are not looked for.
+    NaN and infinity, which `predict` refuses, are not looked for. Inputs are not rounded, as they are by a kernel in `SinglePrecision`: that changes f by some 1e-7 of its size.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def to_libsvm(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     - more: LIBSVM votes over pairs, and for a pair takes the support vectors of its two classes alone. So each class a gets all centres as support vectors of its own, with the coefficients w_a against
       classes after it and -w_a against those before: the decision of each pair is f_a - f_b, and the class of the largest f wins all its pairs. The file holds C times the centres.
 
-    Probabilities do not go with it. Features are numbered from 1, zeros are left out.
+    Probabilities do not go with it. Features are numbered from 1, zeros are left out. Inputs are not rounded, as they are by a kernel in `SinglePrecision`: that changes f by some 1e-7 of its size.
 
     A scaling of the inputs in a Pipeline is folded in where that is exact: with the linear kernel always, with a polynomial one where there is no shift, with the Gaussian where all columns have one factor. Else scale
     the data before LIBSVM sees it, and export the last step.

@@ -53,7 +53,8 @@ def to_onnx(
     - classifiers: "label" (n,), and "probabilities" (n, C) if the loss has them, else "scores" (n, C), which are f, column by column as `classes_`. Integer labels are int64, and strings,
       booleans and floats (double) are what they are.
 
-    Inputs, outputs and all that lies between are of type `dtype`. NaN and infinity, which `predict` refuses, are not looked for.
+    Inputs, outputs and all that lies between are of type `dtype`. NaN and infinity, which `predict` refuses, are not looked for. Inputs are not rounded, as they are by a kernel in
+    `SinglePrecision`: in float64 that changes f by some 1e-7 of its size.
 
     Squared distances are taken as ||x||^2 - 2 x'd + ||d||^2 about the mean of the centres, which costs (||x||^2 + ||d||^2) gamma times the rounding unit: about 1e-15 in double and 1e-6 in single precision
     for standardised columns and common widths. The Laplacian kernel takes the features one after the other. So whatever the kernel, the memory needed is a few arrays (n, m) and (n, d).
