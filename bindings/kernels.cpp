@@ -114,7 +114,8 @@ public:
     }
     // Rows first..last-1 up to column last-1, to the same place of K (n, n).
     void fill(std::size_t first, std::size_t last, const nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& K) const {
-        if (last > n_ || K.shape(0) != n_ || K.shape(1) != n_) throw nb::value_error("the Gram matrix has a row for each point");
+        if (first > last || last > n_ || K.shape(0) != n_ || K.shape(1) != n_)
+            throw nb::value_error("the Gram matrix has a row for each point");
         double* out = K.data() + first * n_;
         nb::gil_scoped_release release;
         simd::Panels before = panels_.panels();

@@ -25,8 +25,8 @@ void require_finite(const double* x, std::size_t n, std::size_t d, const char* w
     for (std::size_t i = 0; i < n * d; ++i) {
         if (std::fabs(x[i]) <= largest) continue;
         if (!std::isfinite(x[i])) refuse(what, " contains ", kind_of_number(x[i]), " at row ", i / d, ", column ", i % d);
-        refuse(what, " contains ", x[i], " at row ", i / d, ", column ", i % d, ", beyond the range of single precision (",
-               std::numeric_limits<float>::max(), "): scale the columns of X");
+        refuse(what, " contains ", x[i], " at row ", i / d, ", column ", i % d,
+               ", beyond the range of single precision (3.4028235e38): scale the columns");
     }
 }
 

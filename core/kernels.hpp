@@ -7,7 +7,7 @@
 // - A kernel may round the features of points to single precision (`single`), in `annotate`: every point, sample or centre, is annotated
 //   before anything else is done with it. Such points are stored as floats; all that is computed is computed in double.
 // - Points handed in are finite, and within the range of floats where they are rounded to such. Values may overflow: callers bound the
-// diagonal, which by Cauchy-Schwarz bounds every other value.
+//   diagonal, which by Cauchy-Schwarz bounds every other value.
 #pragma once
 
 #include <cmath>

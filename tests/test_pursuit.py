@@ -1,9 +1,13 @@
 """Matching pursuit by matrix products removes what the dictionary removes one centre at a time."""
 
+import copy
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
+import threadpoolctl
 
-from parsimon import _core, _pursuit, kernels
+from parsimon import KernelExpansionRegressor, _core, _pursuit, kernels
 
 
 def function(n, d, seed, outputs=2):
@@ -159,3 +163,30 @@ def test_arrays_of_different_sizes_are_refused():
         _core.remove_cheapest(P, np.ones((1, 2)), ones, ones, np.zeros(3, dtype=bool), np.zeros((1, 3)), 1, 0.0, 0.0)
     with pytest.raises(ValueError, match="a row for each point"):
         _core.Gram(kernels.Gaussian(1.0).core(), P).fill(0, 4, P)
+
+
+def test_an_allowance_is_spent_once(monkeypatch):
+    # Isolated centres, and two so near that the explicit inverse has lost its digits after a block: what left in it counts.
+    monkeypatch.setattr(_pursuit, "BLOCK", 16)
+    apart, height = 2e-3, 0.05
+    X = 6.0 * np.stack(np.meshgrid(np.arange(14.0), np.arange(14.0)), -1).reshape(-1, 2)
+    X = np.concatenate([X, X[-1:] + np.array([apart, 0.0])])
+    w = np.concatenate([np.full(15, 0.1), np.full(35, 0.12), np.full(146, 10.0), [height / apart]])
+    w[-2] -= height / apart
+    model = KernelExpansionRegressor(kernels.Gaussian(1.0), X, w)
+    assert 0.4 < model.compress(tolerance=np.sqrt(0.2)).distance <= np.sqrt(0.2)
+
+
+def test_merging_is_the_same_in_other_threads_and_side_by_side():
+    X, W = function(900, 6, 3)
+    whole = KernelExpansionRegressor(kernels.Gaussian(2.0), X, W[:, 0])
+    models = [copy.deepcopy(whole) for _ in range(4)]
+    before = [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+    first = models[0].compress(300)
+    with ThreadPoolExecutor(3) as pool:
+        done = list(pool.map(lambda model, n: model.compress(300, n_jobs=n), models[1:], (None, 3, 1000)))
+    assert {result.distance for result in done} == {first.distance}
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.weights, models[0].weights)
+    after = [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+    assert after == before

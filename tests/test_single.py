@@ -144,7 +144,7 @@ def test_values_beyond_the_range_are_refused(model):
     before = test_state.look(single, X), state(single)
     bad = X.copy()
     bad[7, 1] = -1e39
-    message = r"X contains -1e\+39 at row 7, column 1, beyond the range of single precision \(3.40282e\+38\)"
+    message = r"X contains -1e\+39 at row 7, column 1, beyond the range of single precision \(3.4028235e38\)"
     with pytest.raises(ValueError, match=message):
         test_state.learn(single, bad, y)
     for name in ("predict", "decision_function", "transform", "predict_then_learn"):

@@ -21,14 +21,20 @@ LABEL_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "O
 
 
 def _values(part: Any) -> tuple[Any, ...]:
-    return tuple(getattr(part, name) for name in part.__dataclass_fields__)
+    return tuple(getattr(part, name) for name in _names(part))
+
+
+def _names(part: Any) -> tuple[str, ...]:
+    """Return the names of the fields, without those of the class."""
+    names: tuple[str, ...] = type(part).__match_args__
+    return names
 
 
 class _Frozen:
     """What a frozen dataclass has, written once."""
 
     def __repr__(self: Any) -> str:
-        values = zip(self.__dataclass_fields__, _values(self), strict=True)
+        values = zip(_names(self), _values(self), strict=True)
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in values)})"
 
     def __eq__(self, other: object) -> bool:
@@ -38,7 +44,7 @@ class _Frozen:
         return hash((type(self), _values(self)))
 
     def __setattr__(self: Any, name: str, value: Any) -> None:
-        if name in self.__dict__ or name not in self.__dataclass_fields__:
+        if name in self.__dict__ or name not in _names(self):
             raise FrozenInstanceError(f"cannot assign to field {name!r}")
         object.__setattr__(self, name, value)
 

@@ -178,9 +178,9 @@ def pursue(
 def _prune(S: Array, W: Array, most: int, allowance: float, threads: int) -> tuple[Indices, float, bool]:
     """Return which centres are left, what the others took, and whether that is all; if not, the inverse has lost its digits."""
     P = _gram_of_columns(S, threads)
-    W, left, gone, total = np.ascontiguousarray(W.T), np.arange(len(P)), np.zeros(len(P), dtype=bool), 0.0
+    W, left, gone, total = np.array(W.T, order="C"), np.arange(len(P)), np.zeros(len(P), dtype=bool), 0.0
     before, diagonal = np.diag(P).copy(), np.diag(P).copy()
-    rooms = [np.empty(PANEL * len(P)) for _ in range(threads)]
+    rooms = [np.empty(PANEL * len(P)) for _ in range(min(threads, -(-len(P) // PANEL)))]
     while True:
         U = np.empty((min(BLOCK, len(P)), len(P)))
         n, spent, done, lost = _core.remove_cheapest(P, W, diagonal, before, gone, U, most, allowance, LOST)

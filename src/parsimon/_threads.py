@@ -11,12 +11,15 @@ from parsimon._parts import whole
 
 __all__ = ["count", "each"]
 
+#: Threads that may be asked for.
+MOST = 1024
+
 
 def count(n_jobs: int | None) -> int:
     """Return how many threads are meant: None is 1, -1 is one for each core that this process may use, -2 one less."""
     if n_jobs is None:
         return 1
-    n = whole("n_jobs", n_jobs, at_least=-(2**31), at_most=2**31)
+    n = whole("n_jobs", n_jobs, at_least=-MOST, at_most=MOST)
     if n == 0:
         raise ValueError("n_jobs must be a number of threads, or -1 for one for each core, got 0")
     return n if n > 0 else max(_cores() + 1 + n, 1)

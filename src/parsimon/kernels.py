@@ -404,11 +404,11 @@ def named(kernel: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def seen(kernel: Any, X: Array) -> Array:
+def seen(kernel: Any, X: Array, what: str = "X") -> Array:
     """Return X (n, d) as a kernel sees it: rounded, if that is to single precision."""
     if not isinstance(kernel, SinglePrecision):
         return X
-    _core.require_finite(X, "X", True)
+    _core.require_finite(X, what, True)
     return X.astype(np.float32).astype(np.float64)
 
 

@@ -13,6 +13,7 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -36,12 +37,38 @@ Array = NDArray[np.float64]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class _OneThread:
+    """Lets matrix products compute with one thread each: they round differently with their number, and a merge is the same wherever it is done. What several threads do is cut up by us.
+
+    The number is the process's: the first merge sets it, and the last one that is under way puts it back. (Where another thread holds a limit of its own, that one stays.)
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside = Lock(), 0
+        self._limits: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limits = threadpool_limits(limits=1, user_api="blas")
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limits.restore_original_limits()
+
+
+_one_thread = _OneThread()
+
+
 def one_thread(function: F) -> F:
-    """Let matrix products compute with one thread each: they round differently with their number, and a merge is the same wherever it is done. What several threads do is cut up by us."""
+    """Let a function compute so."""
 
     @wraps(function)
     def limited(*args: Any, **kwargs: Any) -> Any:
-        with threadpool_limits(limits=1, user_api="blas"):
+        with _one_thread:
             return function(*args, **kwargs)
 
     return limited  # type: ignore[return-value]

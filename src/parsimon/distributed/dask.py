@@ -60,16 +60,16 @@ class Cluster:
         self._client = client
         self._name = uuid4().hex  # nothing of another call is taken for ours
         self._count = count()
-        self._rows: list[tuple[Any, Any]] | None = (
-            None  # that were in memory here, and the workers that they were brought to
-        )
-        self._at: list[str] = []
+        # Rows that were in memory here, and the workers at which each shard of them is, or soon will be.
+        self._rows: list[tuple[Any, Any]] | None = None
+        self._at: list[Sequence[str]] = []
         self._shards: list[Any]
         self._sizes: list[int]
         if target is None and not _is_lazy(shards):
             self._rows = checked_all(shards)
-            self._bring(list(client.ncores()))
             self._sizes = [len(X) for X, _ in self._rows]
+            self._shards, self._at = [None] * len(self._rows), [()] * len(self._rows)
+            self._bring(list(client.ncores()))
             return
         self._shards = client.compute(_blocks(shards, target))
         if not self._shards:
@@ -98,14 +98,14 @@ class Cluster:
         if all(first == last for first, last in spans):
             return start, 0
         given, whole = self._submit(_same, start), at_once(start)
-        workers = list(self._client.ncores())
-        if self._rows is not None and not set(self._at) & set(workers):
-            self._bring(workers)
+        workers = self._workers()
+        if self._rows is not None:
+            self._bring(list(workers))
         homes = self._homes()
         last = self._merged(given, spans, homes, whole=whole)
-        pinned = {worker for home in homes for worker in home}
+        pinned = {(worker, workers.get(worker)) for home in homes for worker in home}
         while not _done(last):
-            if pinned and not pinned & self._client.ncores().keys():
+            if pinned and not pinned & set(self._workers().items()):
                 # All workers are lost, and pinned tasks that find no worker at all do not go to those that come later.
                 pinned = set()
                 if self._rows is not None:
@@ -132,15 +132,24 @@ class Cluster:
 
         return in_pairs(parts, each)
 
+    def _workers(self) -> dict[str, str]:
+        """Return the addresses of the workers, and for each what tells it from another that is started in its place."""
+        found: dict[str, dict[str, Any]] = self._client.scheduler_info(n_workers=-1)["workers"]
+        return {address: worker["local_directory"] for address, worker in found.items()}
+
     def _bring(self, workers: list[str]) -> None:
-        """Bring rows that are in memory here to these workers, neighbours to the same one; without any, wherever there is room."""
-        rows, self._at = self._rows or [], workers
-        self._shards = [self._submit(_same, r, **_pin(_share(workers, i, len(rows)))) for i, r in enumerate(rows)]
+        """Bring rows that are in memory here to these workers, neighbours to the same one, as far as they are not there; without any, wherever there is room."""
+        before = list(dict.fromkeys(worker for home in self._at for worker in home))
+        workers = sorted(workers, key=lambda worker: before.index(worker) if worker in before else len(before))
+        for i, rows in enumerate(self._rows or ()):
+            home = _share(workers, i, len(self._shards))
+            if home != self._at[i] or not home:
+                self._shards[i], self._at[i] = self._submit(_same, rows, **_pin(home)), home
 
     def _homes(self) -> list[Sequence[str]]:
         """Return the workers that have each shard, or soon will."""
         if self._rows is not None:
-            return [_share(self._at, i, len(self._rows)) for i in range(len(self._rows))]
+            return self._at
         found = self._client.who_has(self._shards)
         return [found[shard.key] for shard in self._shards]
 

@@ -210,7 +210,8 @@ def _prepared(estimator: StreamEstimator, work: Engine) -> Any:
     model = clone(estimator)
     X = np.ascontiguousarray(work.head(1000)[0], dtype=np.float64)
     first = next(i for i, n in enumerate(work.sizes) if n)
-    _core.require_finite(X, f"shard {first}: X")  # before the kernel's width is measured on it
+    single = isinstance(model.kernel, kernels.SinglePrecision)
+    _core.require_finite(X, f"shard {first}: X", single)  # before the kernel's width is measured on it
     model.kernel, model.gamma = kernels.resolve(model.kernel, model.gamma, X), "scale"
     return model
 

@@ -35,7 +35,7 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
     @property
     def centers_(self) -> Array:
         """The centres, (m, d)."""
-        return kernels.seen(self.kernel, np.ascontiguousarray(self.centers, dtype=np.float64))
+        return kernels.seen(self.kernel, np.ascontiguousarray(self.centers, dtype=np.float64), "centers")
 
     @property
     def weights_(self) -> Array:
@@ -77,9 +77,13 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
 
     def _evaluate(self, X: ArrayLike, n_jobs: int | None = None) -> Array:
         """Return f (n, C)."""
+        if not isinstance(self.kernel, kernels.Kernel):
+            raise TypeError(f"kernel must be an object of parsimon.kernels, got {self.kernel!r}")
         rows = points(self, X, reset=False)
         _core.require_finite(rows, "X", self.kernel.single)
         centres, W = self.centers_, self.weights_
+        if np.shape(self.intercept) not in ((), (1,), W.shape[1:]):
+            raise ValueError(f"intercept must be a number or have shape {W.shape[1:]}, got {np.shape(self.intercept)}")
         F = np.empty((len(rows), W.shape[1]))
 
         def evaluate(first: int, last: int) -> None:
