@@ -32,13 +32,13 @@ class Bar:
             return "not measured"
         return "held" if (self.seen >= self.bound if self.at_least else self.seen <= self.bound) else "**not held**"
 
-    def row(self):
+    def row(self, *, judged):
         seen = "" if self.seen is None else f"{self.seen:.3g}{self.unit}"
         return [
             self.what,
             f"{'>=' if self.at_least else '<='} {self.bound:g}{self.unit}",
             f"{seen} {self.note}".strip(),
-            self.held,
+            self.held if judged else "",
         ]
 
 
@@ -152,7 +152,8 @@ def cpu_seconds(function):
 
 
 def markdown(header, rows):
-    return "\n".join(["| " + " | ".join(r) + " |" for r in [header, ["---:"] * len(header), *rows]])
+    lines = [header, ["---:"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
 def slope(x, y):

@@ -30,6 +30,8 @@ from common import HERE, Times, markdown
 ROOT = HERE.parent
 #: Beyond these a change is called one: of counts (a large one, by itself, is slower), and of times, which must exceed their spread besides.
 COUNT, MUCH, TIME = 0.01, 0.05, 0.1
+#: A time so much longer, beyond its spread, is slower whatever was counted.
+FAR = 0.25
 
 
 def quietly(*command, **options):
@@ -106,9 +108,11 @@ def apart(before, after):
 
 
 def verdict(count_change, time_change):
-    """What is to be said of it. A count that has hardly changed clears a time that has; one that has changed a little is only told."""
+    """What is to be said of it. A count that has hardly changed clears a time that has, unless that is far longer; one that has changed a little is only told."""
     if count_change is None:
         return "**slower**" if time_change > 0 else "faster" if time_change < 0 else ""
+    if time_change > FAR:  # whatever the instructions: memory that is not there, or not near
+        return "the same work, **slower**" if abs(count_change) <= COUNT else "**slower**"
     if abs(count_change) <= COUNT:
         return f"the same work, {'longer' if time_change > 0 else 'shorter'}" if time_change else ""
     if count_change < 0:

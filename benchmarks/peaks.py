@@ -55,44 +55,34 @@ def vector_exp(loops, n=4096, rounds=5):
     """Exponentials a second, in the first cache: the compiler's vector mathematics or NumPy's, whichever is faster; and which that was."""
     x, y, turns = aligned(n), aligned(n), 100
     x[:] = np.random.default_rng(0).uniform(-20, 0, size=n)
-    rates = {
-        "NumPy": n * turns / min(cpu_seconds(lambda: [np.exp(x, out=y) for _ in range(turns)]) for _ in range(rounds))
+    tasks = {
+        "NumPy": lambda: [np.exp(x, out=y) for _ in range(turns)],
+        "C++": lambda: loops.exponentials(doubles(x), doubles(y), n, turns),
     }
-    if loops is not None:
-        taken = min(cpu_seconds(lambda: loops.exponentials(doubles(x), doubles(y), n, turns)) for _ in range(rounds))
-        rates["C++"] = n * turns / taken
+    rates = {name: n * turns / min(cpu_seconds(task) for _ in range(rounds)) for name, task in tasks.items()}
     best = max(rates, key=rates.get)
     return rates[best], best
 
 
 def measure(folder, quick):
-    """All peaks. Without a compiler the memory is measured with NumPy, which needs two passes for a triad."""
+    """All peaks, or None and the reason: without compiled loops they would be those of NumPy's passes over memory, and far too low."""
     rounds, work = (2, 2e7) if quick else (5, 2e8)  # the first touches the memory, and is never the best
-    loops, _ = library(folder)
+    loops, reason = library(folder)
+    if loops is None:
+        return None, reason
     bandwidth, reading = {}, {}
     for size in SIZES:
         n = size // 8 // 3
         a, b, c = aligned(n), aligned(n), aligned(n)
         whole, turns = aligned(size // 8), max(1, int(work / size))
-        if loops is not None:
 
-            def move(a=a, b=b, c=c, n=n, turns=turns):
-                loops.triad(doubles(a), doubles(b), doubles(c), 0.5, n, turns)
+        def move(a=a, b=b, c=c, n=n, turns=turns):
+            loops.triad(doubles(a), doubles(b), doubles(c), 0.5, n, turns)
 
-            def read(whole=whole, turns=turns):
-                loops.read_array(doubles(whole), len(whole), turns)
-        else:
-
-            def move(a=a, b=b, c=c, turns=turns):
-                for _ in range(turns):
-                    np.multiply(c, 0.5, out=a)
-                    np.add(a, b, out=a)
-
-            def read(whole=whole, turns=turns):
-                for _ in range(turns):
-                    whole.sum()
+        def read(whole=whole, turns=turns):
+            loops.read_array(doubles(whole), len(whole), turns)
 
         bandwidth[size] = 24.0 * n * turns / min(cpu_seconds(move) for _ in range(rounds))
         reading[size] = 8.0 * len(whole) * turns / min(cpu_seconds(read) for _ in range(rounds))
     rate, by = vector_exp(loops)
-    return Peaks(dgemm(rounds=rounds), rate, by, bandwidth, reading)
+    return Peaks(dgemm(rounds=rounds), rate, by, bandwidth, reading), ""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import importlib.util
 import subprocess
 import sys
 import tarfile
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import ModuleType
 
 from common import HERE, build
 
@@ -23,7 +26,7 @@ class Peer:
     requirement: str
     module: str
     options: tuple[str, ...] = ()
-    advice: str = ""
+    unneeded: tuple[str, ...] = ()
     reason: str = field(default="", init=False)
 
     @property
@@ -33,10 +36,22 @@ class Peer:
     def load(self):
         """The module, or None, with the reason kept."""
         try:
-            return importlib.import_module(self.module)
+            with self._stand_ins():
+                return importlib.import_module(self.module)
         except ImportError as error:
-            self.reason = self.reason or f"{error}{self.advice}"
+            self.reason = self.reason or str(error)
             return None
+
+    @contextmanager
+    def _stand_ins(self):
+        """Let empty modules stand for those that it imports and does not need, where they are missing."""
+        missing = [name for name in self.unneeded if importlib.util.find_spec(name) is None]
+        sys.modules.update({name: ModuleType(name) for name in missing})
+        try:
+            yield
+        finally:
+            for name in missing:
+                del sys.modules[name]
 
     def install(self):
         """Ask pip for it, unless it is there."""
@@ -57,9 +72,7 @@ SKLEARN = Peer("scikit-learn", "scikit-learn>=1.6", "sklearn")
 RIVER = Peer("River", "river>=0.26", "river")
 LIBSVM = Peer("LIBSVM", "libsvm-official>=3.3", "libsvm.svmutil")
 # Without what it depends on: NumPy is here, and torch is gigabytes that only one of its kernels uses, but all of it imports.
-KRLS = Peer(
-    "krls", "krls>=0.0.4", "krls.krls", ("--no-deps",), "; `pip install torch` and run again to have it measured"
-)
+KRLS = Peer("krls", "krls>=0.0.4", "krls.krls", ("--no-deps",), ("torch",))
 ON_PYPI = [SKLEARN, RIVER, LIBSVM, KRLS]
 #: What has no package here, and why.
 ELSEWHERE = {

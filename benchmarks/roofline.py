@@ -22,7 +22,10 @@ def machine(found):
 
 def section(context):
     context.say("the machine's peaks")
-    found = peaks.measure(context.folder, context.quick)
+    found, reason = peaks.measure(context.folder, context.quick)
+    title = "Roofline: how close to what the machine allows"
+    if found is None:
+        return Section(title, f"Not measured: {reason}.\n")
     rows, rounds = [], context.rounds(7)
 
     def add(name, m, d, C, need, times):
@@ -67,4 +70,4 @@ C is the number of atoms, and the code is counted as one product with the atoms 
 
 {markdown(header, rows)}
 """
-    return Section("Roofline: how close to what the machine allows", text)
+    return Section(title, text)

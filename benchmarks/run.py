@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -21,6 +23,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is loaded: one thread f
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["MKL_NUM_THREADS"] = "1"
 
+import numpy as np
 import peers
 from common import HERE, Context, Section, markdown, processor
 
@@ -62,13 +65,46 @@ def run(names, context):
     return done
 
 
-def report(sections, peer_rows, seconds):
+def tree():
+    """The commit that is measured, and whether the files are those of it."""
+    git = ["git", "-C", str(HERE.parent)]
+    commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    if commit.returncode:
+        return "no commit"
+    ours = ["core", "bindings", "src", "CMakeLists.txt"]
+    changed = subprocess.run([*git, "status", "--porcelain", "--", *ours], capture_output=True, text=True, check=False)
+    return f"commit {commit.stdout.strip()}{' with changes' if changed.stdout else ''}"
+
+
+def blas():
+    found = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    return f"{found['name']} {found['version']}"
+
+
+def compiler():
+    path = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    if path is None:
+        return "no C++ compiler"
+    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+    return said.splitlines()[0] if said else path
+
+
+def load():
+    """How many processes wanted a processor in the last quarter of an hour, on average."""
+    return f"{os.getloadavg()[2]:.1f} of {os.cpu_count()} processors" if hasattr(os, "getloadavg") else "not known"
+
+
+def report(sections, peer_rows, seconds, quick):
     bars = [bar for section in sections for bar in section.bars]
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
     machine = f"{processor()}, {platform.system()} {platform.machine()}, core loops `{_core.instruction_set()}`"
-    parts = [HEAD, f"{machine}. parsimon {parsimon.__version__}, Python {platform.python_version()}, {packages}.\n"]
+    versions = f"parsimon {parsimon.__version__} ({tree()}), Python {platform.python_version()}, {packages}, {blas()}, {compiler()}"
+    busy = f"{time.strftime('%Y-%m-%d')}, a load of {load()} at the end, of which this run is 1."
+    parts = [HEAD, f"{machine}. {versions}. {busy}\n"]
     if bars:
-        parts += ["## Bars\n", markdown(["bar", "bound", "seen", ""], [bar.row() for bar in bars]), ""]
+        parts += ["## Bars\n", markdown(["bar", "bound", "seen", ""], [bar.row(judged=not quick) for bar in bars]), ""]
+    if quick:
+        parts += ["One round of small sizes: a smoke test, which says nothing about speed.\n"]
     parts += [f"## {section.title}\n\n{section.text}" for section in sections]
     parts += ["## Peers\n", markdown(["peer", "version"], peer_rows), f"\nThe run took {seconds / 60:.0f} minutes.\n"]
     return "\n".join(parts)
@@ -86,6 +122,13 @@ def main():
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     names = options.only or SECTIONS
     output = options.output or (None if options.quick or options.only else HERE)
+    if options.data_dir and not (Path(options.data_dir) / "mnist.npz").is_file():
+        parser.error(f"there is no mnist.npz in {options.data_dir}")
+    if output:
+        try:
+            output.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            parser.error(f"--output: {error}")
     if options.install:
         for peer in peers.ON_PYPI:
             peer.install()
@@ -95,12 +138,14 @@ def main():
         if "krls_dlib" in names:
             context.dlib = peers.dlib(folder, options.install)
         sections = run(names, context)
-    text = report(list(sections.values()), peers.rows(context.dlib), time.perf_counter() - start)
+    text = report(list(sections.values()), peers.rows(context.dlib), time.perf_counter() - start, options.quick)
     print(text)
-    if output:
-        output.mkdir(parents=True, exist_ok=True)
+    failed = [name for name, section in sections.items() if section.text.startswith("**Failed**")]
+    if failed:
+        print(f"Failed: {', '.join(failed)}. Nothing is written.")
+    elif output:
         (output / "RESULTS.md").write_text(text)
-    return any(section.text.startswith("**Failed**") for section in sections.values())
+    return bool(failed)
 
 
 if __name__ == "__main__":

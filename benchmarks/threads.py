@@ -1,8 +1,8 @@
-"""Two threads that train two models, beside one thread that trains both: learning holds no lock of Python's.
+"""Two threads that train two models, beside one thread that trains both: learning holds no lock of Python's. And what `n_jobs=2` brings to predictions and merges.
 
     python benchmarks/threads.py
 
-Prints a table of the best of five; the ratio of the two times should be at most 0.65 where there are two free cores.
+Prints tables of the best of five; the ratio of the two times should be at most 0.65 where there are two free cores.
 """
 
 from __future__ import annotations
@@ -45,6 +45,20 @@ def ratio(model, X, y):
     return best
 
 
+def shared():
+    """Rows of what one model does with one thread and with two."""
+    rng, m = np.random.default_rng(0), 1500
+    model = parsimon.POLKRegressor(gamma=0.01, budget=m, parsimony=0.0, batch_size=32)
+    parts = [copy.deepcopy(model).partial_fit(rng.normal(size=(m, 100)), rng.normal(size=m)) for _ in range(2)]
+    X = rng.normal(size=(20_000, 100))
+    for name, run in (
+        (f"predict, {len(X):,} rows, {m} centres", lambda n: parts[0].predict(X, n_jobs=n)),
+        (f"merge, {2 * m} centres to {m}", lambda n: parsimon.merge(parts, n_jobs=n)),
+    ):
+        one, two = (min(seconds(lambda n=n, run=run: run(n)) for _ in range(REPEATS)) for n in (1, 2))
+        yield [name, f"{one:.3f}", f"{two:.3f}", f"{two / one:.2f}", "yes" if two <= BAR * one else "no"]
+
+
 def main():
     rows = []
     for model, n in TASKS:
@@ -66,6 +80,7 @@ def main():
         f"\n{processor()}, {len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()} cores\n"
     )
     print(markdown(["model", "one after the other, s", "two threads, s", "ratio", f"at most {BAR}"], rows))
+    print("\n" + markdown(["", "n_jobs=1, s", "n_jobs=2, s", "ratio", f"at most {BAR}"], list(shared())))
 
 
 if __name__ == "__main__":
