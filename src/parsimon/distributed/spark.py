@@ -2,7 +2,7 @@
 
     result = distributed.fit(model, frame, engine="spark", target="y", features=["x1", "x2"])
 
-A round is one Spark job: each partition learns its rows and sends one model back, and the driver merges them, in pairs as every engine does. There, because models are small (a budget's worth of
+A round is one Spark job: each partition learns its rows and sends one model back, and the driver merges them, in pairs as every engine does, with the cores of its machine. There, because models are small (a budget's worth of
 centres). What a task does depends on nothing but the model it is given and its rows, so that Spark may run it again.
 """
 
