@@ -108,14 +108,18 @@ def race(tasks, rounds):
     return {name: Times(np.array(values)) for name, values in taken.items()}
 
 
+def compiler():
+    """The C++ compiler, or None."""
+    return shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+
+
 def build(source, folder, *flags):
     """Compile a C++ file into a shared library for this very machine. Returns it, or the reason why not."""
-    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
+    if compiler() is None:
         return None, "no C++ compiler"
     library = Path(folder) / (Path(source).stem + ".so")
     command = [
-        compiler,
+        compiler(),
         "-O3",
         "-march=native",
         "-std=c++20",

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from common import HERE, Times, markdown
+from common import HERE, Times, compiler, markdown
 
 ROOT = HERE.parent
 #: Beyond these a change is called one: of counts (a large one, by itself, is slower), and of times, which must exceed their spread besides.
@@ -75,8 +75,7 @@ def build(name, tree, folder):
     places = quietly(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").stdout.strip()
     (Path(places) / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     driver = folder / "driver"
-    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
-    command = [compiler, "-O2", "-std=c++20", f"-I{tree / 'core'}", HERE / "compare_driver.cpp", native / "libcore.a"]
+    command = [compiler(), "-O2", "-std=c++20", f"-I{tree / 'core'}", HERE / "compare_driver.cpp", native / "libcore.a"]
     done = subprocess.run([*map(str, command), "-o", str(driver)], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return Side(name, python, driver)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,7 +24,7 @@ os.environ["MKL_NUM_THREADS"] = "1"
 
 import numpy as np
 import peers
-from common import HERE, Context, Section, markdown, processor
+from common import HERE, Context, Section, compiler, markdown, processor
 
 import parsimon
 from parsimon import _core
@@ -81,8 +80,8 @@ def blas():
     return f"{found['name']} {found['version']}"
 
 
-def compiler():
-    path = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+def compiled_by():
+    path = compiler()
     if path is None:
         return "no C++ compiler"
     said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
@@ -98,7 +97,7 @@ def report(sections, peer_rows, seconds, quick):
     bars = [bar for section in sections for bar in section.bars]
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
     machine = f"{processor()}, {platform.system()} {platform.machine()}, core loops `{_core.instruction_set()}`"
-    versions = f"parsimon {parsimon.__version__} ({tree()}), Python {platform.python_version()}, {packages}, {blas()}, {compiler()}"
+    versions = f"parsimon {parsimon.__version__} ({tree()}), Python {platform.python_version()}, {packages}, {blas()}, {compiled_by()}"
     busy = f"{time.strftime('%Y-%m-%d')}, a load of {load()} at the end, of which this run is 1."
     parts = [HEAD, f"{machine}. {versions}. {busy}\n"]
     if bars:

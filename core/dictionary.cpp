@@ -354,14 +354,6 @@ double Dictionary::project_out(std::size_t j) {
     return cost;
 }
 
-void Dictionary::sum_squares(double* squares) const {
-    std::fill_n(squares, size_, 0.0);
-    for (std::size_t c = 0; c < n_outputs_; ++c) {
-        const double* w = weights(c);
-        for (std::size_t j = 0; j < size_; ++j) squares[j] += w[j] * w[j];
-    }
-}
-
 double Dictionary::prune(double allowance, std::size_t budget) {
     double spent = 0.0;
     auto work = scratch_.take(size_);
@@ -375,8 +367,9 @@ bool Dictionary::prune_together(double& allowance, std::size_t budget, double* s
     constexpr std::size_t most = TriangularFactor::most_at_once;
     const std::size_t m = size_, stride = simd::padded(m);
     const double* inverse = factor_.diagonal();
-    sum_squares(squares);
-    std::size_t candidates[most], count = 0, within = 0;  // the cheapest, in rising order of cost; how many the allowance would pay for
+    sum_squares(weights_.data(), n_outputs_, capacity_, m, squares);
+    std::size_t candidates[most] = {}, count = 0,
+                within = 0;  // the cheapest, in rising order of cost; how many the allowance would pay for
     const auto cost = [&](std::size_t j) { return squares[j] / inverse[j]; };
     for (std::size_t j = 0; j < m; ++j) {
         within += cost(j) <= allowance;
@@ -429,7 +422,7 @@ bool Dictionary::prune_together(double& allowance, std::size_t budget, double* s
             simd::loops().axpy(-w[best] / n[best], n, w, m);
             w[best] = 0.0;
         }
-        sum_squares(squares);
+        sum_squares(weights_.data(), n_outputs_, capacity_, m, squares);
         removed[n_removed] = best;
         order[n_removed++] = place;
         if (!sound) break;

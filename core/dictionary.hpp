@@ -23,6 +23,7 @@
 
 #include "factor.hpp"
 #include "kernels.hpp"
+#include "squares.hpp"
 
 namespace parsimon {
 
@@ -208,7 +209,6 @@ private:
     void forget(std::size_t j, const double* n);        // tells the aligned, closes the gap everywhere but in the factor
     void close_gaps(const std::size_t* js, std::size_t count);
     bool prune_together(double& allowance, std::size_t budget, double* squares, double& spent);
-    void sum_squares(double* squares) const;  // of the weights of each centre
     const double* column_from_carry(std::size_t j);
     void append_neighbour(const Look& look);
     void remove_neighbour(std::size_t j);
@@ -235,11 +235,7 @@ std::size_t Dictionary::least(Cost&& cost) const {
     double lowest = std::numeric_limits<double>::infinity(), squares[piece];
     for (std::size_t first = 0; first < size_; first += piece) {
         const std::size_t n = std::min(piece, size_ - first);
-        std::fill_n(squares, n, 0.0);
-        for (std::size_t c = 0; c < n_outputs_; ++c) {
-            const double* w = weights(c) + first;
-            for (std::size_t i = 0; i < n; ++i) squares[i] += w[i] * w[i];
-        }
+        sum_squares(weights_.data() + first, n_outputs_, capacity_, n, squares);
         for (std::size_t i = 0; i < n; ++i) {
             const double found = cost(first + i, squares[i]);
             if (found < lowest) {

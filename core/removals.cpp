@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "simd/loops.hpp"
+#include "squares.hpp"
 
 namespace parsimon {
 namespace {
@@ -21,14 +22,6 @@ void column(const Inverse& inverse, const double* U, std::size_t count, std::siz
     }
 }
 
-void sum_squares(const Inverse& inverse, double* sums) {
-    std::fill_n(sums, inverse.m, 0.0);
-    for (std::size_t c = 0; c < inverse.n_outputs; ++c) {
-        const double* w = inverse.W + c * inverse.m;
-        for (std::size_t i = 0; i < inverse.m; ++i) sums[i] += w[i] * w[i];
-    }
-}
-
 }  // namespace
 
 Removals remove_cheapest(const Inverse& inverse, double* U, std::size_t room, std::size_t most, double allowance, double lost) {
@@ -41,7 +34,7 @@ Removals remove_cheapest(const Inverse& inverse, double* U, std::size_t room, st
     };
     std::size_t left = static_cast<std::size_t>(std::count(inverse.gone, inverse.gone + m, false));
     while (result.count < room) {
-        sum_squares(inverse, sums.data());
+        sum_squares(inverse.W, inverse.n_outputs, m, m, sums.data());
         std::size_t j = m;
         double cost = 0.0;
         bool known = true;

@@ -255,6 +255,27 @@ def test_the_only_worker_is_killed():
     assert_same(killed, in_pairs(model, shards, 4).model)
 
 
+def test_workers_that_come_later_get_a_share():
+    from parsimon.distributed.dask import engine
+
+    shards, spans = cut(*data(), [125] * 4), ([(0, 60)] * 4, [(60, 125)] * 4)
+    alone = Pairs(shards)
+    expected = start = rounds.dumps(rounds._prepared(MODEL, alone))
+    for span in spans:
+        expected, _ = alone.round(expected, span)
+    with local_cluster(1) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+        work = engine(shards, client=client)
+        start, _ = work.round(start, spans[0])
+        before = list(work._shards)
+        assert len({worker for (worker,) in work._at}) == 1
+        cluster.scale(2)
+        client.wait_for_workers(2)
+        start, _ = work.round(start, spans[1])
+        assert len({worker for (worker,) in work._at}) == 2
+        assert work._shards[:2] == before[:2]  # rows whose place is the same are not sent again
+    assert start == expected
+
+
 def test_errors_come_back(client):
     X, y = data()
     bad = X.copy()

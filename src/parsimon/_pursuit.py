@@ -190,8 +190,8 @@ def _prune(S: Array, W: Array, most: int, allowance: float, threads: int) -> tup
         _downdate(P, U[:n], rooms, threads)
         if gone.mean() > 0.25:
             keep = np.flatnonzero(~gone)
-            P, left, W, before, gone = among(P, keep), left[keep], W[:, keep], before[keep], gone[keep]
-            W = np.ascontiguousarray(W)
+            P, left, before, gone = among(P, keep), left[keep], before[keep], gone[keep]
+            W = np.ascontiguousarray(W[:, keep])
             if not len(keep):
                 return left, total, True
         diagonal = np.diag(P).copy()

@@ -22,7 +22,6 @@ from uuid import uuid4
 
 import numpy as np
 
-from parsimon import _threads
 from parsimon.distributed.local import checked, checked_all
 from parsimon.distributed.rounds import Span, at_once, combine, cut, in_pairs, learn
 
@@ -187,8 +186,7 @@ def _merge(start: bytes, threads: int, *parts: _Part) -> _Part:
     here = distributed.get_worker().address
     sent = sum(part.sent + len(part.model) * (part.at != here) for part in parts)
     workers = frozenset([here]).union(*(part.workers for part in parts))
-    model = combine([part.model for part in parts], start, min(threads, _threads.count(-1)))
-    return _Part(model, here, workers, sent)
+    return _Part(combine([part.model for part in parts], start, threads), here, workers, sent)
 
 
 def _share(workers: Sequence[str], i: int, n: int) -> Sequence[str]:

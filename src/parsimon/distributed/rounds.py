@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from sklearn.base import clone
 
-from parsimon import _core, kernels, merging, updates
+from parsimon import _core, _threads, kernels, merging, updates
 from parsimon._parts import lookup, whole
 from parsimon.estimators.base import StreamEstimator
 from parsimon.persistence import dumps, loads
@@ -131,32 +131,33 @@ def learn(start: bytes, X: Any, y: Any, *, shard: int | None = None, first: int 
         raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{where}: {error}") from error
 
 
-def combine(parts: Sequence[bytes], start: bytes, n_jobs: int | None = None) -> bytes:
-    """Return the mean of models that went on from `start`, by the rows that each has learned. It can be done in any tree, and with any number of threads."""
+def combine(parts: Sequence[bytes], start: bytes, threads: int = 1) -> bytes:
+    """Return the mean of models that went on from `start`, by the rows that each has learned. It can be done in any tree, and with any number of threads, of which no more are taken than this machine has cores."""
     since = loads(start)
     before = since.n_samples_seen_ if since.__sklearn_is_fitted__() else 0
     models = [model for model in map(loads, parts) if model.__sklearn_is_fitted__() and model.n_samples_seen_ > before]
     if len(models) < 2:
         return dumps(models[0]) if models else start
     informed = "information" if merging.knows_fit(_update(models[0])) else None
+    n_jobs = min(threads, _threads.count(-1))
     return dumps(merging.merge(models, informed, since=since if before else None, n_jobs=n_jobs).model)
 
 
 def combine_all(
     parts: Sequence[bytes],
     start: bytes,
-    n_jobs: int = 1,
+    threads: int = 1,
     each: Callable[[list[Sequence[bytes]], int], list[bytes]] | None = None,
 ) -> bytes:
     """Return the mean of any number of models: in pairs (`in_pairs`), or where the fit to all that was seen is made, at once (`at_once`).
 
-    `each` combines the pairs of a level with so many threads for a pair; None: here, one after the other. There are `n_jobs` threads in all.
+    `each` combines the pairs of a level with so many threads for a pair; None: here, one after the other. There are `threads` in all.
     """
     if at_once(start):
-        return combine(parts, start, n_jobs)
+        return combine(parts, start, threads)
     if each is None:
-        return in_pairs(parts, lambda pairs: [combine(pair, start, n_jobs) for pair in pairs])
-    return in_pairs(parts, lambda pairs: each(pairs, max(n_jobs // len(pairs), 1)))
+        return in_pairs(parts, lambda pairs: [combine(pair, start, threads) for pair in pairs])
+    return in_pairs(parts, lambda pairs: each(pairs, max(threads // len(pairs), 1)))
 
 
 def in_pairs(parts: Sequence[T], each: Callable[[list[Sequence[T]]], list[T]]) -> T:
