@@ -1,7 +1,7 @@
 # Two commands set everything up: `make demo` and `make test`. Each makes .venv and builds the package if need be.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard core/*.?pp core/*/*.?pp bindings/*.?pp)
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.7" "cmake>=3.26" ninja
 SOURCES := core/*.?pp core/*/*.?pp bindings/*.?pp benchmarks/*.cpp
@@ -15,9 +15,9 @@ test: .venv/test core-test wheel
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile  # the matrices are tiny: threads would only wait for each other
 
 .venv/tools:
-	@echo "setting up .venv (a minute or two) ..."
-	$(PYTHON) -m venv .venv
-	$(PIP) install $(BUILD_TOOLS)
+	@echo "setting up .venv ..."
+	@$(PYTHON) -m venv .venv
+	@$(PIP) install $(BUILD_TOOLS)
 	@touch $@
 
 # Which modules there are: the editable installation must be made anew when that changes, not when one of them does.
@@ -25,17 +25,23 @@ test: .venv/test core-test wheel
 	@find src -name '*.py*' -not -path '*/__pycache__*' | sort > $@.new; cmp -s $@.new $@ || cp $@.new $@
 FORCE:
 
+# Dependencies are installed in the usual way; parsimon alone is built with the tools of .venv.
+REQUIRE = $(BIN)/python tools/requirements.py $(1) > .venv/requirements.txt && $(PIP) install -r .venv/requirements.txt
+
 .venv/installed: .venv/tools .venv/modules $(NATIVE)
-	$(PIP) install --no-build-isolation -C cmake.define.PARSIMON_WERROR=ON -e ".[plot,cli]"
+	@echo "installing dependencies and building the C++ core (a minute or two) ..."
+	@$(call REQUIRE,plot cli)
+	@$(PIP) install --no-build-isolation --no-deps -C cmake.define.PARSIMON_WERROR=ON -e .
 	@touch $@
 
 # What only the tests need: peers and engines, some hundreds of megabytes.
 .venv/test: .venv/installed
-	$(PIP) install --no-build-isolation -C cmake.define.PARSIMON_WERROR=ON -e ".[test]"
+	@echo "installing what the tests need (some hundreds of megabytes) ..."
+	@$(call REQUIRE,test)
 	@touch $@
 
 .venv/dev: .venv/test
-	$(PIP) install --no-build-isolation -C cmake.define.PARSIMON_WERROR=ON -e ".[test,dev]"
+	@$(call REQUIRE,dev)
 	@touch $@
 
 lint: .venv/dev
