@@ -1,16 +1,18 @@
-"""What importing parsimon adds to importing NumPy and scikit-learn's base module."""
+"""What importing an estimator adds to importing NumPy and scikit-learn's base module, and what help costs."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 from common import Bar, Section, markdown
 
 BASE = "import numpy, sklearn.base"
-TIMED = f"{BASE}, time\nstart = time.perf_counter()\nimport parsimon\nprint(time.perf_counter() - start)"
+OURS = "from parsimon import *"
+TIMED = f"{BASE}, time\nstart = time.perf_counter()\n{OURS}\nprint(time.perf_counter() - start)"
 WHOLE = "import time\nstart = time.perf_counter()\n{}\nprint(time.perf_counter() - start)"
 
 
@@ -29,7 +31,7 @@ def children(folder):
 def costliest(child, n):
     """Modules that only parsimon imports, the costliest first: (microseconds of its own, name)."""
     found, base = [], True
-    code = f"{BASE}\nimport sys\nprint('|', file=sys.stderr)\nimport parsimon"
+    code = f"{BASE}\nimport sys\nprint('|', file=sys.stderr)\n{OURS}"
     for line in child(code, "-X", "importtime").stderr.splitlines():
         base = base and line != "|"
         if base or not line.startswith("import time:"):
@@ -43,12 +45,19 @@ def section(context):
     rounds = context.rounds(11)
     child = children(context.folder)
     child(TIMED)  # compiles
-    taken = {"base": [], "added": []}
+    taken = {"base": [], "added": [], "version": []}
     for _ in range(rounds):
         taken["base"].append(float(child(WHOLE.format(BASE)).stdout))
         taken["added"].append(float(child(TIMED).stdout))
+        start = time.perf_counter()
+        child("import sys; from parsimon.cli import main; sys.exit(main(['--version']))")
+        taken["version"].append(time.perf_counter() - start)
     rows = []
-    for name, what in (("base", "NumPy and `sklearn.base`"), ("added", "then `import parsimon`")):
+    for name, what in (
+        ("base", "NumPy and `sklearn.base`"),
+        ("added", f"then `{OURS}`"),
+        ("version", "`parsimon --version`, the whole process"),
+    ):
         low, middle, high = 1e3 * np.percentile(taken[name], [25, 50, 75])
         rows.append([what, f"{middle:.1f}", f"{low:.1f} to {high:.1f}"])
     modules, total, count = costliest(child, 12)
@@ -57,11 +66,15 @@ def section(context):
 
 {markdown(["", "median", "quartiles"], rows)}
 
-Of the {count} modules that `import parsimon` adds ({total / 1e3:.0f} ms by `-X importtime`, which slows them), those that take longest by themselves:
+Of the {count} modules that `{OURS}` adds ({total / 1e3:.0f} ms by `-X importtime`, which slows them), those that take longest by themselves:
 
 {markdown(["module", "ms"], listed)}
 """
-    bar = Bar(
-        "`import parsimon` after NumPy and `sklearn.base`", 1e3 * float(np.median(taken["added"])), 50.0, False, " ms"
-    )
-    return Section("Import: milliseconds", text, [bar])
+    bars = [
+        Bar(what, 1e3 * float(np.median(taken[name])), most, False, " ms")
+        for name, what, most in (
+            ("added", f"`{OURS}` after NumPy and `sklearn.base`", 50.0),
+            ("version", "`parsimon --version`", 350.0),
+        )
+    ]
+    return Section("Import: milliseconds", text, bars)

@@ -25,8 +25,10 @@ from sklearn.svm import SVC, SVR
 
 import parsimon
 from parsimon import KNLMSRegressor, persistence
-from parsimon.cli import compare, main, reading, use
+from parsimon._extras import install_command
+from parsimon.cli import choices, compare, main, reading, use
 from parsimon.cli.app import app
+from parsimon.cli.curve import MOST_POINTS
 from parsimon.estimators import ESTIMATORS
 from parsimon.preprocessing import TableEncoder, TargetScaler
 from parsimon.tables import ALGORITHMS, MixtureClassifier, TableModel
@@ -425,7 +427,7 @@ def classes(folder, capsys):
 
 
 def test_predict_gives_the_rows_back(classes, capsys):
-    out = said(capsys, "predict", "m", "stream.csv", "--probabilities")
+    out = said(capsys, "predict", "m", "stream.csv", "--probabilities", "--all-digits")
     given = list(csv.reader(io.StringIO(out)))
     read = list(csv.reader(io.StringIO(Path("stream.csv").read_text())))
     assert [row[:4] for row in given] == read
@@ -627,7 +629,7 @@ def test_what_a_command_needs_besides_is_named(folder, capsys, monkeypatch, modu
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
     err = said(capsys, *arguments, code=2)
-    assert f"parsimon[{extra}]" in err and err.count("\n") == 1
+    assert install_command(extra) in err and err.count("\n") == 1
 
 
 # Data sets
@@ -802,12 +804,106 @@ def test_misuse_gets_a_line(stream, capsys, name):
     assert expected in err and len(err.splitlines()) <= 2
 
 
-@pytest.mark.parametrize("module", ["typer", "pyarrow"])
-def test_what_is_not_installed_is_named(module):
-    code = f"import sys; sys.modules[{module!r}] = None; from parsimon.cli import main; sys.exit(main(['--help']))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("module", ["typer", "rich", "pyarrow"])
+def test_what_is_not_installed_is_named(module, stream):
+    code = f"import sys; sys.modules[{module!r}] = None; from parsimon.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "learn", str(stream), "--target", "y"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
-    assert module in done.stderr and 'pip install "parsimon[cli]"' in done.stderr
+    assert module in done.stderr and install_command("cli") in done.stderr
+
+
+ORIGINS = {
+    "index": (None, 'pip install "parsimon[cli]"'),
+    "clone": ({"url": "file:///some/clone", "dir_info": {}}, 'pip install ".[cli]" in /some/clone'),
+    "editable": ({"url": "file:///a%20b", "dir_info": {"editable": True}}, 'pip install ".[cli]" in /a b'),
+    "archive": ({"url": "file:///p.whl", "archive_info": {}}, 'pip install "parsimon[cli]"'),
+}
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_the_command_that_installs_an_extra(origin, tmp_path, monkeypatch):
+    record, expected = ORIGINS[origin]
+    folder = tmp_path / "parsimon-0.1.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: parsimon\nVersion: 0.1\n")
+    if record is not None:
+        (folder / "direct_url.json").write_text(json.dumps(record))
+    monkeypatch.syspath_prepend(tmp_path)
+    assert install_command("cli") == expected
+
+
+WITHOUT_WORK = {
+    "version": (["--version"], 0),
+    "help": (["--help"], 0),
+    "help of a command": (["learn", "--help"], 0),
+    "no such option": (["learn", "data.csv", "--targt", "y"], 2),
+    "no such command": (["lern"], 2),
+    "no target": (["learn", "data.csv"], 2),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_WORK)
+def test_help_and_usage_errors_import_nothing_heavy(name):
+    arguments, code = WITHOUT_WORK[name]
+    script = (
+        "import sys; from parsimon.cli import main; code = main(sys.argv[1:]); "
+        "heavy = {'sklearn', 'scipy', 'pyarrow', 'pandas', 'numpy', 'rich'} & sys.modules.keys(); "
+        "assert not heavy, heavy; sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == code and "AssertionError" not in done.stderr, done.stderr
+
+
+def test_help_lists_what_there_is():
+    assert tuple(ALGORITHMS) == choices.ALGORITHMS and tuple(compare.PEERS) == choices.PEERS
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes are otherwise elsewhere")
+def test_a_reader_that_goes_away(stream):
+    """It is no error, and what was learned is kept."""
+    command = [sys.executable, "-m", "parsimon.cli", "learn", str(stream), "--target", "y", "--json", "--every", "10"]
+    run = subprocess.Popen([*command, "--model", "m"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert run.stdout.readline().startswith(b"{")
+    run.stdout.close()
+    assert run.stderr.read() == b"" and run.wait() == 128 + signal.SIGPIPE
+    run.stderr.close()
+    assert parsimon.load("m").n_rows_ > 0
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 12345.0, 1e7, 1e12])
+def test_predictions_have_as_many_digits_as_matter(folder, capsys, scale):
+    columns = table()
+    columns["y"] = scale * (columns["y"] - 100.0) + 7 * scale
+    write_csv("stream.csv", columns)
+    said(capsys, "learn", "stream.csv", "--target", "y", "--algorithm", "knlms", "--model", "m", "--json")
+    model = parsimon.load("m")
+    exact = model.predict({k: v for k, v in columns.items() if k != "y"})
+    for options, off in (([], 5e-5 * model.scaler_.scale_), (["--all-digits"], 0.0)):
+        rows = list(csv.DictReader(io.StringIO(said(capsys, "predict", "m", "stream.csv", *options))))
+        texts = [row["prediction"] for row in rows]
+        assert np.abs(np.array(texts, dtype=float) - exact).max() <= max(off, 1e-15 * np.abs(exact).max())
+        if off:
+            assert all(len(text.split("e")[0].strip("-0.")) <= 18 for text in texts)
+            assert np.median([len(text) for text in texts]) < 12 or scale > 1e6
+
+
+@pytest.mark.parametrize("every", [1, 10**6])
+def test_curves_have_points_enough(folder, capsys, monkeypatch, every):
+    """Whatever --every is."""
+    drawn = {}
+    monkeypatch.setattr("parsimon.plots._save", lambda figure, path: drawn.setdefault(str(path), figure) and Path(path))
+    write_csv("stream.csv", table())
+    said(capsys, "learn", "stream.csv", "--target", "y", "--algorithm", "knlms", "--plot", "l.png", "--every", every)
+    said(capsys, "compare", "stream.csv", "--target", "y", "--algorithm", "knlms", "--plot", "c.png")
+    for figure in drawn.values():
+        for axis in figure.axes:
+            assert all(100 <= len(line.get_xdata()) <= MOST_POINTS for line in axis.lines)
+            assert all(line.get_xdata()[-1] == 1500 for line in axis.lines)
+        legends = [
+            text.get_text() for axis in figure.axes if axis.get_legend() for text in axis.get_legend().get_texts()
+        ]
+        assert any("last 1,000 rows" in words for words in [*legends, *(axis.get_ylabel() for axis in figure.axes)])
 
 
 def test_nothing_imports_the_command_line():

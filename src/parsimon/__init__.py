@@ -13,30 +13,52 @@ True
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from parsimon import admission, algorithms, compression, kernels, losses, updates
-from parsimon.dictionary_learning import KernelDictionaryClassifier, KernelDictionaryLearning
-from parsimon.estimators import (
-    SOGSVC,
-    SOGSVR,
-    BSGDClassifier,
-    KernelExpansionClassifier,
-    KernelExpansionRegressor,
-    KLMSRegressor,
-    KNLMSRegressor,
-    KRLSRegressor,
-    NORMARegressor,
-    POLKClassifier,
-    POLKRegressor,
-    SPLRegressor,
-    from_sklearn,
-)
-from parsimon.merging import Merged, merge
-from parsimon.persistence import ModelFileError, load
-
 if TYPE_CHECKING:
-    from parsimon import datasets, diagnostics
+    from parsimon import admission, algorithms, compression, datasets, diagnostics, kernels, losses, updates
+    from parsimon.dictionary_learning import KernelDictionaryClassifier, KernelDictionaryLearning
+    from parsimon.estimators import (
+        SOGSVC,
+        SOGSVR,
+        BSGDClassifier,
+        KernelExpansionClassifier,
+        KernelExpansionRegressor,
+        KLMSRegressor,
+        KNLMSRegressor,
+        KRLSRegressor,
+        NORMARegressor,
+        POLKClassifier,
+        POLKRegressor,
+        SPLRegressor,
+        from_sklearn,
+    )
+    from parsimon.merging import Merged, merge
+    from parsimon.persistence import ModelFileError, load
 
 __version__ = "0.1.0.dev0"
+
+#: Public names by the module that defines them. None stands for a module of that name. They are imported on first use,
+#: so that ``import parsimon`` and ``parsimon --help`` do not import scikit-learn.
+_HOMES = {
+    None: ("admission", "algorithms", "compression", "datasets", "diagnostics", "kernels", "losses", "updates"),
+    "dictionary_learning": ("KernelDictionaryClassifier", "KernelDictionaryLearning"),
+    "estimators": (
+        "SOGSVC",
+        "SOGSVR",
+        "BSGDClassifier",
+        "KLMSRegressor",
+        "KNLMSRegressor",
+        "KRLSRegressor",
+        "KernelExpansionClassifier",
+        "KernelExpansionRegressor",
+        "NORMARegressor",
+        "POLKClassifier",
+        "POLKRegressor",
+        "SPLRegressor",
+        "from_sklearn",
+    ),
+    "merging": ("Merged", "merge"),
+    "persistence": ("ModelFileError", "load"),
+}
 
 __all__ = [
     "SOGSVC",
@@ -70,11 +92,19 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the modules that learning does not need when they are first asked for."""
-    if name in ("datasets", "diagnostics"):
-        return import_module(f"parsimon.{name}")
+    """Import a public name when it is first used."""
+    for module, names in _HOMES.items():
+        if name in names:
+            value = (
+                import_module(f"parsimon.{name}")
+                if module is None
+                else getattr(import_module(f"parsimon.{module}"), name)
+            )
+            globals()[name] = value
+            return value
     raise AttributeError(f"module 'parsimon' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """Return the public names only."""
+    return sorted([*__all__, "__version__"])

@@ -334,7 +334,8 @@ class Trace:
         name = "accuracy" if "accuracy" in reports[0].total else "relative_mse"
         rows = [r.rows for r in reports]
         figure, (above, below) = plots._figure(2)
-        above.plot(rows, [r.rolling[name] for r in reports], color="C0", linewidth=1.2, label="last rows")
+        last = plots.last_rows(int(max(r.rolling["rows"] for r in reports)))
+        above.plot(rows, [r.rolling[name] for r in reports], color="C0", linewidth=1.2, label=last)
         above.plot(rows, [r.total[name] for r in reports], color="0.4", linestyle="--", linewidth=1.2, label="all rows")
         above.set_ylabel("accuracy" if name == "accuracy" else "squared error /\nvariance of the target")
         above.legend(frameon=False, fontsize="small")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parsimon import diagnostics, kernels
+from parsimon._extras import install_command
 from parsimon._files import write_whole
 
 __all__ = [
@@ -131,7 +132,7 @@ def _matplotlib(module: str) -> Any:
     try:
         return importlib.import_module(f"matplotlib.{module}")
     except ImportError as error:
-        raise ImportError("drawing needs matplotlib: pip install 'parsimon[plot]'") from error
+        raise ImportError(f"drawing needs matplotlib: {install_command('plot')}") from error
 
 
 def _suffix(path: str | Path) -> str:
@@ -317,16 +318,27 @@ def decision_surface(path: str | Path, model: Any, X: ArrayLike, y: ArrayLike, *
     return _save(figure, path)
 
 
+def last_rows(window: int | None) -> str:
+    """Return how a rolling figure is labelled.
+
+    >>> last_rows(1000)
+    'last 1,000 rows'
+    """
+    return "last rows" if window is None else f"last {window:,} rows"
+
+
 def compared(
     path: str | Path,
     lines: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]],
     *,
     ylabel: str,
     title: str = "",
+    window: int | None = None,
 ) -> Path:
     """Draw the error of several models against the rows of one stream: over the last rows (above) and over all so far (below).
 
-    Each line has a label, its rows, and both errors. The axis of errors that differ tenfold is logarithmic.
+    Each line has a label, its rows, and both errors. `window` is the number of last rows. The axis of errors that differ
+    tenfold is logarithmic.
 
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "compared.png")
@@ -338,7 +350,7 @@ def compared(
     for i, (label, (rows, *errors)) in enumerate(lines.items()):
         for axis, error in zip(axes, errors, strict=True):
             axis.plot(rows, error, color=f"C{i % 10}", linestyle=styles[i // 10 % 4], linewidth=1.2, label=label)
-    for axis, name, k in zip(axes, ("last rows", "all rows"), (1, 2), strict=True):
+    for axis, name, k in zip(axes, (last_rows(window), "all rows"), (1, 2), strict=True):
         drawn = np.concatenate([np.ravel(line[k]) for line in lines.values()])
         drawn = drawn[np.isfinite(drawn) & (drawn > 0)]
         if len(drawn) and drawn.max() > 10 * drawn.min():

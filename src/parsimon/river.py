@@ -33,12 +33,13 @@ from sklearn.utils.validation import has_fit_parameter
 
 import parsimon
 from parsimon import kernels, losses
+from parsimon._extras import install_command
 
 try:
     from river import base
     from river.utils import dataframe
 except ImportError as error:
-    raise ImportError('parsimon.river needs River: pip install "parsimon[river]"') from error
+    raise ImportError(f"parsimon.river needs River: {install_command('river')}") from error
 
 __all__ = [
     "SOGSVC",

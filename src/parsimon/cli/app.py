@@ -1,4 +1,7 @@
-"""The commands, their options and their help."""
+"""The commands, their options and their help.
+
+A command imports what it runs when it runs: help, the version and errors of usage need no scikit-learn.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,9 @@ from typing import Annotated, Any
 import typer
 
 import parsimon
-from parsimon.cli import use
-from parsimon.cli.compare import PEERS
-from parsimon.cli.compare import Options as Compared
-from parsimon.cli.compare import compare as run_compare
-from parsimon.cli.learn import Options
-from parsimon.cli.learn import learn as run_learn
-from parsimon.cli.reading import Failure
-from parsimon.preprocessing import TableError
-from parsimon.tables import ALGORITHMS
+from parsimon.cli import missing_dependency
+from parsimon.cli.choices import ALGORITHMS, PEERS
+from parsimon.cli.errors import Failure
 
 __all__ = ["app", "run"]
 
@@ -79,16 +76,25 @@ def _run(arguments: list[str]) -> int:
         return _refused(f"{error.format_message().rstrip('.')}; see {name} --help")
     except (KeyboardInterrupt, typer.Abort):
         return 128 + signal.SIGINT
-    except BrokenPipeError:  # whoever read has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + getattr(signal, "SIGPIPE", 13)
-    except TableError as error:
-        return _refused(error.what)
+    except BrokenPipeError:
+        return _reader_has_gone()
+    except SystemExit as exit:  # typer makes this of a broken pipe
+        if isinstance(exit.__context__, BrokenPipeError):
+            return _reader_has_gone()
+        raise
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _refused(f"{place}{error.strerror or error}")
     except (Failure, ValueError, ImportError) as error:
-        return _refused(str(error))
+        missing = missing_dependency(error)
+        # A TableError has the message without the place in a block, which means nothing here.
+        return _refused(missing or getattr(error, "what", None) or str(error))
+
+
+def _reader_has_gone() -> int:
+    """Return the exit code of a program whose output nobody reads any more, as the shell gives it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still in the buffer
+    return 128 + getattr(signal, "SIGPIPE", 13)
 
 
 def _refused(message: str) -> int:
@@ -127,6 +133,9 @@ def learn(
       parsimon learn stream.csv --target y --algorithm knlms --budget 100 --model y.parsimon --resume --plot y.png
     """
     given = {k: v for k, v in locals().items() if k != "ignore"}
+    from parsimon.cli.learn import Options
+    from parsimon.cli.learn import learn as run_learn
+
     return run_learn(Options(**given, ignore=ignore or []))
 
 
@@ -138,6 +147,7 @@ def predict(
     column: Annotated[str, typer.Option(help="The name of the new column.")] = "prediction",
     probabilities: Annotated[bool, typer.Option("--probabilities", help="Add the probability of each class.")] = False,
     delimiter: Delimiter = None,
+    all_digits: Annotated[bool, typer.Option("--all-digits", help="Print numbers in full. Default: as many digits as matter; Parquet has all of them.")] = False,
 ) -> int:  # fmt: skip
     """Copy rows, with a column for what the model predicts.
 
@@ -145,7 +155,9 @@ def predict(
     Example:
       parsimon predict y.parsimon stream.csv --out predicted.csv
     """
-    return use.predict(model, data, out, column, probabilities, delimiter)
+    from parsimon.cli import use
+
+    return use.predict(model, data, out, column, probabilities, delimiter, all_digits)
 
 
 @app.command()
@@ -156,6 +168,8 @@ def evaluate(model: Kept, data: Data, json: Json = False, delimiter: Delimiter =
     Example:
       parsimon evaluate y.parsimon stream.csv
     """
+    from parsimon.cli import use
+
     return use.evaluate(model, data, json, delimiter)
 
 
@@ -172,6 +186,8 @@ def inspect(
       parsimon inspect y.parsimon
       parsimon inspect y.parsimon --plot model.png
     """
+    from parsimon.cli import use
+
     return use.inspect(model, json, plot)
 
 
@@ -200,8 +216,11 @@ def compare(
       parsimon compare stream.csv --target y --algorithm default --peers --rows 300 --plot compared.png
     """
     chosen = list(PEERS) if peers else list(dict.fromkeys(peer or []))
+    from parsimon.cli.compare import Options
+    from parsimon.cli.compare import compare as run_compare
+
     return run_compare(
-        Compared(
+        Options(
             data,
             target,
             task,
@@ -230,6 +249,8 @@ def export(
     Example:
       parsimon export y.parsimon y.h
     """
+    from parsimon.cli import use
+
     return use.export_model(model, out, format, name)
 
 
@@ -246,6 +267,8 @@ def merge(
     Example:
       parsimon merge a.parsimon b.parsimon --out both.parsimon
     """
+    from parsimon.cli import use
+
     return use.merge(models, out, budget, tolerance)
 
 
@@ -262,6 +285,8 @@ def reproduce(
     Example:
       parsimon reproduce honeine-2007/bounds --quick
     """
+    from parsimon.cli import use
+
     return use.reproduce(names or [], output, data_dir, quick)
 
 
@@ -277,6 +302,8 @@ def list_datasets() -> int:
     Example:
       parsimon datasets list
     """
+    from parsimon.cli import use
+
     return use.list_datasets()
 
 
@@ -293,6 +320,8 @@ def generate(
     Example:
       parsimon datasets generate honeine --rows 2000 --out stream.csv
     """
+    from parsimon.cli import use
+
     return use.generate(name, rows, seed, out)
 
 
@@ -309,4 +338,6 @@ def fetch(
     Example:
       parsimon datasets fetch bikes --out bikes.csv
     """
+    from parsimon.cli import use
+
     return use.fetch(name, data_dir, seed, out)

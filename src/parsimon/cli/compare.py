@@ -15,9 +15,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from parsimon import plots
+from parsimon._extras import install_command
 from parsimon._parts import lookup
+from parsimon.cli.curve import Curve
 from parsimon.cli.display import Screen, as_json, table
 from parsimon.cli.learn import Interrupt, Pace, require_apart, require_writable
+from parsimon.cli.progress import Progress
 from parsimon.cli.reading import Block, Failure, Source, failure, require_known
 from parsimon.evaluation import METRICS, predict_then_learn
 from parsimon.preprocessing import TableEncoder, TableError, TargetScaler, read_table
@@ -32,8 +35,8 @@ Labels = NDArray[Any]
 SLICE, LARGEST_SLICE, SECONDS = 256, 8192, 0.5
 #: Rows that a peer learns between two looks at the clock.
 PIECE = 16
-#: Points of a line of the plot.
-POINTS = 1000
+#: Rows over which the rolling metrics go.
+WINDOW = 1000
 #: What is shown of each task, by metric; the first is what is drawn.
 SHOWN = {
     "classification": {"accuracy": "accuracy", "kappa": "kappa", "log_loss": "log loss"},
@@ -97,9 +100,9 @@ class _Run:
         self.options, self.source, self.screen, self.interrupt = options, source, screen, interrupt
         self.models: dict[str, _Model] = {}
         self.task = options.task
-        self.began = time.monotonic()
         self.rows = 0
-        self.share = 0.0  # of the stream, as far as it is known, before the rows at hand
+        self.progress = Progress()
+        self.curve: Curve[dict[str, tuple[float, float]]] = Curve()  # of each model, the rolling and the total error
 
     def stream(self) -> None:
         pace, warmup = Pace(SLICE, SLICE, LARGEST_SLICE, SECONDS), TableModel("").warmup
@@ -110,15 +113,16 @@ class _Run:
                 self.begin(block)
             self.source.tell()
             at, n = 0, block.table.num_rows
-            read = self.source.fraction
+            self.progress.begin(block)
             while at < n and not self.interrupt():
                 rows = min(pace.rows if self.rows else warmup, n - at)  # the warm-up settles the columns, for all alike
+                if self.rows and self.options.plot is not None:
+                    rows = min(rows, self.curve.until(self.rows))
                 start = time.perf_counter()
                 self.slice(Block(block.table.slice(at, rows), block.first + at, None))
                 pace.took(rows, time.perf_counter() - start)
                 at += rows
-                if read is not None:
-                    self.share += (read - self.share) * rows / (n - at + rows)
+                self.progress.learned(at)
             if self.interrupt():
                 break
         if not self.models:
@@ -127,8 +131,8 @@ class _Run:
     def finish(self) -> None:
         for model in self.models.values():
             model.finish()
-            if not model.points:
-                model.note(next(iter(SHOWN[self.task])))
+        if self.models:
+            self.note(last=True)
         self.screen.clear()
 
     def begin(self, block: Block) -> None:
@@ -169,18 +173,26 @@ class _Run:
             if not isinstance(model, _Ours):
                 model.learn(rows, self.show)
         self.rows += block.table.num_rows
-        for model in self.models.values():
-            model.note(next(iter(SHOWN[self.task])))
+        self.note()
+
+    def note(self, *, last: bool = False) -> None:
+        """Take a point of each curve, if one is due."""
+        if self.options.plot is None or (self.rows % self.curve.stride and not last):
+            return
+        key, found = next(iter(SHOWN[self.task])), {}
+        for name, model in self.models.items():
+            total, rolling = model.scores()
+            if total and model.failed is None:
+                found[name] = (rolling[key], total[key])
+        if found:
+            self.curve.add(self.rows, found, last=last)
 
     # What is shown
 
     def show(self) -> None:
         """Draw, if it is time."""
         if self.screen.live:
-            limit = self.options.rows
-            done = max(self.share, self.rows / limit if limit else 0.0)
-            elapsed = time.monotonic() - self.began
-            self.screen.draw_all(*self.table(), done, elapsed * (1 - done) / done if done else None)
+            self.screen.draw_all(*self.table(), self.progress.fraction, self.progress.left)
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         shown = SHOWN[self.task]
@@ -193,7 +205,7 @@ class _Run:
             centres = "" if model.centres is None else f"{model.centres:,}"
             cost = "" if not model.rows else f"{model.cost:,.1f}"
             lines.append([name, *texts, centres, cost, model.failed or ""])
-        header = [self.task, *shown.values(), f"{shown[first]}, last 1000", "centres", "us/row", ""]
+        header = [self.task, *shown.values(), f"{shown[first]}, last {WINDOW}", "centres", "us/row", ""]
         if not any(model.failed for model in self.models.values()):
             header, lines = header[:-1], [line[:-1] for line in lines]
         return header, lines
@@ -215,12 +227,13 @@ class _Run:
     def draw(self, path: Path) -> None:
         classes = self.task == "classification"
         lines = {}
-        for name, model in self.models.items():
-            rows, last, total = np.array(model.points, dtype=np.float64).reshape(-1, 3).T
+        for name in self.models:
+            points = [(rows, *found[name]) for rows, found in self.curve.points if name in found]
+            rows, last, total = np.array(points, dtype=np.float64).reshape(-1, 3).T
             lines[name] = (rows, 1.0 - last, 1.0 - total) if classes else (rows, last, total)
         ylabel = "share of wrong labels" if classes else "squared error / variance"
         title = f"{self.options.target} of {Path(self.options.data).name}"
-        plots.compared(path, lines, ylabel=ylabel, title=title)
+        plots.compared(path, lines, ylabel=ylabel, title=title, window=WINDOW)
         if not self.options.as_lines:
             print(f"drawn in {path}")
 
@@ -228,10 +241,12 @@ class _Run:
 def _blocks(source: Source, least: int, limit: int | None) -> Iterator[Block]:
     """Yield the first `limit` rows in blocks, of which the first has at least a number of rows, if there are so many."""
     first: list[Block] = []
-    rows = 0
+    rows, done = 0, 0.0
     for block in source.blocks():
-        if limit is not None and rows + block.table.num_rows > limit:
-            block = Block(block.table.slice(0, limit - rows), block.first, None)
+        if limit is not None:
+            n = min(block.table.num_rows, limit - rows)
+            end = max(block.span[1] if block.span else 0.0, (rows + n) / limit)  # whichever ends first
+            block, done = Block(block.table.slice(0, n), block.first, None, (done, end)), end
         rows += block.table.num_rows
         first.append(block)
         if rows >= least or rows == limit:
@@ -244,7 +259,9 @@ def _blocks(source: Source, least: int, limit: int | None) -> Iterator[Block]:
 
 
 def _joined(blocks: list[Block]) -> Block:
-    return Block(pa.concat_tables([b.table for b in blocks]), blocks[0].first, None)
+    spans = [b.span for b in blocks if b.span is not None]
+    span = (spans[0][0], spans[-1][1]) if spans else None
+    return Block(pa.concat_tables([b.table for b in blocks]), blocks[0].first, None, span)
 
 
 # Rows as all but ours are given them
@@ -281,15 +298,12 @@ class _Encoding:
 
 
 class _Model:
-    """What takes part: rows and seconds so far, the row at which it failed and why, and the points of its line, (rows, rolling, total)."""
+    """What takes part: rows and seconds so far, and the row at which it failed and why."""
 
     rows = 0
     seconds = 0.0
     failed: str | None = None
     metrics: Any
-
-    def __init__(self) -> None:
-        self.points: list[tuple[int, float, float]] = []
 
     @property
     def centres(self) -> int | None:
@@ -310,22 +324,13 @@ class _Model:
     def scores(self) -> tuple[dict[str, float], dict[str, float]]:
         return ({}, {}) if self.metrics is None else (self.metrics.total(), self.metrics.rolling())
 
-    def note(self, key: str) -> None:
-        """Take down a point of the line."""
-        total, rolling = self.scores()
-        if total and self.failed is None:
-            self.points.append((self.rows, rolling[key], total[key]))
-            if len(self.points) > POINTS:
-                del self.points[1::2]
-
 
 class _Ours(_Model):
     """An algorithm of parsimon."""
 
     def __init__(self, options: Options, task: str, name: str) -> None:
-        super().__init__()
         self._model = TableModel(
-            options.target, task=task, algorithm=name, budget=options.budget, ignore=options.ignore
+            options.target, task=task, algorithm=name, budget=options.budget, ignore=options.ignore, window=WINDOW
         )
 
     def learn(self, rows: Any, show: Callable[[], None] = lambda: None) -> None:
@@ -352,8 +357,7 @@ class _Scored(_Model):
     """Any other model: it gives what it predicted for each row before it was learned."""
 
     def __init__(self, task: str) -> None:
-        super().__init__()
-        self.task, self.metrics = task, METRICS[task]()
+        self.task, self.metrics = task, METRICS[task](WINDOW)
 
     def learn(self, rows: _Rows, show: Callable[[], None] = lambda: None) -> None:
         if self.failed is not None:
@@ -489,7 +493,7 @@ def _river() -> Any:
     try:
         from river import forest, linear_model, tree
     except ImportError:
-        raise Failure('this peer is a model of River, which is not installed: pip install "parsimon[river]"') from None
+        raise Failure(f"this peer is a model of River, which is not installed: {install_command('river')}") from None
     return forest, tree, linear_model
 
 

@@ -18,7 +18,9 @@ import parsimon
 from parsimon import plots
 from parsimon._files import write_whole
 from parsimon._parts import lookup
+from parsimon.cli.curve import Curve
 from parsimon.cli.display import Screen, byte_size, lines, scores
+from parsimon.cli.progress import Progress
 from parsimon.cli.reading import Block, Failure, Source, failure, require_known
 from parsimon.evaluation import Report, Trace
 from parsimon.preprocessing import TableError
@@ -30,8 +32,6 @@ __all__ = ["Interrupt", "Options", "Pace", "column_kinds", "learn", "load_table_
 CHECKPOINT = 30.0
 #: Rows that are learned at a time, at the beginning and at most; as many as take about this many seconds.
 SLICE, LARGEST_SLICE, SECONDS = 256, 16384, 0.1
-#: Reports kept for the plot.
-REPORTS = 2000
 
 
 class Pace:
@@ -228,8 +228,8 @@ class _Run:
         self.saved = self.start
         self.told = self.start // options.every
         self.seconds = 0.0  # spent on learning
-        self.skipped = 0.0  # the fraction of the data that was learned before
-        self.reports: list[Report] = []
+        self.progress = Progress()
+        self.curve: Curve[Report] = Curve()
         self.source = Source(
             options.data,
             kinds=column_kinds(model),
@@ -244,6 +244,9 @@ class _Run:
         with self.source, Screen(as_lines=options.json, title=f"{options.target} of {options.data}") as self.screen:
             try:
                 self.stream()
+            except BrokenPipeError:  # nobody reads the lines of JSON any more
+                self.save()
+                raise
             except Failure as error:
                 if options.model is None or model.n_rows_ == self.start:
                     raise
@@ -265,12 +268,13 @@ class _Run:
             self.source.tell()
             if not self.seconds:
                 require_known(self.options.ignore, block.table)
-                self.skipped = (self.source.fraction or 0.0) if self.start and not self.options.new_rows else 0.0
+            self.progress.begin(block)
             at = 0
             while at < block.table.num_rows and not self.interrupt():
                 n = min(pace.rows, block.table.num_rows - at, self.until_checkpoint(), self.until_report())
                 pace.took(n, self.slice(block, at, n))
                 at += n
+                self.progress.learned(at)
                 self.after_slice()
             if self.interrupt():
                 return
@@ -289,13 +293,21 @@ class _Run:
         step = self.options.checkpoint_every
         return LARGEST_SLICE if step is None else step - self.model.n_rows_ % step
 
+    @property
+    def draws(self) -> bool:
+        """Whether there will be a picture."""
+        return self.options.plot is not None or self.options.report is not None
+
     def until_report(self) -> int:
-        """How many rows there are to the next point of the plot or line of JSON, if there is one."""
-        wanted = self.options.plot or self.options.report or self.options.json
-        return self.options.every - self.model.n_rows_ % self.options.every if wanted else LARGEST_SLICE
+        """Return how many rows there are to the next point of the plot or line of JSON, if there is one."""
+        rows, every = self.model.n_rows_, self.options.every
+        to_line = every - rows % every if self.options.json else LARGEST_SLICE
+        return min(to_line, self.curve.until(rows)) if self.draws else to_line
 
     def after_slice(self) -> None:
         rows, step = self.model.n_rows_, self.options.checkpoint_every
+        if self.draws and not rows % self.curve.stride and self.model.metrics_ is not None:
+            self.curve.add(rows, self.now())
         if rows // self.options.every > self.told:
             self.told = rows // self.options.every
             self.report()
@@ -325,13 +337,11 @@ class _Run:
         return Report(model.n_rows_, self.seconds, model.n_centers_, model.nbytes_, metrics.total(), metrics.rolling())
 
     def report(self, *, last: bool = False) -> None:
-        if not (self.options.plot or self.options.report or self.options.json or last or self.screen.live):
+        if not (self.options.json or last or self.screen.live):
             return
         report = self.now()
-        if self.options.plot or self.options.report:
-            self.reports.append(report)
-            if len(self.reports) > REPORTS:
-                del self.reports[1::2]
+        if last and self.draws and report.total:
+            self.curve.add(report.rows, report, last=True)
         if last or self.screen.live:
             self.show(report)
         if not last:
@@ -352,18 +362,16 @@ class _Run:
         return (self.model.n_rows_ - self.start) / elapsed if elapsed > 0 else 0.0
 
     def show(self, report: Report) -> None:
-        fraction, elapsed = self.source.fraction, time.monotonic() - self.began
-        done = 0.0 if fraction is None else fraction - self.skipped  # rows that were learned before take no time
-        left = elapsed * (1 - fraction) / done if fraction is not None and done > 0 else None
-        self.screen.draw(report, self.rate(), fraction, left)
+        self.screen.draw(report, self.rate(), self.progress.fraction, self.progress.left)
 
     def draw(self) -> None:
         options = self.options
-        if not any(report.total for report in self.reports):
-            if options.plot or options.report:
+        if not self.curve.points:
+            if self.draws:
                 print("parsimon: note: no row was scored, so nothing is drawn", file=sys.stderr)
             return
-        trace, title = Trace(self.reports, self.model.metrics_), f"{options.target} of {Path(options.data).name}"
+        reports = [report for _, report in self.curve.points]
+        trace, title = Trace(reports, self.model.metrics_), f"{options.target} of {Path(options.data).name}"
         if options.plot is not None:
             trace.plot(options.plot, title=title)
         if options.report is not None:

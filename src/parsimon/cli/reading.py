@@ -26,6 +26,7 @@ import pyarrow.ipc
 import pyarrow.json
 import pyarrow.parquet
 
+from parsimon.cli.errors import Failure
 from parsimon.preprocessing import TableError, nearest
 
 __all__ = ["Block", "Failure", "Source", "failure"]
@@ -52,10 +53,6 @@ TYPES = {
 }
 
 
-class Failure(Exception):
-    """What ends a command: a line or two for the user."""
-
-
 def failure(error: TableError, first: int) -> Failure:
     """Return what to say about a block whose first row is row `first` of the data, from 0."""
     place = [] if error.row is None else [f"row {first + error.row + 1:,}"]
@@ -71,18 +68,23 @@ def require_known(names: Collection[str], table: Any) -> None:
 
 
 class Block(NamedTuple):
-    """Rows as a table; the number of the first of them, from 0; and where they are asked for, the same rows as they were written."""
+    """Rows of the data.
+
+    `table` holds them and `first` is the number of the first, from 0. `written` has the same rows as they were written,
+    where that was asked for. `span` says where they begin and end in the data, as shares of it, if that can be known.
+    """
 
     table: Any
     first: int
     written: Any
+    span: tuple[float, float] | None = None
 
 
 class Source:
     """The rows of a file, or of standard input (``-``).
 
     CONVENTION: the first block settles the columns and their types, except where `kinds` (those of a model) say more. Integers are read as float64, for a later value may not be whole; columns in `unused`, and
-    those that a model does not know, as text. `fraction` is how much was read, if that can be known. With `follow` rows are given as they come, and a file is never at its end; `stopped` ends that.
+    those that a model does not know, as text. With `follow` rows are given as they come, and a file is never at its end; `stopped` ends that.
     """
 
     def __init__(
@@ -118,7 +120,8 @@ class Source:
         self._file = stat.S_ISREG(mode)
         self._pipe = bool(mode) and not self._file
         self._size = os.fstat(self._raw.fileno()).st_size if self._file else None
-        self._rows: tuple[int, int] | None = None  # given, of how many
+        self._part: tuple[int, int] | None = None  # rows or batches that were given, of how many
+        self._gathered = self._consumed = 0  # bytes of text that were read, and that were made rows of
         self._stream: Any = self._raw
         start = self._peek(self._raw)
         packed = next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
@@ -142,24 +145,25 @@ class Source:
         """Close the files."""
         self._held.close()
 
-    @property
-    def fraction(self) -> float | None:
-        """How much of the data was read, or None."""
-        if self._rows is not None:
-            return self._rows[0] / max(self._rows[1], 1)
+    def _fraction(self) -> float | None:
+        """Return the share of the data that the rows given so far are, or None if it cannot be known."""
+        if self._part is not None:
+            return self._part[0] / max(self._part[1], 1)
         if not self._size or self.follow or self._raw.closed:
             return None
-        return min(self._raw.tell() / self._size, 1.0)
+        read = min(self._raw.tell() / self._size, 1.0)
+        return read * self._consumed / self._gathered if self._gathered else read
 
     def blocks(self, skip: int = 0) -> Iterator[Block]:
         """Yield the rows after the first `skip`, in blocks."""
-        first = 0
+        first, begin = 0, 0.0
         for table, written in self._guard_each(self._tables()):
-            n = table.num_rows
+            n, end = table.num_rows, self._fraction()
             if first + n > skip:
                 start = max(skip - first, 0)
-                yield Block(table.slice(start), first + start, None if written is None else written.slice(start))
-            first += n
+                span = None if end is None else (begin + (end - begin) * start / n, end)
+                yield Block(table.slice(start), first + start, None if written is None else written.slice(start), span)
+            first, begin = first + n, end or 0.0
         if first < skip and not self.stopped():
             raise Failure(
                 f"{self.path} has {first:,} rows, but the model has learned {skip:,}: is it the same data? "
@@ -290,19 +294,24 @@ class Source:
         given = 0
         for batch in file.iter_batches(ROWS):
             given += batch.num_rows
-            self._rows = given, file.metadata.num_rows
+            self._part = given, file.metadata.num_rows
             yield pa.Table.from_batches([batch])
 
     def _arrow(self) -> Iterator[Any]:
         if self._peek(self._stream).startswith(b"ARROW1"):
             reader = pa.ipc.open_file(self._seekable())
-            batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
+            batches = self._record_batches(reader)
         else:
             batches = pa.ipc.open_stream(pa.PythonFile(self._stream, "r"))
         for batch in batches:
             table = pa.Table.from_batches([batch])
             for start in range(0, batch.num_rows, ROWS):
                 yield table.slice(start, ROWS)
+
+    def _record_batches(self, reader: Any) -> Iterator[Any]:
+        for i in range(reader.num_record_batches):
+            self._part = i + 1, reader.num_record_batches
+            yield reader.get_batch(i)
 
     # Types
 
@@ -346,6 +355,7 @@ class Source:
             end = data.rfind(b"\n") + 1
             if end and began and not ended and b'"' not in data and b'"' not in rest:  # the usual case, with one copy
                 piece, rest = b"".join((rest, memoryview(data)[:end])), data[end:]
+                self._consumed += len(piece)
                 yield piece
                 continue
             rest = rest + data if rest else data
@@ -357,6 +367,7 @@ class Source:
             if end:
                 began = True
                 piece, rest = rest[:end], rest[end:]
+                self._consumed += len(piece)
                 yield piece
             if ended:
                 return
@@ -371,6 +382,7 @@ class Source:
                 return data, self.stopped()
             more = self._guard(partial(self._stream.read1, BLOCK - len(data)))
             data = data + more if data else more
+            self._gathered += len(more)
             if more:
                 continue
             if not (self.follow and self._file):

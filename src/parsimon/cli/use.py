@@ -6,6 +6,7 @@ import csv
 import importlib
 import io
 import json
+import math
 import os
 import sys
 import time
@@ -54,7 +55,15 @@ FORMATS = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json", 
 # Predicting and evaluating
 
 
-def predict(path: Path, data: str, out: Path | None, column: str, probabilities: bool, delimiter: str | None) -> int:
+def predict(
+    path: Path,
+    data: str,
+    out: Path | None,
+    column: str,
+    probabilities: bool,
+    delimiter: str | None,
+    all_digits: bool = False,
+) -> int:
     """Write the rows of the data with a column for what is predicted."""
     model = load_table_model(path).finish()
     if not model.n_rows_:
@@ -68,11 +77,12 @@ def predict(path: Path, data: str, out: Path | None, column: str, probabilities:
         Source(data, kinds=column_kinds(model), delimiter=delimiter, written=True, stopped=interrupt) as source,
     ):
         kind = source.format if out is None and source.format == "json" else kind
+        short = kind != "parquet" and not all_digits
         with _writer(out, kind) as write:
             n = 0
             for block in source.blocks():
                 rows = block.written if source.format in (kind, "parquet", "arrow") else block.table
-                write(_with_predictions(model, block, rows, column, probabilities))
+                write(_with_predictions(model, block, rows, column, probabilities, short))
                 n += block.table.num_rows
                 if interrupt.number is not None:
                     raise SystemExit(128 + interrupt.number)  # what is half written goes
@@ -81,19 +91,32 @@ def predict(path: Path, data: str, out: Path | None, column: str, probabilities:
     return 0
 
 
-def _with_predictions(model: TableModel, block: Block, rows: Any, column: str, probabilities: bool) -> Any:
+def _with_predictions(model: TableModel, block: Block, rows: Any, column: str, probabilities: bool, short: bool) -> Any:
     if column in rows.column_names:
         raise Failure(f"the data has a column {column!r} already: choose another name with --column")
     try:
         found = {column: model.predict(block.table)}
+        if short and model.task_ == "regression":
+            found[column] = _rounded(found[column], model.scaler_.scale_)
         if probabilities:
             P = model.predict_proba(block.table)
+            P = np.array([float(f"{p:.4g}") for p in P.flat]).reshape(P.shape) if short else P
             found |= {f"{column}: {label}": P[:, i] for i, label in enumerate(model.classes_.tolist())}
     except TableError as error:
         raise failure(error, block.first) from None
     for name, values in found.items():
         rows = rows.append_column(name, pa.array(values.tolist()))
     return rows
+
+
+def _rounded(values: Any, scale: float) -> Any:
+    """Round predictions of a target with a standard deviation `scale` to a unit of at most 1e-4 of it.
+
+    >>> _rounded(np.array([1234.56789, 0.1]), 250.0).tolist()
+    [1234.57, 0.1]
+    """
+    places = 4 - math.floor(math.log10(scale)) if scale > 0 else 17
+    return values if places > 17 else np.round(values, max(places, 0))
 
 
 @contextmanager

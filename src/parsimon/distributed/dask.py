@@ -22,6 +22,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from parsimon._extras import install_command
 from parsimon.distributed.local import checked, checked_all
 from parsimon.distributed.rounds import Span, at_once, combine, cut, in_pairs, learn
 
@@ -32,7 +33,7 @@ try:
     from dask.base import is_dask_collection
     from dask.delayed import delayed
 except ImportError as error:
-    raise ImportError('engine="dask" needs Dask: pip install "parsimon[dask]"') from error
+    raise ImportError(f'engine="dask" needs Dask: {install_command("dask")}') from error
 
 __all__ = ["engine"]
 

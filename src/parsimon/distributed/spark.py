@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from parsimon import _threads
+from parsimon._extras import install_command
 from parsimon.distributed.rounds import Span, combine_all, learn
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def require_spark(what: str) -> None:
         for name in ("pandas", "pyarrow", "pyspark.sql"):
             import_module(name)
     except ImportError as error:
-        raise ImportError(f'{what} needs Spark: pip install "parsimon[spark]"') from error
+        raise ImportError(f"{what} needs Spark: {install_command('spark')}") from error
 
 
 def column(name: str) -> Column:

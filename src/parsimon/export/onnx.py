@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parsimon import __version__
+from parsimon._extras import install_command
 from parsimon._files import write_whole
 from parsimon._parts import lookup
 from parsimon.export.expansion import Array, Expansion, expansion
@@ -85,7 +86,7 @@ def to_onnx(
     try:
         from onnx import helper
     except ImportError as error:
-        raise ImportError('to_onnx needs ONNX: pip install "parsimon[onnx]"') from error
+        raise ImportError(f"to_onnx needs ONNX: {install_command('onnx')}") from error
     lookup(LARGEST, dtype, "dtype")
     if not isinstance(input_name, str) or not input_name or input_name in OUTPUTS:
         raise ValueError(f"input_name must be a name, and none of {', '.join(OUTPUTS)}, got {input_name!r}")
