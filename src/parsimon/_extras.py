@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from importlib.metadata import PackageNotFoundError, distribution
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 __all__ = ["install_command"]
 
@@ -24,4 +22,7 @@ def install_command(extra: str) -> str:
         origin = {}
     if "dir_info" not in origin:
         return f'pip install "parsimon[{extra}]"'
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname  # costs 3 ms, and is rarely needed
+
     return f'pip install ".[{extra}]" in {url2pathname(urlsplit(origin["url"]).path)}'

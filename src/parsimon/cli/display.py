@@ -46,6 +46,16 @@ def byte_size(n: int | None) -> str:
     return f"{n} bytes"
 
 
+def clock(seconds: float) -> str:
+    """Return a time in hours, minutes and seconds.
+
+    >>> clock(3725.6)
+    '1:02:06'
+    """
+    whole = round(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+
 def as_json(value: Any) -> str:
     """Return one line of JSON; NaN, which JSON has not, is null."""
 
@@ -131,7 +141,7 @@ class Screen:
         pairs += [("centres", "" if report.centers is None else f"{report.centers:,}")]
         pairs += [("memory of the model", byte_size(report.bytes))]
         if left is not None:
-            pairs.append(("time left", f"{int(left // 3600)}:{int(left // 60) % 60:02}:{int(left) % 60:02}"))
+            pairs.append(("time left", clock(left)))
         for name, value in pairs:
             view.add_row(name, value)
         if fraction is not None:
@@ -152,7 +162,7 @@ class Screen:
             view.add_row(*row)
         parts: list[Any] = [view] if fraction is None else [view, ProgressBar(1.0, fraction, width=28)]
         if left is not None:
-            parts.append(f"  time left {int(left // 3600)}:{int(left // 60) % 60:02}:{int(left) % 60:02}")
+            parts.append(f"  time left {clock(left)}")
         self._live.update(Group(*parts), refresh=True)
         self._drawn = time.monotonic()
 
