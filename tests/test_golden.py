@@ -1,0 +1,66 @@
+"""What earlier versions computed and stored is computed again, bit for bit, and files of theirs go on."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import parsimon
+
+FOLDER = Path(__file__).parent / "golden"
+sys.path.insert(0, str(FOLDER))
+import cases  # noqa: E402
+
+RECORD = json.loads((FOLDER / "record" / "record.json").read_text())
+FILES = sorted(path.stem for path in (FOLDER / "record").glob("*.parsimon"))
+GRID = np.random.default_rng(1).uniform(-2, 2, size=(20, 2))
+
+
+def assert_bits(found, expected, values):
+    """Bits are those of one instruction set; elsewhere numbers agree."""
+    if RECORD["instruction_set"] == parsimon._core.instruction_set():
+        assert found == expected
+    else:
+        np.testing.assert_allclose(*values, rtol=1e-6, atol=1e-8)
+
+
+def made(name):
+    entry = RECORD["models"][name]
+    return getattr(parsimon, entry["class"])(**eval(entry["parameters"], dict(cases.NAMES)))
+
+
+@pytest.mark.parametrize("name", RECORD["models"])
+def test_learning_is_as_on_record(name):
+    found, _ = cases.trace(made(name))
+    entry = RECORD["models"][name]
+    for what in ("predictions", "state"):
+        assert_bits(found[what], entry[what], (found["values"], entry["values"]))
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name in RECORD["models"]])
+def test_files_on_record_go_on(name):
+    model = parsimon.load(FOLDER / "record" / f"{name}.parsimon")
+    X, y = cases.data(model)
+    cases.learn(model, X[len(X) // 2 :], y[len(X) // 2 :])
+    entry, found = RECORD["models"][name], cases.seen(model, GRID)
+    assert_bits(cases.digest(found), entry["predictions"][1], (cases.start(found), entry["values"]))
+    assert_bits(cases.state_digest(model), entry["state"][1], (cases.start(found), entry["values"]))
+
+
+@pytest.mark.parametrize("name", RECORD["merges"])
+def test_merges_are_as_on_record(name):
+    expected = np.array(RECORD["merges"][name])
+    found = np.array(cases.merged(made(name), cases.MERGES[name]))
+    same = RECORD["instruction_set"] == parsimon._core.instruction_set()
+    np.testing.assert_allclose(found, expected, rtol=1e-10 if same else 1e-5, atol=1e-10 if same else 1e-7)
+
+
+@pytest.mark.parametrize("name", RECORD["tables"])
+def test_tables_on_record_go_on(name):
+    model = parsimon.load(FOLDER / "record" / f"{name}.parsimon")
+    rows = {column: values[150:] for column, values in cases.table_rows(model).items()}
+    model.learn(rows)
+    expected = RECORD["tables"][name]["total"]
+    assert model.metrics_.total() == pytest.approx(expected, rel=1e-9, nan_ok=True)
