@@ -28,6 +28,7 @@ from common import HERE, Context, Section, compiler, markdown, processor
 
 import parsimon
 from parsimon import _core
+from parsimon._files import write_whole
 
 SECTIONS = (
     "knlms",
@@ -143,7 +144,7 @@ def main():
     if failed:
         print(f"Failed: {', '.join(failed)}. Nothing is written.")
     elif output:
-        (output / "RESULTS.md").write_text(text)
+        write_whole(output / "RESULTS.md", text.encode())
     return bool(failed)
 
 

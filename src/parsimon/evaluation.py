@@ -328,6 +328,16 @@ class Trace:
         """Draw accuracy or error (rolling, and in total) and the centres against the rows; the suffix of `path` chooses the format."""
         from parsimon import plots
 
+        return plots._save(self._figure(title), path)
+
+    def _png(self, title: str) -> bytes:
+        from parsimon import plots
+
+        return plots._drawn(self._figure(title), "png")
+
+    def _figure(self, title: str) -> Any:
+        from parsimon import plots
+
         reports = [r for r in self.reports if r.total]
         if not reports:
             raise ValueError("there is nothing to draw: no row was scored")
@@ -345,7 +355,7 @@ class Trace:
         below.set_ylim(bottom=0)
         below.set_xlabel("rows")
         figure.suptitle(title)
-        return plots._save(figure, path)
+        return figure
 
 
 def watch(

@@ -58,7 +58,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.predict([[0.5]]) == model.predict([[0.5]])).all())
     True
     """
-    write_whole(Path(path), dumps(model))
+    write_whole(path, dumps(model), regular=True)
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -152,10 +152,14 @@ def _figure(rows: int, columns: int = 1, *, shared: bool = True) -> tuple[Any, A
 def _save(figure: Any, path: str | Path) -> Path:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    picture = BytesIO()
-    figure.savefig(picture, dpi=120, format=_suffix(path))
-    write_whole(path, picture.getvalue())
+    write_whole(path, _drawn(figure, _suffix(path)))
     return path
+
+
+def _drawn(figure: Any, kind: str) -> bytes:
+    picture = BytesIO()
+    figure.savefig(picture, dpi=120, format=kind)
+    return picture.getvalue()
 
 
 def coherence_bounds(path: str | Path, *, coherences: Sequence[float] = (0.1, 0.03, 0.01)) -> Path:

@@ -5,10 +5,11 @@ A command imports what it runs when it runs: help, the version and errors of usa
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import warnings
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ import parsimon
 from parsimon.cli import missing_dependency
 from parsimon.cli.choices import ALGORITHMS, PEERS
 from parsimon.cli.errors import Failure
+from parsimon.cli.process import STDOUT, StandardOutput, drop_output, ended_by_signals
 
 __all__ = ["app", "run"]
 
@@ -59,46 +61,49 @@ def every_command(
 def run(arguments: list[str]) -> int:
     """Run a command, and return the exit code. Errors are a line or two on stderr."""
     # What scikit-learn has to say of many classes is said in one line, when they are too many.
-    with warnings.catch_warnings():
+    output = StandardOutput(sys.stdout)  # typer may put others in the place of both files: they are put back
+    with warnings.catch_warnings(), redirect_stdout(output), redirect_stderr(sys.stderr), ended_by_signals():
         warnings.filterwarnings("ignore", message="The number of unique classes")
-        return _run(arguments)
+        command = typer.main.get_command(app)
+        code = _run(lambda: command.main(arguments, prog_name="parsimon", standalone_mode=False))
+        return code or _run(output.flush)  # what is still held back may not fit
 
 
-def _run(arguments: list[str]) -> int:
-    command = typer.main.get_command(app)
+def _run(action: Callable[[], Any]) -> int:
+    """Do something, and return the exit code."""
     try:
-        code = command.main(arguments, prog_name="parsimon", standalone_mode=False)
-        sys.stdout.flush()
-        return int(code or 0)
+        return int(action() or 0)
     except UsageError as error:
         context = getattr(error, "ctx", None)
         name = "parsimon" if context is None else context.command_path
         return _refused(f"{error.format_message().rstrip('.')}; see {name} --help")
     except (KeyboardInterrupt, typer.Abort):
         return 128 + signal.SIGINT
-    except BrokenPipeError:
-        return _reader_has_gone()
-    except SystemExit as exit:  # typer makes this of a broken pipe
-        if isinstance(exit.__context__, BrokenPipeError):
-            return _reader_has_gone()
-        raise
+    except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # typer makes this of a broken pipe
+            return _failed(error.__context__)
+        return int(error.code or 0)  # after a signal
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        return _refused(f"{place}{error.strerror or error}")
+        return _failed(error)
     except (Failure, ValueError, ImportError) as error:
         missing = missing_dependency(error)
         # A TableError has the message without the place in a block, which means nothing here.
         return _refused(missing or getattr(error, "what", None) or str(error))
 
 
-def _reader_has_gone() -> int:
-    """Return the exit code of a program whose output nobody reads any more, as the shell gives it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still in the buffer
-    return 128 + getattr(signal, "SIGPIPE", 13)
+def _failed(error: OSError) -> int:
+    if error.filename == STDOUT:
+        drop_output()
+        if isinstance(error, BrokenPipeError):  # whoever read has gone
+            return 128 + getattr(signal, "SIGPIPE", 13)
+    place = f"{error.filename}: " if error.filename else ""
+    return _refused(f"{place}{error.strerror or error}")
 
 
 def _refused(message: str) -> int:
-    print(f"parsimon: error: {message}", file=sys.stderr)
+    if sys.stderr is not None:  # print would take standard output instead
+        with suppress(OSError):  # the exit code says it too
+            print(f"parsimon: error: {message}", file=sys.stderr, flush=True)
     return 2
 
 

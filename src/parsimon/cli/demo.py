@@ -12,6 +12,7 @@ import shlex
 from pathlib import Path
 
 from parsimon import datasets
+from parsimon._files import write_whole
 from parsimon.cli.app import run
 
 LAST_DAY = 24
@@ -21,8 +22,8 @@ def split(folder: Path) -> tuple[Path, Path]:
     """Write the stream, and the last day of it, into a folder."""
     lines = gzip.decompress(datasets.bikes_path().read_bytes()).decode().splitlines(keepends=True)
     stream, day = folder / "bikes.csv", folder / "last_day.csv"
-    stream.write_text("".join(lines[:-LAST_DAY]))
-    day.write_text("".join([lines[0], *lines[-LAST_DAY:]]))
+    write_whole(stream, "".join(lines[:-LAST_DAY]).encode())
+    write_whole(day, "".join([lines[0], *lines[-LAST_DAY:]]).encode())
     return stream, day
 
 

@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -16,7 +17,7 @@ from typing import Any, Self
 
 import parsimon
 from parsimon import plots
-from parsimon._files import write_whole
+from parsimon._files import is_stream, only_writer, write_whole
 from parsimon._parts import lookup
 from parsimon.cli.curve import Curve
 from parsimon.cli.display import Screen, byte_size, lines, scores
@@ -105,7 +106,7 @@ def learn(options: Options) -> int:
     require_apart({"DATA": options.data, "--model": options.model, "--plot": options.plot, "--report": options.report})
     for path in (options.model, options.plot, options.report):
         if path is not None:
-            require_writable(path)
+            require_writable(path, regular=path is options.model)
     if options.target in options.ignore:
         raise Failure(f"--ignore {options.target} is the target")
     for picture in (options.plot, None if options.report is None else "report.png"):
@@ -117,13 +118,20 @@ def learn(options: Options) -> int:
         raise Failure("--new-rows is for --resume")
     if options.overwrite and options.resume:
         raise Failure("--overwrite begins anew, --resume goes on: give one of them")
-    if options.model is not None and options.model.exists() and not (options.resume or options.overwrite):
+    with Interrupt() as interrupt, nullcontext() if options.model is None else only_writer(options.model):
+        return _Run(options, _model(options), interrupt).run()
+
+
+def _model(options: Options) -> TableModel:
+    """Return the model to learn: a new one, or that of a file."""
+    if options.model is None or not options.model.exists():
+        return _new(options)
+    if options.resume:
+        return _resumed(options)
+    if not options.overwrite:
         raise Failure(f"{options.model} exists: --resume goes on from it, --overwrite learns anew in its place")
-    if options.model is not None and options.model.exists() and options.overwrite:
-        load_table_model(options.model)  # nothing else is replaced
-    model = _resumed(options) if options.resume and options.model and options.model.exists() else _new(options)
-    with Interrupt() as interrupt:
-        return _Run(options, model, interrupt).run()
+    load_table_model(options.model)  # nothing else is replaced
+    return _new(options)
 
 
 def require_apart(paths: dict[str, str | Path | None]) -> None:
@@ -138,13 +146,17 @@ def require_apart(paths: dict[str, str | Path | None]) -> None:
         met[place] = what
 
 
-def require_writable(path: Path) -> None:
-    """Refuse a path that no file can be written to."""
+def require_writable(path: Path, *, regular: bool = False) -> None:
+    """Refuse a path that no file can be written to, and if `regular`, one that is a FIFO or a device."""
     if path.is_dir():
         raise Failure(f"{path} is a folder: it cannot be written as a file")
     try:
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
+        stream = is_stream(path)
+        if stream and regular:
+            raise Failure(f"{path} is not a regular file: a model can be kept in no other kind")
+        if not stream:  # to open one may wait for a reader
+            with tempfile.TemporaryFile(dir=os.path.dirname(os.path.realpath(path))):
+                pass
     except OSError as error:
         raise Failure(f"{path} cannot be written: {error.strerror or error}") from None
     if path.exists() and not os.access(path, os.W_OK):
@@ -218,6 +230,18 @@ def _resumed(options: Options) -> TableModel:
     return model
 
 
+class Unsaved(Failure):
+    """A model that was learned and could not be written."""
+
+
+def _unsaved(error: OSError, path: Path, rows: int) -> Unsaved:
+    try:
+        kept = f"{path} holds a whole model of {load_table_model(path).n_rows_:,} rows: --resume goes on from it"
+    except (OSError, ValueError, Failure):
+        kept = f"{path} holds no model"
+    return Unsaved(f"{path}: {error.strerror or error}\n{rows:,} rows were learned; {kept}")
+
+
 class _Run:
     """One run of the command."""
 
@@ -244,13 +268,12 @@ class _Run:
         with self.source, Screen(as_lines=options.json, title=f"{options.target} of {options.data}") as self.screen:
             try:
                 self.stream()
-            except BrokenPipeError:  # nobody reads the lines of JSON any more
-                self.save()
-                raise
-            except Failure as error:
-                if options.model is None or model.n_rows_ == self.start:
+            except (Failure, OSError) as error:
+                if options.model is None or model.n_rows_ == self.start or isinstance(error, Unsaved):
                     raise
                 self.save()
+                if isinstance(error, OSError):
+                    raise
                 raise Failure(f"{error}\n{model.n_rows_:,} rows are learned and kept in {options.model}") from None
             if not self.interrupt():
                 model.finish()
@@ -325,7 +348,10 @@ class _Run:
     def save(self, *, always: bool = False) -> None:
         rows = self.model.n_rows_
         if self.options.model is not None and rows and (always or rows != self.saved):
-            self.model.save(self.options.model)
+            try:
+                self.model.save(self.options.model)
+            except OSError as error:
+                raise _unsaved(error, self.options.model, rows) from None
         self.saved, self.saved_at = rows, time.monotonic()
 
     # What is shown
@@ -375,9 +401,7 @@ class _Run:
         if options.plot is not None:
             trace.plot(options.plot, title=title)
         if options.report is not None:
-            with tempfile.TemporaryDirectory() as folder:
-                picture = trace.plot(Path(folder) / "trace.png", title=title).read_bytes()
-            write_whole(options.report, _page(title, summary(self.model), picture).encode())
+            write_whole(options.report, _page(title, summary(self.model), trace._png(title)).encode())
 
     def end(self) -> None:
         stopped = None if self.interrupt.number is None else signal.Signals(self.interrupt.number).name

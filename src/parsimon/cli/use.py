@@ -7,13 +7,12 @@ import importlib
 import io
 import json
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +21,7 @@ from sklearn.exceptions import NotFittedError
 
 import parsimon
 from parsimon import KernelDictionaryClassifier, KernelDictionaryLearning, datasets, diagnostics, export, merging, plots
+from parsimon._files import Output, only_writer, writing
 from parsimon._parts import lookup
 from parsimon.cli.display import NAMES, as_json, byte_size, lines, scores, table
 from parsimon.cli.learn import Interrupt, column_kinds, load_table_model, require_apart, require_writable
@@ -123,30 +123,23 @@ def _rounded(values: Any, scale: float) -> Any:
 def _writer(out: Path | None, kind: str) -> Iterator[Any]:
     """Give a function that writes tables; a file takes its place when all of it is there."""
     if out is None:
-        yield _Text(sys.stdout, kind)
+        yield _Text(sys.stdout.write, kind)
         sys.stdout.flush()
         return
-    made = out.with_name(f".{out.name}.{os.getpid()}.tmp")
-    try:
+    with writing(out) as file:
         if kind == "parquet":
-            writer = _Parquet(made)
+            writer = _Parquet(file)
             yield writer
             writer.close()
         else:
-            with made.open("w", newline="", encoding="utf-8") as file:
-                yield _Text(file, kind)
-        if not made.exists():
-            raise Failure("there are no rows to write")
-        os.replace(made, out)
-    finally:
-        made.unlink(missing_ok=True)
+            yield _Text(lambda text: file.write(text.encode()), kind)
 
 
 class _Text:
     """Writes tables as CSV or JSON lines."""
 
-    def __init__(self, file: TextIO, kind: str) -> None:
-        self._file, self._json, self._began = file, kind == "json", False
+    def __init__(self, write: Callable[[str], object], kind: str) -> None:
+        self._write, self._json, self._began = write, kind == "json", False
 
     def __call__(self, rows: Any) -> None:
         buffer = io.StringIO()  # a block goes out at once
@@ -159,24 +152,25 @@ class _Text:
                 writer.writerow(rows.column_names)
             writer.writerows(zip(*(c.to_pylist() for c in rows.columns), strict=True))
         self._began = True
-        self._file.write(buffer.getvalue())
+        self._write(buffer.getvalue())
 
 
 class _Parquet:
     """Writes tables as Parquet."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, file: Output) -> None:
+        self._file = file
         self._writer: Any = None
 
     def __call__(self, rows: Any) -> None:
         if self._writer is None:
-            self._writer = pa.parquet.ParquetWriter(self._path, rows.schema)
+            self._writer = pa.parquet.ParquetWriter(self._file, rows.schema)
         self._writer.write_table(rows)
 
     def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
+        if self._writer is None:
+            raise Failure("there are no rows to write")
+        self._writer.close()
 
 
 def evaluate(path: Path, data: str, as_lines: bool, delimiter: str | None) -> int:
@@ -387,7 +381,12 @@ def merge(paths: list[Path], out: Path, budget: int | None, tolerance: float | N
     """Add models up to one."""
     for path in paths:
         require_apart({"a model": path, "--out": out})
-    require_writable(out)
+    require_writable(out, regular=True)
+    with only_writer(out):
+        return _merge(paths, out, budget, tolerance)
+
+
+def _merge(paths: list[Path], out: Path, budget: int | None, tolerance: float | None) -> int:
     models = [parsimon.load(path) for path in paths]
     for path, model in zip(paths, models, strict=True):
         if isinstance(model, TableModel):

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from parsimon._files import write_whole
+
 T = TypeVar("T")
 
 
@@ -44,7 +46,7 @@ class Report:
         """Write the table into ``folder/table.md``, the pictures beside it."""
         folder.mkdir(parents=True, exist_ok=True)
         pictures = "".join(f"\n![]({picture.name})\n" for picture in self.pictures)
-        (folder / "table.md").write_text(f"# {self}\n{pictures}")
+        write_whole(folder / "table.md", f"# {self}\n{pictures}".encode())
 
 
 def progress(items: Sequence[T], what: str) -> Iterator[T]:

@@ -7,7 +7,6 @@ import os
 import re
 import textwrap
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -106,7 +105,7 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
     lookup(TYPES, dtype, "dtype")
     text = _Header(expansion(model), name, dtype).text()
     if path is not None:
-        write_whole(Path(path), text.encode("ascii"))
+        write_whole(path, text.encode("ascii"))
     return text
 
 

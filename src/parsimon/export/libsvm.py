@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,7 +63,7 @@ def to_libsvm(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     ]
     text = "\n".join(lines) + "\n"
     if path is not None:
-        write_whole(Path(path), text.encode("ascii"))
+        write_whole(path, text.encode("ascii"))
     return text
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,7 +115,7 @@ def to_onnx(
         about["feature_names"] = json.dumps(e.feature_names)
     helper.set_model_props(result, about)
     if path is not None:
-        write_whole(Path(path), result.SerializeToString())
+        write_whole(path, result.SerializeToString())
     return result
 
 

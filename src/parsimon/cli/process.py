@@ -1,0 +1,74 @@
+"""The process that a command runs in: its standard output, and the signals that end it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any
+
+from parsimon._files import naming
+
+__all__ = ["STDOUT", "StandardOutput", "drop_output", "ended_by_signals"]
+
+#: What errors call standard output.
+STDOUT = "standard output"
+
+
+class StandardOutput:
+    """Standard output, whose errors say that it is. Everything else is left to the file it stands for."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file  # None if the process was started without one
+
+    def write(self, text: str) -> int:
+        """Write text."""
+        with naming(STDOUT):
+            if self._file is None:
+                raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+            return int(self._file.write(text))
+
+    def flush(self) -> None:
+        """Write what is held back."""
+        with naming(STDOUT):
+            if self._file is not None:
+                self._file.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+def drop_output() -> None:
+    """Let what is still to be printed go nowhere: there is no second error when the interpreter ends."""
+    with suppress(OSError, AttributeError):  # nothing that has a descriptor
+        descriptor = sys.stdout.fileno()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, descriptor)
+        os.close(nowhere)
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Let signals that would end the process raise `SystemExit`, so that no temporary file is left."""
+    if threading.current_thread() is not threading.main_thread():  # which alone hears of signals
+        yield
+        return
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    ours = [number for number, handler in before.items() if handler == signal.SIG_DFL]  # not those that nohup ignores
+    for number in ours:
+        signal.signal(number, _end)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, before[number])
+
+
+def _end(number: int, _: FrameType | None) -> None:
+    raise SystemExit(128 + number)
