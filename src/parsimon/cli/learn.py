@@ -140,7 +140,7 @@ def require_apart(paths: dict[str, str | Path | None]) -> None:
     for what, path in paths.items():
         if path is None or str(path) == "-":
             continue
-        place = Path(path).resolve()
+        place = Path(os.path.realpath(path))
         if place in met:
             raise Failure(f"{what} and {met[place]} are the same file, {path}")
         met[place] = what
