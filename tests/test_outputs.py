@@ -21,7 +21,7 @@ from parsimon.cli import main
 
 fcntl = pytest.importorskip("fcntl", reason="needs POSIX")
 COMMAND = [sys.executable, "-m", "parsimon.cli"]
-ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": ""}
 LEARN = ["learn", "s.csv", "--target", "y", "--algorithm", "knlms"]
 
 
