@@ -1,4 +1,4 @@
-"""Whatever fails while a file is written, the old file or the new one is there, whole, and nothing else is left."""
+"""Whatever fails in a write, the old file or the new one is whole, and nothing else is left."""
 
 import errno
 import json
@@ -164,7 +164,7 @@ def test_no_space_for_a_model(folder, monkeypatch, call):
 
 @pytest.mark.parametrize("call", CALLS)
 def test_no_space_for_a_checkpoint(folder, capsys, monkeypatch, call):
-    """It says how far it came; the file holds the last checkpoint, from which it goes on exactly."""
+    """The error says how many rows were learned. The last checkpoint is whole and resumes exactly."""
     command = learn("s.csv", "c", "--checkpoint-every", "50", "--resume")
     assert main(command) == 0
     whole = Path("c").read_bytes()

@@ -1,4 +1,4 @@
-"""Where output goes: files, links, FIFOs, devices, standard output; and one writer of a model at a time."""
+"""Outputs: files, links, FIFOs, devices, standard output; and one writer of a model at a time."""
 
 import errno
 import os

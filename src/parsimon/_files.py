@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and a lock for a file that has one writer at a time."""
+"""Files that are written whole or not at all, and a lock for files with one writer at a time."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 #: What syncing a folder raises where the file system or the permissions do not allow it.
 NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES, errno.EPERM)
 
+#: What a second writer is told.
+BUSY = "another process is writing this file: wait until it ends, or choose another file"
+
 Name = str | os.PathLike[str]
 
 
@@ -36,7 +39,7 @@ def naming(path: Name) -> Iterator[None]:
 
 
 def is_stream(path: Name) -> bool:
-    """Return whether a path exists and is neither a regular file nor a folder: a FIFO, a device, a socket."""
+    """Return whether a path is a FIFO, a device or a socket: neither a regular file nor a folder."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
@@ -78,17 +81,22 @@ class Output:
 
 @contextmanager
 def writing(path: Name, *, regular: bool = False) -> Iterator[Output]:
-    """Give a file to write to. What is written takes the place of `path` at the end, if there was no error.
+    """Give a file to write to, which replaces `path` at the end if there was no error.
 
-    Until then it is a temporary file beside `path`, and after an error `path` is as it was. A symbolic link is followed.
-    A path that is a FIFO or a device is written to directly and never replaced; `regular` refuses it.
+    Until then it is a temporary file beside `path`. After an error, `path` is as it was.
+    A symbolic link is followed. A FIFO or a device is written to directly and never replaced.
+
+    Parameters
+    ----------
+    path : the file to write.
+    regular : refuse a path that exists and is not a regular file. Default: False.
     """
     with naming(path):
         stream = is_stream(path)
         if os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if stream and regular:
-            raise OSError(errno.EINVAL, "this is not a regular file, and no other kind can hold a model")
+            raise OSError(errno.EINVAL, "not a regular file, which a model needs: choose another name")
     with _streaming(path) if stream else _replacing(path) as file:
         yield file
 
@@ -124,7 +132,8 @@ def _replacing(path: Name) -> Iterator[Output]:
             if os.name == "posix":
                 _lock(file._descriptor)  # so that it is not taken for a leftover
             with suppress(FileNotFoundError):
-                os.chmod(made, stat.S_IMODE(os.stat(place).st_mode))  # before there is anything to read
+                mode = stat.S_IMODE(os.stat(place).st_mode)
+                os.chmod(made, mode)  # before there is anything to read
         yield file
         file.sync()
         file.close()
@@ -174,9 +183,9 @@ def _beside(path: Path, suffix: str) -> Path:
 def only_writer(path: Name) -> Iterator[None]:
     """Hold the lock of a file, so that a second process that asks for it raises `BlockingIOError`.
 
-    The lock is on a file ``.NAME.lock`` beside it, because a new version of the file is a new inode. The operating system
-    releases it when the process ends, however it ends. It is advisory: `writing` alone does not ask for it.
-    Where the file system has no locks, there is none.
+    The lock is on a file ``.NAME.lock`` beside it, because replacing a file makes a new inode.
+    The operating system releases it when the process ends, however it ends.
+    The lock is advisory: `writing` does not check it. Where locks are not supported, there is none.
     """
     place = Path(os.path.realpath(path))
     name = _beside(place, "lock")
@@ -192,7 +201,7 @@ def only_writer(path: Name) -> Iterator[None]:
         os.close(descriptor)
         if os.name != "posix":
             with suppress(OSError):
-                os.unlink(name)  # Windows refuses while the file is open, here or in another process
+                os.unlink(name)  # Windows refuses this while another process has it open
 
 
 def _locked(name: Path) -> int:
@@ -204,8 +213,7 @@ def _locked(name: Path) -> int:
             descriptor = os.open(name, os.O_RDONLY)
         try:
             if _lock(descriptor) is False:
-                busy = "another process is writing this file: wait until it ends, or choose another file"
-                raise BlockingIOError(errno.EWOULDBLOCK, busy)
+                raise BlockingIOError(errno.EWOULDBLOCK, BUSY)
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(descriptor), os.stat(name)):
                     return descriptor
@@ -216,7 +224,10 @@ def _locked(name: Path) -> int:
 
 
 def _lock(descriptor: int) -> bool | None:
-    """Lock an open file without waiting: False if another holds the lock, None if there are no locks here."""
+    """Lock an open file without waiting, and return True.
+
+    Return False if another process holds the lock, None if locks are not supported here.
+    """
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -234,7 +245,7 @@ def _lock(descriptor: int) -> bool | None:
 
 
 def _remove_leftovers(place: Path) -> None:
-    """Remove temporary files of writers that were killed: those that are not new and that nobody has locked."""
+    """Remove temporary files of killed writers: they are not new, and nobody has locked them."""
     if os.name != "posix":
         return
     pattern = re.compile(re.escape(_beside(place, "").name) + r"\d+-[0-9a-f]{8}\.tmp")

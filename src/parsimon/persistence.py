@@ -49,6 +49,8 @@ class ModelFileError(ValueError):
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a model to a file. The same as ``model.save(path)``.
 
+    After an error the file is as it was. A path that exists and is not a regular file is refused.
+
     >>> import tempfile
     >>> from parsimon import KNLMSRegressor, load
     >>> model = KNLMSRegressor(gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0])

@@ -61,7 +61,8 @@ def every_command(
 def run(arguments: list[str]) -> int:
     """Run a command, and return the exit code. Errors are a line or two on stderr."""
     # What scikit-learn has to say of many classes is said in one line, when they are too many.
-    output = StandardOutput(sys.stdout)  # typer may put others in the place of both files: they are put back
+    # After a broken pipe typer replaces both standard files. They are restored at the end.
+    output = StandardOutput(sys.stdout)
     with warnings.catch_warnings(), redirect_stdout(output), redirect_stderr(sys.stderr), ended_by_signals():
         warnings.filterwarnings("ignore", message="The number of unique classes")
         command = typer.main.get_command(app)

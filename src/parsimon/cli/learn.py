@@ -147,14 +147,14 @@ def require_apart(paths: dict[str, str | Path | None]) -> None:
 
 
 def require_writable(path: Path, *, regular: bool = False) -> None:
-    """Refuse a path that no file can be written to, and if `regular`, one that is a FIFO or a device."""
+    """Refuse a path that cannot be written; if `regular`, also a FIFO or a device."""
     if path.is_dir():
         raise Failure(f"{path} is a folder: it cannot be written as a file")
     try:
         stream = is_stream(path)
         if stream and regular:
-            raise Failure(f"{path} is not a regular file: a model can be kept in no other kind")
-        if not stream:  # to open one may wait for a reader
+            raise Failure(f"{path} is not a regular file, which a model needs: choose another name")
+        if not stream:  # opening a FIFO would wait for a reader
             with tempfile.TemporaryFile(dir=os.path.dirname(os.path.realpath(path))):
                 pass
     except OSError as error:
@@ -236,7 +236,8 @@ class Unsaved(Failure):
 
 def _unsaved(error: OSError, path: Path, rows: int) -> Unsaved:
     try:
-        kept = f"{path} holds a whole model of {load_table_model(path).n_rows_:,} rows: --resume goes on from it"
+        n = load_table_model(path).n_rows_
+        kept = f"{path} holds a whole model of {n:,} rows: --resume goes on from it"
     except (OSError, ValueError, Failure):
         kept = f"{path} holds no model"
     return Unsaved(f"{path}: {error.strerror or error}\n{rows:,} rows were learned; {kept}")

@@ -21,7 +21,7 @@ STDOUT = "standard output"
 
 
 class StandardOutput:
-    """Standard output, whose errors say that it is. Everything else is left to the file it stands for."""
+    """Standard output whose errors name it. All else is left to the file underneath."""
 
     def __init__(self, file: Any) -> None:
         self._file = file  # None if the process was started without one
@@ -44,7 +44,7 @@ class StandardOutput:
 
 
 def drop_output() -> None:
-    """Let what is still to be printed go nowhere: there is no second error when the interpreter ends."""
+    """Drop what is still buffered, so that the interpreter raises no second error at its end."""
     with suppress(OSError, AttributeError):  # nothing that has a descriptor
         descriptor = sys.stdout.fileno()
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -54,13 +54,14 @@ def drop_output() -> None:
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Let signals that would end the process raise `SystemExit`, so that no temporary file is left."""
+    """Let SIGTERM and SIGHUP raise `SystemExit`, so that temporary files are removed."""
     if threading.current_thread() is not threading.main_thread():  # which alone hears of signals
         yield
         return
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
-    ours = [number for number, handler in before.items() if handler == signal.SIG_DFL]  # not those that nohup ignores
+    # A signal that is ignored stays so: nohup asks for that.
+    ours = [number for number, handler in before.items() if handler == signal.SIG_DFL]
     for number in ours:
         signal.signal(number, _end)
     try:
