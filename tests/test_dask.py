@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from parsimon import KNLMSRegressor, KRLSRegressor, POLKClassifier
+from parsimon._extras import install_command
 from parsimon.datasets import make_multidist
 from parsimon.distributed import fit, rounds
 
@@ -312,4 +313,4 @@ def test_without_dask():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == 'ImportError: engine="dask" needs Dask: pip install "parsimon[dask]"'
+    assert done.stderr.splitlines()[-1] == f'ImportError: engine="dask" needs Dask: {install_command("dask")}'

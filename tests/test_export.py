@@ -28,6 +28,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScale
 
 import parsimon
 from parsimon import losses
+from parsimon._extras import install_command
 from parsimon.estimators import ESTIMATORS
 from parsimon.export import to_c, to_libsvm, to_onnx
 from parsimon.export.c import _Header
@@ -284,7 +285,7 @@ def test_without_onnx_only_onnx_is_missed():
         "m = KNLMSRegressor().fit([[0.0], [1.0]], [0.0, 1.0])\nexport.to_c(m)\nexport.to_libsvm(m)\nexport.to_onnx(m)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert 'ImportError: to_onnx needs ONNX: pip install "parsimon[onnx]"' in done.stderr
+    assert f"ImportError: to_onnx needs ONNX: {install_command('onnx')}" in done.stderr
 
 
 # C

@@ -21,6 +21,7 @@ from river import checks, compose, datasets, dummy, evaluate, linear_model, metr
 import parsimon  # noqa: E402
 from parsimon import kernels  # noqa: E402
 from parsimon import river as pr  # noqa: E402
+from parsimon._extras import install_command
 from parsimon.estimators import ESTIMATORS  # noqa: E402
 
 CLASSES = [getattr(pr, name) for name in pr.__all__]
@@ -612,7 +613,7 @@ def test_frames_through_a_pipeline():
 def test_without_river_the_error_says_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "river", None)
     monkeypatch.delitem(sys.modules, "parsimon.river")
-    with pytest.raises(ImportError, match=re.escape('parsimon.river needs River: pip install "parsimon[river]"')):
+    with pytest.raises(ImportError, match=re.escape(f"parsimon.river needs River: {install_command('river')}")):
         importlib.import_module("parsimon.river")
 
 
