@@ -21,7 +21,7 @@ from river import checks, compose, datasets, dummy, evaluate, linear_model, metr
 import parsimon  # noqa: E402
 from parsimon import kernels  # noqa: E402
 from parsimon import river as pr  # noqa: E402
-from parsimon._extras import install_command
+from parsimon._extras import install_command  # noqa: E402
 from parsimon.estimators import ESTIMATORS  # noqa: E402
 
 CLASSES = [getattr(pr, name) for name in pr.__all__]

@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import re
 import runpy
 import shutil
 import signal
@@ -17,6 +18,7 @@ import pytest
 
 import parsimon
 from parsimon import distributed, kernels
+from parsimon._extras import install_command
 from parsimon.distributed.streaming import learn_keyed, read_models
 from parsimon.persistence import dumps, loads
 
@@ -164,7 +166,7 @@ def test_what_is_wrong_with_a_frame_is_said(spark):
 @pytest.mark.parametrize("name", NEEDED)
 def test_without_spark(monkeypatch, name):
     monkeypatch.setitem(sys.modules, "pyspark.sql" if name == "pyspark" else name, None)
-    with pytest.raises(ImportError, match=r'engine="spark" needs Spark: pip install "parsimon\[spark\]"'):
+    with pytest.raises(ImportError, match=re.escape(f'engine="spark" needs Spark: {install_command("spark")}')):
         distributed.fit(parsimon.KNLMSRegressor(), None, engine="spark", target="y")
     with pytest.raises(ImportError, match="learn_keyed needs Spark"):
         learn_keyed(None, parsimon.KNLMSRegressor(), key="k", features=["x"], target="y")
