@@ -892,7 +892,9 @@ def test_predictions_have_as_many_digits_as_matter(folder, capsys, scale):
 def test_curves_have_points_enough(folder, capsys, monkeypatch, every):
     """Whatever --every is."""
     drawn = {}
-    monkeypatch.setattr("parsimon.plots._save", lambda figure, path: drawn.setdefault(str(path), figure) and Path(path))
+    for name in ("drawing", "streams"):
+        keep = lambda figure, path: drawn.setdefault(str(path), figure) and Path(path)  # noqa: E731
+        monkeypatch.setattr(f"parsimon.plots.{name}.save", keep)
     write_csv("stream.csv", table())
     said(capsys, "learn", "stream.csv", "--target", "y", "--algorithm", "knlms", "--plot", "l.png", "--every", every)
     said(capsys, "compare", "stream.csv", "--target", "y", "--algorithm", "knlms", "--plot", "c.png")

@@ -326,36 +326,10 @@ class Trace:
 
     def plot(self, path: str | Path, *, title: str = "") -> Path:
         """Draw accuracy or error (rolling, and in total) and the centres against the rows; the suffix of `path` chooses the format."""
-        from parsimon import plots
+        from parsimon.plots.drawing import save
+        from parsimon.plots.streams import trace_figure
 
-        return plots._save(self._figure(title), path)
-
-    def _png(self, title: str) -> bytes:
-        from parsimon import plots
-
-        return plots._drawn(self._figure(title), "png")
-
-    def _figure(self, title: str) -> Any:
-        from parsimon import plots
-
-        reports = [r for r in self.reports if r.total]
-        if not reports:
-            raise ValueError("there is nothing to draw: no row was scored")
-        name = "accuracy" if "accuracy" in reports[0].total else "relative_mse"
-        rows = [r.rows for r in reports]
-        figure, (above, below) = plots._figure(2)
-        last = plots.last_rows(int(max(r.rolling["rows"] for r in reports)))
-        above.plot(rows, [r.rolling[name] for r in reports], color="C0", linewidth=1.2, label=last)
-        above.plot(rows, [r.total[name] for r in reports], color="0.4", linestyle="--", linewidth=1.2, label="all rows")
-        above.set_ylabel("accuracy" if name == "accuracy" else "squared error /\nvariance of the target")
-        above.legend(frameon=False, fontsize="small")
-        held = [np.nan if r.centers is None else r.centers for r in reports]
-        below.step(rows, held, where="post", color="C3", linewidth=1.2)
-        below.set_ylabel("centres")
-        below.set_ylim(bottom=0)
-        below.set_xlabel("rows")
-        figure.suptitle(title)
-        return figure
+        return save(trace_figure(self.reports, title), path)
 
 
 def watch(

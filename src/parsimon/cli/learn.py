@@ -24,6 +24,8 @@ from parsimon.cli.display import Screen, byte_size, lines, scores
 from parsimon.cli.progress import Progress
 from parsimon.cli.reading import Block, Failure, Source, failure, require_known
 from parsimon.evaluation import Report, Trace
+from parsimon.plots.drawing import render
+from parsimon.plots.streams import trace_figure
 from parsimon.preprocessing import TableError
 from parsimon.tables import ALGORITHMS, TASKS, TableModel, make_estimator
 
@@ -402,7 +404,9 @@ class _Run:
         if options.plot is not None:
             trace.plot(options.plot, title=title)
         if options.report is not None:
-            write_whole(options.report, _page(title, summary(self.model), trace._png(title)).encode())
+            write_whole(
+                options.report, _page(title, summary(self.model), render(trace_figure(reports, title), "png")).encode()
+            )
 
     def end(self) -> None:
         stopped = None if self.interrupt.number is None else signal.Signals(self.interrupt.number).name

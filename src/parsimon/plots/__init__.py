@@ -1,0 +1,28 @@
+"""Pictures. Each function draws into a file and needs matplotlib, which the extra ``plot`` installs."""
+
+from parsimon.plots.bounds import approximation_regions, coherence_bounds
+from parsimon.plots.drawing import require_drawable
+from parsimon.plots.models import Expansion, decision_surface, expansions
+from parsimon.plots.streams import (
+    compared,
+    curves,
+    error_and_sparsity,
+    learning_curve,
+    learning_curves,
+    moving_average,
+)
+
+__all__ = [
+    "Expansion",
+    "approximation_regions",
+    "coherence_bounds",
+    "compared",
+    "curves",
+    "decision_surface",
+    "error_and_sparsity",
+    "expansions",
+    "learning_curve",
+    "learning_curves",
+    "moving_average",
+    "require_drawable",
+]

@@ -1,0 +1,228 @@
+"""Pictures of errors and sizes along a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from parsimon.plots.drawing import load_matplotlib, new_figure, save
+
+__all__ = [
+    "compared",
+    "curves",
+    "error_and_sparsity",
+    "last_rows",
+    "learning_curve",
+    "learning_curves",
+    "moving_average",
+    "trace_figure",
+]
+
+
+def learning_curve(
+    path: str | Path,
+    samples: ArrayLike,
+    error: ArrayLike,
+    centers: ArrayLike,
+    *,
+    title: str = "",
+    levels: Sequence[tuple[str, float]] = (),
+) -> Path:
+    """Draw error and model order against samples seen.
+
+    Parameters
+    ----------
+    path : where to write the picture; the suffix chooses the format.
+    samples, error, centers : (n,)
+        Samples seen, mean squared error before learning around there, centres held then.
+    title : above the picture.
+    levels : (label, value) pairs
+        Horizontal lines of comparison in the panel of the error.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "curve.png")
+    >>> learning_curve(path, [10, 20, 30], [1.0, 0.5, 0.4], [3, 5, 5]).exists()
+    True
+    """
+    figure, (above, below) = new_figure(2)
+    above.plot(samples, error, color="C0", linewidth=1.2)
+    for i, (label, value) in enumerate(levels):
+        above.axhline(value, color=f"C{i + 1}", linestyle="--", linewidth=1, label=label)
+    above.set_ylabel("mean squared error\nbefore learning")
+    above.set_yscale("log")
+    if levels:
+        above.legend(frameon=False, fontsize="small")
+    below.step(samples, centers, where="post", color="C3", linewidth=1.2)
+    below.set_ylabel("centres")
+    below.set_ylim(0, 1.1 * float(np.max(np.asarray(centers))))
+    below.set_xlabel("samples seen")
+    below.set_xscale("log")
+    below.set_xlim(left=float(np.min(np.asarray(samples))))
+    figure.suptitle(title)
+    return save(figure, path)
+
+
+def curves(
+    path: str | Path,
+    lines: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    *,
+    xlabel: str,
+    ylabel: str,
+    title: str = "",
+    log: bool = False,
+) -> Path:
+    """Draw several lines, each with a label and its x and y, in one panel; `log` makes the vertical axis logarithmic.
+
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "lines.png")
+    >>> curves(path, {"a line": ([0, 1], [1, 2])}, xlabel="x", ylabel="y").exists()
+    True
+    """
+    figure, axis = new_figure(1)
+    for label, (x, y) in lines.items():
+        axis.plot(x, y, linewidth=1.2, label=label)
+    axis.set_xlabel(xlabel)
+    axis.set_ylabel(ylabel)
+    if log:
+        axis.set_yscale("log")
+    axis.legend(frameon=False, fontsize="small")
+    figure.set_size_inches(7.0, 4.2)
+    figure.suptitle(title)
+    return save(figure, path)
+
+
+def moving_average(values: ArrayLike, window: int) -> NDArray[np.float64]:
+    """Return the mean over each `window` consecutive values: (n,) gives (n - window + 1,).
+
+    >>> moving_average([1.0, 3.0, 5.0], 2)
+    array([2., 4.])
+    """
+    sums = np.concatenate([[0.0], np.cumsum(np.asarray(values, dtype=np.float64))])
+    return np.asarray((sums[window:] - sums[:-window]) / window)
+
+
+def learning_curves(path: str | Path, histories: Mapping[str, Mapping[str, Sequence[float]]]) -> Path:
+    """Draw objective, test error and order against samples seen, a line for each label: Fig. 2 of Koppel et al. 2019.
+
+    A history has "samples", "objective", "error" and "order".
+
+    >>> import tempfile, os
+    >>> line = {"samples": [10, 20], "objective": [1.0, 0.5], "error": [0.5, 0.2], "order": [3, 5]}
+    >>> learning_curves(os.path.join(tempfile.mkdtemp(), "curves.png"), {"a model": line}).exists()
+    True
+    """
+    figure, axes = new_figure(3)
+    for label, line in histories.items():
+        for axis, key in zip(axes, ("objective", "error", "order"), strict=True):
+            axis.plot(line["samples"], line[key], linewidth=1.2, label=label)
+    for axis, name in zip(axes, ("objective", "test error", "centres"), strict=True):
+        axis.set_ylabel(name)
+        axis.set_yscale("log")
+    axes[-1].set_xlabel("samples seen")
+    axes[-1].set_xscale("log")
+    axes[0].legend(frameon=False, fontsize="small")
+    return save(figure, path)
+
+
+def error_and_sparsity(
+    path: str | Path, tests: Mapping[str, Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]]
+) -> Path:
+    """Draw mean squared error (left) and centres as a percentage of the samples (right), in a row for each test: Fig. 1 of Engel, Mannor & Meir 2002.
+
+    A test is called by what varies in it; each of its lines has a label and its x, error and percentage.
+
+    >>> import tempfile, os
+    >>> lines = {"a model": ([10, 100], [0.1, 0.01], [80, 10])}
+    >>> error_and_sparsity(os.path.join(tempfile.mkdtemp(), "panels.png"), {"samples": lines}).exists()
+    True
+    """
+    figure, axes = new_figure(len(tests), 2)
+    for (varied, lines), (left, right) in zip(tests.items(), np.atleast_2d(axes), strict=True):
+        for label, (x, error, percentage) in lines.items():
+            left.plot(x, error, marker=".", linewidth=1.2, label=label)
+            right.plot(x, percentage, marker=".", linewidth=1.2, label=label)
+        left.set(xlabel=varied, xscale="log", yscale="log", ylabel="mean squared error")
+        right.set(xlabel=varied, ylim=(0, 105), ylabel="centres, % of samples")
+    np.ravel(axes)[0].legend(frameon=False, fontsize="small")
+    figure.set_size_inches(9.0, 3.2 * len(tests))
+    return save(figure, path)
+
+
+def last_rows(window: int | None) -> str:
+    """Return how a rolling figure is labelled.
+
+    >>> last_rows(1000)
+    'last 1,000 rows'
+    """
+    return "last rows" if window is None else f"last {window:,} rows"
+
+
+def compared(
+    path: str | Path,
+    lines: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]],
+    *,
+    ylabel: str,
+    title: str = "",
+    window: int | None = None,
+) -> Path:
+    """Draw the error of several models against the rows of one stream: over the last rows (above) and over all so far (below).
+
+    Each line has a label, its rows, and both errors. `window` is the number of last rows. The axis of errors that differ
+    tenfold is logarithmic.
+
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "compared.png")
+    >>> compared(path, {"a model": ([100, 200], [0.5, 0.2], [0.5, 0.3])}, ylabel="error").exists()
+    True
+    """
+    figure, axes = new_figure(2)
+    styles = ("-", "--", ":", "-.")  # ten colours each
+    for i, (label, (rows, *errors)) in enumerate(lines.items()):
+        for axis, error in zip(axes, errors, strict=True):
+            axis.plot(rows, error, color=f"C{i % 10}", linestyle=styles[i // 10 % 4], linewidth=1.2, label=label)
+    for axis, name, k in zip(axes, (last_rows(window), "all rows"), (1, 2), strict=True):
+        drawn = np.concatenate([np.ravel(line[k]) for line in lines.values()])
+        drawn = drawn[np.isfinite(drawn) & (drawn > 0)]
+        if len(drawn) and drawn.max() > 10 * drawn.min():
+            axis.set_yscale("log")
+            ticker = load_matplotlib("ticker")
+            axis.yaxis.set_minor_locator(ticker.LogLocator(subs=(2.0, 5.0)))
+            for set_formatter in (axis.yaxis.set_major_formatter, axis.yaxis.set_minor_formatter):
+                set_formatter(ticker.FormatStrFormatter("%g"))
+        axis.set_ylabel(f"{ylabel},\n{name}")
+    axes[-1].set_xlabel("rows")
+    axes[0].legend(frameon=False, fontsize="x-small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    figure.set_size_inches(9.0, 6.0)
+    figure.suptitle(title)
+    return save(figure, path)
+
+
+def trace_figure(reports: Sequence[Any], title: str = "") -> Any:
+    """Return a figure of accuracy or error (rolling, and in total) and of the centres against the rows.
+
+    `reports` are those of `parsimon.evaluation.Trace`. Reports without a score are left out.
+    """
+    scored = [r for r in reports if r.total]
+    if not scored:
+        raise ValueError("there is nothing to draw: no row was scored")
+    name = "accuracy" if "accuracy" in scored[0].total else "relative_mse"
+    rows = [r.rows for r in scored]
+    figure, (above, below) = new_figure(2)
+    last = last_rows(int(max(r.rolling["rows"] for r in scored)))
+    above.plot(rows, [r.rolling[name] for r in scored], color="C0", linewidth=1.2, label=last)
+    above.plot(rows, [r.total[name] for r in scored], color="0.4", linestyle="--", linewidth=1.2, label="all rows")
+    above.set_ylabel("accuracy" if name == "accuracy" else "squared error /\nvariance of the target")
+    above.legend(frameon=False, fontsize="small")
+    held = [np.nan if r.centers is None else r.centers for r in scored]
+    below.step(rows, held, where="post", color="C3", linewidth=1.2)
+    below.set_ylabel("centres")
+    below.set_ylim(bottom=0)
+    below.set_xlabel("rows")
+    figure.suptitle(title)
+    return figure
