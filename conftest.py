@@ -2,5 +2,5 @@
 
 from importlib.util import find_spec
 
-NEEDS = {"river": "src/parsimon/river.py", "distributed": "src/parsimon/distributed/dask.py"}
+NEEDS = {"river": "src/parsimon/river", "distributed": "src/parsimon/distributed/dask.py"}
 collect_ignore = [path for module, path in NEEDS.items() if not find_spec(module)]

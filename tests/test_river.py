@@ -612,7 +612,8 @@ def test_frames_through_a_pipeline():
 
 def test_without_river_the_error_says_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "river", None)
-    monkeypatch.delitem(sys.modules, "parsimon.river")
+    for name in [name for name in sys.modules if name.startswith("parsimon.river")]:
+        monkeypatch.delitem(sys.modules, name)
     with pytest.raises(ImportError, match=re.escape(f"parsimon.river needs River: {install_command('river')}")):
         importlib.import_module("parsimon.river")
 
