@@ -779,7 +779,7 @@ USES = {
     "warming up": (["inspect", "warming.parsimon", "--plot", "p.png"], "has no centres yet: there is nothing to draw"),
     "no centres": (["inspect", "encoder.parsimon", "--plot", "p.png"], "holds a TableEncoder, which has no centres"),
     "no model": (["inspect", "none"], "there is no file none"),
-    "not a model": (["inspect", "stream.csv"], "damaged or not a model file"),
+    "not a model": (["inspect", "stream.csv"], "stream.csv is not a model file: it looks like CSV"),
     "an unknown format": (["export", "m", "m.xyz"], "give --format"),
     "no such form": (["export", "c", "c.onnx"], "mixture"),
     "nothing": ([], "Missing command"),

@@ -194,6 +194,11 @@ class ClassificationMetrics(_Metrics):
         self._remember(np.array([true, predicted, losses, unchanged], dtype=np.float64))
         return self
 
+    @property
+    def labels_(self) -> list[Any]:
+        """The labels met so far, true or predicted, in the order they were met."""
+        return list(getattr(self, "_labels", []))
+
     def total(self) -> dict[str, float]:
         """Return the metrics over all rows."""
         if not hasattr(self, "n_rows_"):

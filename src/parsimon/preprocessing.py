@@ -18,6 +18,7 @@ import datetime
 import difflib
 import importlib
 import importlib.util
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
@@ -90,6 +91,15 @@ KINDS: dict[str, dict[str, float]] = {
 }
 
 
+def feature_count(kind: str, max_categories: int) -> int:
+    """Return how many features a column of a kind has, but for the indicator of missing numbers.
+
+    >>> feature_count("text", 32), feature_count("timestamp", 32)
+    (34, 5)
+    """
+    return max_categories + 2 if kind == "text" else 1 + 2 * len(KINDS[kind])
+
+
 # Reading blocks
 
 
@@ -127,7 +137,7 @@ def _raw_columns(block: Any) -> dict[str, Any]:
         )
     found = {str(name): column for name, column in zip(names, columns, strict=True)}
     if len(found) != len(names):
-        twice = next(name for name in map(str, names) if [str(n) for n in names].count(name) > 1)
+        twice = next(name for name, n in Counter(map(str, names)).items() if n > 1)
         raise TableError("there is more than one column of this name", twice)
     return found
 
@@ -467,12 +477,14 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
     @property
     def n_features_(self) -> int:
         """How many features there are."""
-        return len(self.feature_names_)
+        each = (feature_count(kind, self.max_categories) for kind in self.columns_.values())
+        return sum(each) + len(self._indicators)
 
     @property
     def feature_names_(self) -> list[str]:
         """What each feature is."""
         names: list[str] = []
+        indicators = set(self._indicators)
         for column, kind in self.columns_.items():
             if kind == "text":
                 known = self._vocabulary[column]
@@ -481,7 +493,7 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
                 names += [f"{column}: other", f"{column} is missing"]
             else:
                 names += [column, *(f"{column}: {w} of {period}" for period in KINDS[kind] for w in ("sine", "cosine"))]
-                names += [f"{column} is missing"] if column in self._indicators else []
+                names += [f"{column} is missing"] if column in indicators else []
         return names
 
     # In steps, for those who hold blocks back
@@ -541,6 +553,7 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
         V = self._values(columns)
         X = np.empty((V.shape[1], self.n_features_))
         places: list[int] = []  # of the values of numbers
+        indicators = set(self._indicators)
         at = 0
         for name, kind in self.columns_.items():
             column = columns[name]
@@ -556,7 +569,7 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
                 for wave in (np.sin, np.cos):
                     X[:, at] = np.where(absent, 0.0, np.sqrt(2.0) * wave(angle))
                     at += 1
-            if name in self._indicators:
+            if name in indicators:
                 X[:, at] = absent
                 at += 1
         _core.standardise_into(V, means, deviations, self.clip, X, places)

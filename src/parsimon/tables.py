@@ -57,6 +57,10 @@ Labels = NDArray[Any]
 TASKS = ("auto", "regression", "classification")
 #: The most distinct whole numbers that "auto" takes for classes, and the most classes there can be.
 FEW, MOST_CLASSES = 20, 1000
+#: The rows from which on "auto" takes whole numbers for classes, and from which on it refuses texts that are no classes.
+LEAST_ROWS, ENOUGH = 10, 20
+#: The share of rows with a text of their own above which "auto" takes them for no classes.
+MOST_TEXTS = 0.9
 LONGEST_LABEL = 1000
 
 
@@ -268,7 +272,11 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
     ----------
     target : the name of the column to predict.
     task : "auto", "regression" or "classification", default="auto"
-        "auto" is classification if the target is text or boolean, or if it has whole numbers only and few different ones in the warm-up: at most 20, and at most one for every ten rows (but 2 are always few).
+        "auto" is classification if the target is text or boolean. Whole numbers are classes if there
+        are few different ones in the warm-up: at most 20, and at most one for every ten rows. Two are
+        few from ten rows on. With fewer than ten rows there is too little to tell classes from
+        quantities, so whole numbers mean regression. Text that is different in more than nine of ten
+        rows, of at least 20, is refused: it is no class. `task_reason_` says what was found.
     algorithm : a name from `ALGORITHMS` or an estimator, default="default"
         An estimator is cloned. See the module for what the default is.
     budget : int or None, default=None
@@ -285,6 +293,10 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
     n_rows_ : rows taken, those of the warm-up included.
     metrics_ : test-then-learn metrics over all rows but the first, or None during the warm-up.
     task_, encoder_, scaler_ (regression), classes_ (classification), estimator_ : from the end of the warm-up on.
+    task_reason_ : with task="auto", why it is this task, in words; from the end of the warm-up on. Not stored.
+    reading_ : dict, only in models of the command line whose data were not read in the usual way
+        "decimal": the decimal mark, "date_formats": a list, "skipped": how many bad rows were left
+        out. The model does not look at it.
     n_centers_, nbytes_ : of the estimator.
 
     Examples
@@ -303,6 +315,8 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
     encoder_: TableEncoder
     scaler_: TargetScaler
     estimator_: Any
+    task_reason_: str
+    reading_: dict[str, Any]
     _scores: Any
     _held: dict[str, Column] | None  # the rows of the warm-up
 
@@ -486,17 +500,31 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
         """Return targets in the form that predictions have, as far as the task is known."""
         if self.task != "auto":
             return self._targets(target, self.task)
-        as_classes = target.kind in ("text", "boolean") or not (target.values % 1).any()
+        as_classes = target.kind in ("text", "boolean") or _is_whole(target)
         return self._targets(target, "classification") if as_classes else target.values
 
-    def _found_task(self, target: Column) -> str:
-        """Return the task that the targets of the warm-up mean."""
-        if self.task != "auto":
-            return self.task
-        whole_numbers = target.kind == "number" and not (target.values % 1).any()
-        few = len(np.unique(target.values)) <= max(2, min(FEW, len(target.values) // 10))
-        classes = target.kind in ("text", "boolean") or (whole_numbers and few)
-        return "classification" if classes else "regression"
+    def _found_task(self, target: Column) -> tuple[str, str]:
+        """Return the task that the targets of the warm-up mean, and why."""
+        n, met = len(target.values), len(np.unique(target.values))
+        where = f"{self.target} has {{}} in {n:,} row{'s' if n > 1 else ''}"
+        if target.kind == "text":
+            if n >= ENOUGH and met > MOST_TEXTS * n:
+                raise TableError(
+                    f"it has {met:,} different texts in {n:,} rows, so it is neither numbers nor classes; "
+                    "set the task to classification if they are labels",
+                    self.target,
+                )
+            return "classification", where.format(f"{met:,} different texts" if met > 1 else "one text only")
+        if target.kind == "boolean":
+            return "classification", f"{self.target} is true or false"
+        if not _is_whole(target):
+            kind = "numbers with fractions" if target.kind == "number" else f"{target.kind} values"
+            return "regression", f"{self.target} has {kind}"
+        few = met <= max(2 if n >= LEAST_ROWS else 0, min(FEW, n // 10))
+        reason = where.format(f"{met:,} different whole numbers" if met > 1 else "one whole number only")
+        if n < LEAST_ROWS:
+            reason += ", too few rows to tell"
+        return "classification" if few else "regression", reason
 
     def _make(self, task: str) -> Any:
         if isinstance(self.algorithm, str):
@@ -522,7 +550,7 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
     def _begin(self) -> None:
         held = self._held
         assert held is not None
-        task = self._found_task(held[self.target])
+        task, reason = (self.task, None) if self.task != "auto" else self._found_task(held[self.target])
         columns = {name: column for name, column in held.items() if name != self.target}
         encoder, estimator = self._encoder(), self._make(task)
         X = encoder.learn_columns(columns)
@@ -535,6 +563,8 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
         self._target_kind = held[self.target].kind
         self._scores = METRICS[task](self.window).update(y, np.concatenate([y[:1], y[:-1]]))
         self.task_, self.encoder_, self.estimator_, self._held = task, encoder, estimator, None
+        if reason is not None:
+            self.task_reason_ = reason
 
     def _learn(self, columns: dict[str, Column], target: Column) -> Labels:
         y = self._targets(target, self.task_)
@@ -561,6 +591,7 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         """Return what a file keeps."""
         state = dict(super().__getstate__())
+        state.pop("task_reason_", None)
         if state.get("_held") is not None:
             state["_held"] = [[name, *column] for name, column in state["_held"].items()]
         return state
@@ -575,7 +606,25 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
             state["_held"] = held
         if "estimator_" in state and not {"task_", "encoder_", "_scores", "_target_kind"} <= state.keys():
             raise ValueError("it is not complete")
+        if not _is_reading(state.get("reading_", {})):
+            raise ValueError("what it says about its data is not sound")
         super().__setstate__(state)
+
+
+def _is_reading(value: Any) -> bool:
+    """Return whether this can be how data were read."""
+    if not isinstance(value, dict) or not value.keys() <= {"decimal", "date_formats", "skipped"}:
+        return False
+    formats, skipped = value.get("date_formats", []), value.get("skipped", 0)
+    sound = isinstance(skipped, int) and not isinstance(skipped, bool) and skipped >= 0
+    sound = sound and isinstance(formats, list) and all(isinstance(form, str) for form in formats)
+    return sound and value.get("decimal", ".") in (".", ",")
+
+
+def _is_whole(target: Column) -> bool:
+    """Return whether targets are whole numbers that can be classes."""
+    whole_numbers = target.kind == "number" and not (target.values % 1).any()
+    return whole_numbers and bool((np.abs(target.values) <= 2.0**53).all())
 
 
 def _rows_of(column: Column, rows: slice) -> Column:

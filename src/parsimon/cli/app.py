@@ -41,6 +41,16 @@ Data = Annotated[
 Delimiter = Annotated[
     str | None, typer.Option(help="What separates the values of a CSV. Default: found in the header.")
 ]
+Decimal = Annotated[
+    str | None, typer.Option(help="The decimal mark of a CSV, . or , (default: found out, or the model's).")
+]
+DateFormat = Annotated[
+    list[str] | None,
+    typer.Option(help="How dates are written, as in %m/%d/%Y, besides ISO 8601. May be given more than once."),
+]
+BadRows = Annotated[
+    str, typer.Option(help="error: stop at a row that cannot be used; skip: leave it out, and count it.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
 Kept = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that learn has written.")]
 
@@ -128,6 +138,9 @@ def learn(
     ignore: Annotated[list[str] | None, typer.Option(help="A column not to look at. May be given more than once.")] = None,
     missing: Annotated[str | None, typer.Option(help="mean: a missing value is the mean, or a category; error: it is refused.")] = None,
     delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
+    bad_rows: BadRows = "error",
 ) -> int:  # fmt: skip
     """Learn to predict a column from the others, row by row, and say how well that goes.
 
@@ -138,11 +151,11 @@ def learn(
       parsimon learn stream.csv --target y
       parsimon learn stream.csv --target y --algorithm knlms --budget 100 --model y.parsimon --resume --plot y.png
     """
-    given = {k: v for k, v in locals().items() if k != "ignore"}
+    given = {k: v for k, v in locals().items() if k not in ("ignore", "date_format")}
     from parsimon.cli.learn import Options
     from parsimon.cli.learn import learn as run_learn
 
-    return run_learn(Options(**given, ignore=ignore or []))
+    return run_learn(Options(**given, ignore=ignore or [], date_format=date_format or []))
 
 
 @app.command()
@@ -154,6 +167,8 @@ def predict(
     probabilities: Annotated[bool, typer.Option("--probabilities", help="Add the probability of each class.")] = False,
     delimiter: Delimiter = None,
     all_digits: Annotated[bool, typer.Option("--all-digits", help="Print numbers in full. Default: as many digits as matter; Parquet has all of them.")] = False,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
 ) -> int:  # fmt: skip
     """Copy rows, with a column for what the model predicts.
 
@@ -163,11 +178,19 @@ def predict(
     """
     from parsimon.cli import use
 
-    return use.predict(model, data, out, column, probabilities, delimiter, all_digits)
+    return use.predict(model, data, out, column, probabilities, delimiter, all_digits, decimal, date_format or [])
 
 
 @app.command()
-def evaluate(model: Kept, data: Data, json: Json = False, delimiter: Delimiter = None) -> int:
+def evaluate(
+    model: Kept,
+    data: Data,
+    json: Json = False,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
+    bad_rows: BadRows = "error",
+) -> int:
     """Say how well a model predicts rows, from which it does not learn.
 
     \b
@@ -176,7 +199,7 @@ def evaluate(model: Kept, data: Data, json: Json = False, delimiter: Delimiter =
     """
     from parsimon.cli import use
 
-    return use.evaluate(model, data, json, delimiter)
+    return use.evaluate(model, data, json, delimiter, decimal, date_format or [], bad_rows)
 
 
 @app.command()
@@ -211,6 +234,9 @@ def compare(
     ignore: Annotated[list[str] | None, typer.Option(help="A column not to look at. May be given more than once.")] = None,
     json: Json = False,
     delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
+    bad_rows: BadRows = "error",
 ) -> int:  # fmt: skip
     """Learn one stream with several algorithms, and show them beside a linear model, doing nothing, and the streaming models of others.
 
@@ -238,6 +264,9 @@ def compare(
             ignore or [],
             as_lines=json,
             delimiter=delimiter,
+            decimal=decimal,
+            date_format=date_format or [],
+            bad_rows=bad_rows,
         )
     )
 

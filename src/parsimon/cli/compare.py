@@ -18,10 +18,10 @@ from parsimon import plots
 from parsimon._extras import install_command
 from parsimon._parts import lookup
 from parsimon.cli.curve import Curve
-from parsimon.cli.display import Screen, as_json, table
-from parsimon.cli.learn import Interrupt, Pace, require_apart, require_writable
+from parsimon.cli.display import Screen, as_json, honest, table
+from parsimon.cli.learn import Interrupt, Pace, require_apart, require_writable, task_note
 from parsimon.cli.progress import Progress
-from parsimon.cli.reading import Block, Failure, Source, failure, require_known
+from parsimon.cli.reading import Block, Failure, Source, failure, in_good_parts, require_features, require_known
 from parsimon.evaluation import METRICS, predict_then_learn
 from parsimon.preprocessing import TableEncoder, TableError, TargetScaler, read_table
 from parsimon.tables import ALGORITHMS, TASKS, TableModel
@@ -59,6 +59,9 @@ class Options:
     ignore: list[str] = field(default_factory=list)
     as_lines: bool = False
     delimiter: str | None = None
+    decimal: str | None = None
+    date_format: list[str] = field(default_factory=list)
+    bad_rows: str = "error"
 
 
 def compare(options: Options) -> int:
@@ -77,7 +80,15 @@ def compare(options: Options) -> int:
     title = f"{options.target} of {options.data}"
     with (
         Interrupt() as interrupt,
-        Source(options.data, unused=options.ignore, delimiter=options.delimiter, stopped=interrupt) as source,
+        Source(
+            options.data,
+            unused=options.ignore,
+            delimiter=options.delimiter,
+            stopped=interrupt,
+            decimal=options.decimal,
+            date_formats=options.date_format,
+            bad_rows=options.bad_rows,
+        ) as source,
         Screen(as_lines=options.as_lines, title=title) as screen,
     ):
         run = _Run(options, source, screen, interrupt)
@@ -101,6 +112,8 @@ class _Run:
         self.models: dict[str, _Model] = {}
         self.task = options.task
         self.rows = 0
+        self.consumed = 0  # rows of the data, bad ones included
+        self.reader = TableModel(options.target, task=options.task, ignore=options.ignore)
         self.progress = Progress()
         self.curve: Curve[dict[str, tuple[float, float]]] = Curve()  # of each model, the rolling and the total error
 
@@ -108,10 +121,15 @@ class _Run:
         pace, warmup = Pace(SLICE, SLICE, LARGEST_SLICE, SECONDS), TableModel("").warmup
         for i, block in enumerate(_blocks(self.source, warmup, self.options.rows)):
             if i == 0:
-                require_known(self.options.ignore, block.table)
+                if self.options.task != "classification":
+                    self.source.require_plain(self.options.target)
+                require_known(self.options.ignore, self.source.columns)
+                require_features(block.table, [*self.options.ignore, self.options.target], self.reader.max_categories)
+            block = self.sound(block)
+            if not block.table.num_rows:
+                continue
             if not self.models:
-                self.begin(block)
-            self.source.tell()
+                block = self.begin(block)
             at, n = 0, block.table.num_rows
             self.progress.begin(block)
             while at < n and not self.interrupt():
@@ -119,12 +137,17 @@ class _Run:
                 if self.rows and self.options.plot is not None:
                     rows = min(rows, self.curve.until(self.rows))
                 start = time.perf_counter()
-                self.slice(Block(block.table.slice(at, rows), block.first + at, None))
+                self.slice(block.slice(at, rows))
+                self.source.tell()
                 pace.took(rows, time.perf_counter() - start)
                 at += rows
+                self.consumed = block.number(at - 1) + 1
                 self.progress.learned(at)
             if self.interrupt():
                 break
+        if self.options.rows is None and not self.interrupt():
+            self.consumed = self.source.rows
+        self.source.tell()
         if not self.models:
             raise Failure(f"{self.options.data} has no rows")
 
@@ -135,13 +158,19 @@ class _Run:
             self.note(last=True)
         self.screen.clear()
 
-    def begin(self, block: Block) -> None:
-        """Make the models, of the task that the first rows tell."""
+    def begin(self, block: Block) -> Block:
+        """Make the models, of the task that the first rows tell, and return the rows that can be used."""
         options = self.options
-        reader = TableModel(options.target, task=options.task, ignore=options.ignore)
+        reader = self.reader
         try:
             reader.learn(block.table.slice(0, reader.warmup))
             self.task = task = reader.finish().task_
+        except TableError as error:
+            raise failure(error, block.first) from None
+        if options.task == "auto":
+            self.source.notes.append(task_note(reader))
+        block = self.sound(block)
+        try:
             y = reader._targets(read_table(block.table, [options.target])[options.target], task)
         except TableError as error:
             raise failure(error, block.first) from None
@@ -159,6 +188,26 @@ class _Run:
         for name in ("linear SGD", *options.peers):
             self.models[name] = _Other(task, PEERS.get(name, LINEAR).make[task](), classes)
         self.encoding = _Encoding(options, task)
+        return block
+
+    def sound(self, block: Block) -> Block:
+        """Return the rows of a block that can be used; all of them, if bad ones are errors."""
+        if self.options.bad_rows != "skip":
+            return block
+        kept: list[Block] = []
+
+        def take(at: int, n: int) -> None:
+            self.reader._read(block.table.slice(at, n))
+            kept.append(block.slice(at, n))
+
+        def refuse(at: int, error: TableError) -> None:
+            self.source.refuse(block.number(at), failure(error, block.number(at)))
+
+        try:
+            in_good_parts(take, 0, block.table.num_rows, refuse)
+        except TableError as error:
+            raise failure(error, block.first) from None
+        return _joined(kept) if kept else block.slice(0, 0)
 
     def slice(self, block: Block) -> None:
         try:
@@ -216,11 +265,16 @@ class _Run:
             for name, model in self.models.items():
                 total, rolling = model.scores()
                 facts = {"model": name, "rows": model.rows, "centres": model.centres, "microseconds_a_row": model.cost}
+                facts["skipped"] = self.consumed - self.rows
                 failed = {} if model.failed is None else {"failed": model.failed}
                 print(as_json({**facts, "total": total, "rolling": rolling, **failed}))
         else:
             print(table(*self.table()))
-            print(f"{self.rows:,} rows, each predicted and then learned")
+            skipped = self.consumed - self.rows
+            bad = f"; {skipped:,} bad ones were skipped" if skipped else ""
+            print(f"{self.rows:,} rows, each predicted and then learned{bad}")
+            if self.task == "classification" and all(len(m.metrics.labels_) < 2 for m in self.models.values()):
+                print("there is only one class so far, so there are no scores")
         if self.options.plot is not None:
             self.draw(self.options.plot)
 
@@ -246,7 +300,7 @@ def _blocks(source: Source, least: int, limit: int | None) -> Iterator[Block]:
         if limit is not None:
             n = min(block.table.num_rows, limit - rows)
             end = max(block.span[1] if block.span else 0.0, (rows + n) / limit)  # whichever ends first
-            block, done = Block(block.table.slice(0, n), block.first, None, (done, end)), end
+            block, done = block.slice(0, n)._replace(span=(done, end)), end
         rows += block.table.num_rows
         first.append(block)
         if rows >= least or rows == limit:
@@ -261,7 +315,8 @@ def _blocks(source: Source, least: int, limit: int | None) -> Iterator[Block]:
 def _joined(blocks: list[Block]) -> Block:
     spans = [b.span for b in blocks if b.span is not None]
     span = (spans[0][0], spans[-1][1]) if spans else None
-    return Block(pa.concat_tables([b.table for b in blocks]), blocks[0].first, None, span)
+    numbers = np.concatenate([b.all_numbers() for b in blocks])
+    return Block(pa.concat_tables([b.table for b in blocks]), blocks[0].first, None, span, numbers)
 
 
 # Rows as all but ours are given them
@@ -322,7 +377,7 @@ class _Model:
         """Learn what is held back."""
 
     def scores(self) -> tuple[dict[str, float], dict[str, float]]:
-        return ({}, {}) if self.metrics is None else (self.metrics.total(), self.metrics.rolling())
+        return ({}, {}) if self.metrics is None else honest(self.metrics)
 
 
 class _Ours(_Model):

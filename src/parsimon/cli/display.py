@@ -96,14 +96,32 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[i
     return "\n".join([line(header).rstrip(), *(line(row).rstrip() for row in rows)])
 
 
+def honest(metrics: Any) -> tuple[dict[str, float], dict[str, float]]:
+    """Return metrics in total and over the last rows, without those that say nothing.
+
+    As long as there is one class, every guess is right.
+    """
+    total, rolling = dict(metrics.total()), dict(metrics.rolling())
+    if "accuracy" in total and len(getattr(metrics, "labels_", ())) < 2:
+        for found in (total, rolling):
+            found.update(accuracy=math.nan, log_loss=math.nan)
+    return total, rolling
+
+
 def scores(total: dict[str, float], rolling: dict[str, float] | None = None) -> list[tuple[str, str]]:
     """Return metrics by name, in total and over the last rows."""
+    if total.get("rows") == 0:
+        return [("scores", "none yet: the first row is not scored")]
+    if math.isnan(total.get("accuracy", 0.0)):
+        return [("scores", "none yet: there is only one class so far")]
     pairs = []
     for key, name in NAMES.items():
         if key in total and not math.isnan(total[key]):
             text = f"{total[key]:.6g}"
             if rolling is not None:
-                text += f" over all rows, {rolling[key]:.6g} over the last {rolling['rows']:,.0f}"
+                recent = rolling[key]
+                last = "undefined" if math.isnan(recent) else f"{recent:.6g}"
+                text += f" over all rows, {last} over the last {rolling['rows']:,.0f}"
             pairs.append((name, text))
     return pairs
 

@@ -9,8 +9,10 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Self
@@ -20,16 +22,29 @@ from parsimon import plots
 from parsimon._files import is_stream, only_writer, write_whole
 from parsimon._parts import lookup
 from parsimon.cli.curve import Curve
-from parsimon.cli.display import Screen, byte_size, lines, scores
+from parsimon.cli.display import Screen, byte_size, honest, lines, scores
+from parsimon.cli.kinds import looks_like
 from parsimon.cli.progress import Progress
-from parsimon.cli.reading import Block, Failure, Source, failure, require_known
+from parsimon.cli.reading import Block, Failure, Source, failure, in_good_parts, require_features, require_known
 from parsimon.evaluation import Report, Trace
 from parsimon.plots.drawing import render
 from parsimon.plots.streams import trace_figure
 from parsimon.preprocessing import TableError
 from parsimon.tables import ALGORITHMS, TASKS, TableModel, make_estimator
 
-__all__ = ["Interrupt", "Options", "Pace", "column_kinds", "learn", "load_table_model", "require_writable", "summary"]
+__all__ = [
+    "Interrupt",
+    "Options",
+    "Pace",
+    "column_kinds",
+    "learn",
+    "load_model",
+    "load_table_model",
+    "reading_of",
+    "require_writable",
+    "summary",
+    "task_note",
+]
 
 #: Seconds between checkpoints, where no number of rows is given.
 CHECKPOINT = 30.0
@@ -101,6 +116,9 @@ class Options:
     ignore: list[str] = field(default_factory=list)
     missing: str | None = None
     delimiter: str | None = None
+    decimal: str | None = None
+    date_format: list[str] = field(default_factory=list)
+    bad_rows: str = "error"
 
 
 def learn(options: Options) -> int:
@@ -165,9 +183,21 @@ def require_writable(path: Path, *, regular: bool = False) -> None:
         raise Failure(f"{path} cannot be written: it is read-only")
 
 
+def load_model(path: Path) -> Any:
+    """Return the model of a file. A file of another kind is named."""
+    try:
+        return parsimon.load(path)
+    except parsimon.ModelFileError:
+        with open(path, "rb") as file:
+            kind = looks_like(file.read(8192))
+        if kind == "a model file":
+            raise
+        raise Failure(f"{path} is not a model file: it looks like {kind}") from None
+
+
 def load_table_model(path: Path) -> TableModel:
     """Return the model of a file that `learn` has written."""
-    model = parsimon.load(path)
+    model = load_model(path)
     if not isinstance(model, TableModel):
         raise Failure(f"{path} holds a {type(model).__name__}, which knows no columns: it was not learned by `learn`")
     return model
@@ -181,16 +211,37 @@ def column_kinds(model: TableModel) -> dict[str, str]:
     return {name: column.kind for name, column in held.items() if column.kind != "empty"}
 
 
+def reading_of(model: TableModel, decimal: str | None, date_formats: Sequence[str]) -> dict[str, Any]:
+    """Return how to read data for a model: as asked for, or else as its data were read before."""
+    kept = getattr(model, "reading_", {})
+    return {
+        "decimal": decimal or kept.get("decimal"),
+        "date_formats": date_formats or kept.get("date_formats", []),
+    }
+
+
+def task_note(model: TableModel) -> str:
+    """Return what "auto" took the task for, why, and what to do if that is wrong."""
+    other = {
+        "classification": "; --task regression if they are quantities",
+        "regression": "; --task classification if they are labels",
+    }
+    doubtful = "whole number" in model.task_reason_
+    return f"task: {model.task_} ({model.task_reason_}){other[model.task_] if doubtful else ''}"
+
+
 def summary(model: TableModel) -> list[tuple[str, str]]:
     """Return what there is to say about a model: the same whatever way it took to be there."""
+    skipped = getattr(model, "reading_", {}).get("skipped", 0)
+    bad = f", besides {skipped:,} bad ones that were skipped" if skipped else ""
     if model.metrics_ is None:
-        return [("rows", f"{model.n_rows_:,}, still warming up ({model.warmup} are needed)")]
+        return [("rows", f"{model.n_rows_:,}, still warming up ({model.warmup} are needed){bad}")]
     classes = f", classes: {len(model.classes_)}" if model.task_ == "classification" else ""
     return [
-        ("rows", f"{model.n_rows_:,}"),
+        ("rows", f"{model.n_rows_:,}{bad}"),
         ("task", f"{model.task_} of {model.target!r}{classes}"),
         ("algorithm", f"{model.algorithm}: {type(model.estimator_).__name__}"),
-        *scores(model.metrics_.total(), model.metrics_.rolling()),
+        *scores(*honest(model.metrics_)),
         ("centres", f"{model.n_centers_:,}"),
         ("memory", byte_size(model.nbytes_)),
     ]
@@ -229,6 +280,8 @@ def _resumed(options: Options) -> TableModel:
             other = "" if name == "target" else f"leave --{name} out, or "
             shown = "of its own" if has is None else has
             raise Failure(f"{options.model} has --{name} {shown}, not {asked}: {other}learn a new model")
+    if options.task is not None and not hasattr(model, "task_"):
+        model.task = options.task  # it is still open
     return model
 
 
@@ -251,6 +304,10 @@ class _Run:
     def __init__(self, options: Options, model: TableModel, interrupt: Interrupt) -> None:
         self.options, self.model, self.interrupt = options, model, interrupt
         self.start = model.n_rows_
+        self.bad = getattr(model, "reading_", {}).get("skipped", 0)  # before this run
+        self.consumed = 0 if options.new_rows else self.start + self.bad  # rows of the data, bad ones included
+        self.before = self.consumed
+        self.explained = hasattr(model, "task_") or model.task != "auto"
         self.began = self.saved_at = time.monotonic()
         self.saved = self.start
         self.told = self.start // options.every
@@ -264,6 +321,9 @@ class _Run:
             delimiter=options.delimiter,
             follow=options.follow,
             stopped=interrupt,
+            **reading_of(model, options.decimal, options.date_format),
+            bad_rows=options.bad_rows,
+            bad_before=self.consumed if self.bad else 0,
         )
 
     def run(self) -> int:
@@ -279,9 +339,10 @@ class _Run:
                     raise
                 raise Failure(f"{error}\n{model.n_rows_:,} rows are learned and kept in {options.model}") from None
             if not self.interrupt():
-                model.finish()
+                self.finish()
             if not model.n_rows_ and not self.interrupt():
-                raise Failure(f"{options.data} has no rows")
+                bad = f" that can be used: {self.source.rows:,} are bad" if self.source.rows else ""
+                raise Failure(f"{options.data} has no rows{bad}")
             self.save(always=True)
             self.report(last=True)
         self.draw()
@@ -290,10 +351,12 @@ class _Run:
 
     def stream(self) -> None:
         pace = Pace(SLICE, 1, LARGEST_SLICE, SECONDS)
-        for block in self.source.ahead(0 if self.options.new_rows else self.start, self.checkpoint):
-            self.source.tell()
+        for block in self.source.ahead(self.consumed, self.checkpoint):
             if not self.seconds:
-                require_known(self.options.ignore, block.table)
+                self.require_plain_target()
+                require_known(self.options.ignore, self.source.columns)
+                require_features(block.table, [*self.model.ignore, self.options.target], self.model.max_categories)
+                self.keep_reading()
             self.progress.begin(block)
             at = 0
             while at < block.table.num_rows and not self.interrupt():
@@ -304,16 +367,56 @@ class _Run:
                 self.after_slice()
             if self.interrupt():
                 return
+        self.consumed = self.source.rows
+        self.keep_reading()
 
     def slice(self, block: Block, at: int, n: int) -> float:
         start = time.perf_counter()
         try:
-            self.model.learn(block.table.slice(at, n))
+            in_good_parts(partial(self.take, block), at, n, partial(self.refuse, block))
         except TableError as error:
-            raise failure(error, block.first + at) from None
+            raise failure(error, block.number(at)) from None
         seconds = time.perf_counter() - start
         self.seconds += seconds
+        self.explain()
+        self.source.tell()
         return seconds
+
+    def take(self, block: Block, at: int, n: int) -> None:
+        self.model.learn(block.table.slice(at, n))
+        self.consumed = block.number(at + n - 1) + 1
+        self.keep_reading()
+
+    def refuse(self, block: Block, at: int, error: TableError) -> None:
+        self.source.refuse(block.number(at), failure(error, block.number(at)))
+
+    def finish(self) -> None:
+        """Let learning begin with the rows that there are, at the end of the data."""
+        try:
+            self.model.finish()
+        except TableError as error:
+            raise failure(error, 0) from None
+        self.explain()
+        self.source.tell()
+
+    def explain(self) -> None:
+        """Say which task was found, once."""
+        if not self.explained and hasattr(self.model, "task_"):
+            self.explained = True
+            self.source.notes.append(task_note(self.model))
+
+    def require_plain_target(self) -> None:
+        if getattr(self.model, "task_", self.model.task) != "classification":
+            self.source.require_plain(self.options.target)
+
+    def keep_reading(self) -> None:
+        """Keep in the model how its data were read, if not in the usual way."""
+        source = self.source
+        skipped = self.bad + (self.consumed - self.before) - (self.model.n_rows_ - self.start)
+        usual = {"decimal": None if source.decimal == "." else source.decimal, "date_formats": source.date_formats}
+        kept = {name: value for name, value in {**usual, "skipped": skipped}.items() if value}
+        if kept:
+            self.model.reading_ = kept
 
     def until_checkpoint(self) -> int:
         step = self.options.checkpoint_every
@@ -363,7 +466,7 @@ class _Run:
         model, metrics = self.model, self.model.metrics_
         if metrics is None:
             return Report(model.n_rows_, self.seconds, None, None, {}, {})
-        return Report(model.n_rows_, self.seconds, model.n_centers_, model.nbytes_, metrics.total(), metrics.rolling())
+        return Report(model.n_rows_, self.seconds, model.n_centers_, model.nbytes_, *honest(metrics))
 
     def report(self, *, last: bool = False) -> None:
         if not (self.options.json or last or self.screen.live):
@@ -379,6 +482,7 @@ class _Run:
     def facts(self, report: Report) -> dict[str, Any]:
         return {
             "rows": report.rows,
+            "skipped": getattr(self.model, "reading_", {}).get("skipped", 0),
             "rows_per_second": self.rate(),
             "centres": report.centers,
             "bytes": report.bytes,

@@ -5,36 +5,55 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import json
 import os
 import queue
 import re
 import select
-import shutil
 import stat
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple, Self
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.json
 import pyarrow.parquet
+from numpy.typing import NDArray
 
+from parsimon._parts import lookup
+from parsimon.cli import bounds, guesses
+from parsimon.cli.bounds import TooLarge
 from parsimon.cli.errors import Failure
-from parsimon.preprocessing import TableError, nearest
+from parsimon.cli.kinds import foreign
+from parsimon.preprocessing import TableError, feature_count, nearest
 
-__all__ = ["Block", "Failure", "Source", "failure"]
+__all__ = ["BAD_ROWS", "Block", "Failure", "Source", "failure", "in_good_parts", "require_features", "require_known"]
 
-#: Bytes of text that are read at a time, and the most that one row can have.
-BLOCK, LONGEST = 1 << 21, 1 << 26
-#: Rows of Parquet and Arrow that are read at a time.
-ROWS = 8192
+#: What can be done about rows that cannot be used.
+BAD_ROWS = {"error": "stop at the first", "skip": "leave them out, and count them"}
+#: Bytes of text that are read at a time.
+BLOCK = 1 << 21
+#: The most columns that a table can have.
+MOST_COLUMNS = 100_000
+#: The most features that the columns can become.
+MOST_FEATURES = 1 << 17
+#: The most bytes of a compressed Parquet or Arrow file, unpacked into a temporary file.
+UNPACKED = 1 << 30
+#: Values of JSON lines that are read at a time, those that are not there included.
+CELLS = 1 << 22
+#: How deep values of JSON may be nested.
+DEEPEST = 64
+#: How many bad rows are shown; the others are only counted.
+SHOWN = 5
 #: Rows that settle the types of a stream that is followed.
 FIRST = 200
 #: Seconds between looks at a stream that is waited for.
@@ -60,11 +79,48 @@ def failure(error: TableError, first: int) -> Failure:
     return Failure(f"{', '.join(place)}: {error.what}" if place else error.what)
 
 
-def require_known(names: Collection[str], table: Any) -> None:
-    """Refuse names that are no columns of a table."""
+def require_known(names: Collection[str], known: Collection[str]) -> None:
+    """Refuse names that are no columns."""
     for name in names:
-        if name not in table.column_names:
-            raise Failure(f"there is no column {name!r}: {nearest(name, table.column_names)}")
+        if name not in known:
+            raise Failure(f"there is no column {name!r}: {nearest(name, known)}")
+
+
+def require_features(table: Any, ignored: Collection[str], max_categories: int) -> None:
+    """Refuse a table whose columns become more features than a model can have."""
+    unused = set(ignored)
+    wanted = (t for name, t in zip(table.column_names, table.schema.types, strict=True) if name not in unused)
+    kinds = (
+        "text" if _is_text(t) or "string" in str(t) else "timestamp" if pa.types.is_temporal(t) else "number"
+        for t in wanted
+    )
+    n = sum(feature_count(kind, max_categories) for kind in kinds)
+    if n > MOST_FEATURES:
+        raise Failure(
+            f"the columns become {n:,} features, and {MOST_FEATURES:,} is the most: leave some out with --ignore"
+        )
+
+
+def in_good_parts(take: Callable[[int, int], None], at: int, n: int, refuse: Callable[[int, TableError], None]) -> None:
+    """Let `take` have rows `at` to `at + n`, but for those that it refuses: `refuse` has these.
+
+    What is taken is in order, and every row that can be taken is. `take` must change nothing when
+    it refuses rows by a `TableError`. One that names no row is raised.
+    """
+    parts = [(at, n)]
+    while parts:
+        at, n = parts.pop()
+        if not n:
+            continue
+        try:
+            take(at, n)
+        except TableError as error:
+            if error.row is None:
+                raise
+            if n == 1:
+                refuse(at, error)
+                continue
+            parts += [(at + n // 2, n - n // 2), (at, n // 2)]
 
 
 class Block(NamedTuple):
@@ -72,12 +128,47 @@ class Block(NamedTuple):
 
     `table` holds them and `first` is the number of the first, from 0. `written` has the same rows as they were written,
     where that was asked for. `span` says where they begin and end in the data, as shares of it, if that can be known.
+    `numbers` are those of all rows, from 0; None where no row was left out.
     """
 
     table: Any
     first: int
     written: Any
     span: tuple[float, float] | None = None
+    numbers: NDArray[np.int64] | None = None
+
+    def number(self, row: int) -> int:
+        """Return the number in the data of a row of the table."""
+        return self.first + row if self.numbers is None else int(self.numbers[row])
+
+    def all_numbers(self) -> NDArray[np.int64]:
+        """Return the numbers of all rows, (n,)."""
+        return np.arange(self.first, self.first + self.table.num_rows) if self.numbers is None else self.numbers
+
+    def slice(self, at: int, n: int | None = None) -> Block:
+        """Return some of the rows."""
+        rows = self.table.num_rows
+        end = rows if n is None else min(at + n, rows)
+        written = None if self.written is None else self.written.slice(at, end - at)
+        numbers = None if self.numbers is None else self.numbers[at:end]
+        first = self.number(at) if at < rows else self.first + at
+        span = self.span
+        if span is not None and rows:
+            begin, share = span[0], (span[1] - span[0]) / rows
+            span = begin + share * at, span[1] if end == rows else begin + share * end
+        return Block(self.table.slice(at, end - at), first, written, span, numbers)
+
+
+class _Part(NamedTuple):
+    """Rows as they were read: the table, the same as it was written, and how many rows of the data these were.
+
+    `numbers` says which of these the rows of the table are; None is all.
+    """
+
+    table: Any
+    written: Any
+    rows: int
+    numbers: NDArray[np.int64] | None = None
 
 
 class Source:
@@ -85,6 +176,11 @@ class Source:
 
     CONVENTION: the first block settles the columns and their types, except where `kinds` (those of a model) say more. Integers are read as float64, for a later value may not be whole; columns in `unused`, and
     those that a model does not know, as text. With `follow` rows are given as they come, and a file is never at its end; `stopped` ends that.
+
+    `decimal` is the decimal mark of a CSV; None finds it out, and after the first block it is known.
+    `date_formats` are tried on columns of text: one that reads all values of the first block is used.
+    With `bad_rows` "skip" rows that cannot be read are left out, and so they are among the first
+    `bad_before` rows in any case. `columns` has the names of all columns after the first block.
     """
 
     def __init__(
@@ -97,9 +193,24 @@ class Source:
         follow: bool = False,
         written: bool = False,
         stopped: Callable[[], bool] = lambda: False,
+        decimal: str | None = None,
+        date_formats: Sequence[str] = (),
+        bad_rows: str = "error",
+        bad_before: int = 0,
     ) -> None:
         if delimiter is not None and len(delimiter) != 1:
             raise Failure(f"--delimiter must be one character, got {delimiter!r}")
+        if decimal not in (None, ".", ","):
+            raise Failure(f"--decimal must be '.' or ',', got {decimal!r}")
+        for form in date_formats:
+            guesses.require_date_format(form)
+        lookup(BAD_ROWS, bad_rows, "value of --bad-rows")
+        self.decimal, self.date_formats = decimal, list(date_formats)
+        self._skips, self._bad_before, self._resumed_at, self._shown = bad_rows == "skip", bad_before, 0, 0
+        self._formats: dict[str, tuple[str, Any]] | None = None  # by the names of columns of dates
+        self.doubts: dict[str, str] = {}  # columns of text that look like numbers
+        self.columns: list[str] = []
+        self.rows = 0  # that were read, bad ones included
         self.path, self.follow, self._asked = path, follow, stopped
         self._closed = threading.Event()
         self._kinds, self._unused, self._written, self._delimiter = dict(kinds or {}), set(unused), written, delimiter
@@ -121,6 +232,7 @@ class Source:
         self._pipe = bool(mode) and not self._file
         self._size = os.fstat(self._raw.fileno()).st_size if self._file else None
         self._part: tuple[int, int] | None = None  # rows or batches that were given, of how many
+        self._total: int | None = None  # rows there are, if that is known
         self._gathered = self._consumed = 0  # bytes of text that were read, and that were made rows of
         self._stream: Any = self._raw
         start = self._peek(self._raw)
@@ -131,6 +243,8 @@ class Source:
             unpacked = _Unpacked(pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), packed))
             self._stream = self._held.enter_context(io.BufferedReader(unpacked))
             start = self._guard(lambda: self._stream.peek(8))
+        if what := foreign(start):
+            raise Failure(f"{self.path} {what}")
         self.format = _format(start)
         if self.format in ("parquet", "arrow") and self.follow:
             raise Failure(f"{self.path} is not text: --follow is for CSV and JSON lines")
@@ -155,18 +269,26 @@ class Source:
         return read * self._consumed / self._gathered if self._gathered else read
 
     def blocks(self, skip: int = 0) -> Iterator[Block]:
-        """Yield the rows after the first `skip`, in blocks."""
-        first, begin = 0, 0.0
-        for table, written in self._guard_each(self._tables()):
-            n, end = table.num_rows, self._fraction()
-            if first + n > skip:
-                start = max(skip - first, 0)
-                span = None if end is None else (begin + (end - begin) * start / n, end)
-                yield Block(table.slice(start), first + start, None if written is None else written.slice(start), span)
-            first, begin = first + n, end or 0.0
-        if first < skip and not self.stopped():
+        """Yield the rows after the first `skip`, in blocks. Bad rows count, too."""
+        self._resumed_at = skip
+        end = 0.0
+        for part in self._guard_each(self._parts()):
+            first, n = self.rows, part.rows
+            begin, now = end, self._fraction()
+            end = now or 0.0
+            self.rows += n
+            if first + n <= skip or not part.table.num_rows:
+                continue
+            numbers = None if part.numbers is None else part.numbers + first
+            start = max(skip - first, 0) if numbers is None else int(np.searchsorted(numbers, skip))
+            if start < part.table.num_rows:
+                span = None if now is None else (begin, now)
+                yield Block(
+                    part.table, first if numbers is None else int(numbers[0]), part.written, span, numbers
+                ).slice(start)
+        if self.rows < skip and not self.stopped():
             raise Failure(
-                f"{self.path} has {first:,} rows, but the model has learned {skip:,}: is it the same data? "
+                f"{self.path} has {self.rows:,} rows, but the model has learned {skip:,}: is it the same data? "
                 "(--new-rows if it has further rows only)"
             )
 
@@ -210,20 +332,36 @@ class Source:
         while self.notes:
             print(f"parsimon: note: {self.notes.pop(0)}", file=sys.stderr)
 
+    def refuse(self, row: int, error: Failure) -> None:
+        """Leave a row out, or raise the error, whichever was asked for; the first few are shown."""
+        if not self._skips and row >= self._bad_before:
+            raise error
+        if row >= self._resumed_at:  # those before were shown by the run that met them
+            self._shown += 1
+            if self._shown <= SHOWN:
+                self.notes.append(f"a bad row is skipped: {error}")
+            if self._shown == SHOWN + 1:
+                self.notes.append("further bad rows are counted, but not shown")
+
+    def require_plain(self, name: str) -> None:
+        """Refuse a target of text that looks like numbers."""
+        if name in self.doubts:
+            raise Failure(f"{self.doubts[name]}; --task classification takes them for labels")
+
     def stopped(self) -> bool:
         """Whether no more is wanted."""
         return self._closed.is_set() or self._asked()
 
     # Formats
 
-    def _tables(self) -> Iterator[tuple[Any, Any]]:
+    def _parts(self) -> Iterator[_Part]:
         if self.format == "csv":
             return self._csv()
         if self.format == "json":
             return self._json()
-        return ((table, table) for table in (self._parquet() if self.format == "parquet" else self._arrow()))
+        return self._decoded(self._parquet() if self.format == "parquet" else self._arrow())
 
-    def _csv(self) -> Iterator[tuple[Any, Any]]:
+    def _csv(self) -> Iterator[_Part]:
         first = 0
         for piece in self._pieces():
             if not self._names:
@@ -234,79 +372,255 @@ class Source:
             if piece[:1] in (b"", b"\r", b"\n") and not piece.strip(b"\r\n"):
                 continue
             if not self._types:
-                self._settle(self._read_csv(piece, {}, first))
-            table = self._read_csv(piece, self._types, first)
-            texts = dict.fromkeys(self._names, pa.string())
-            yield table, self._read_csv(piece, texts, first, verbatim=True) if self._written else None
-            first += table.num_rows
+                self._settle_csv(piece, first)
+            part = self._read(piece, partial(self._read_csv, types=self._types), first)
+            if self._written:
+                texts = dict.fromkeys(self._names, pa.string())
+                part = part._replace(written=self._read_csv(piece, first, types=texts, verbatim=True))
+            yield part
+            first += part.rows
 
     def _header(self, line: bytes) -> None:
         try:
             text = line.decode().strip("\r\n")
         except UnicodeDecodeError:
-            raise Failure(f"{self.path}: the header is not UTF-8 text") from None
+            raise Failure(f"{self.path}: the header is not UTF-8 text: {CONVERT}") from None
         if self._delimiter is None:
             self._delimiter = max(",;\t|", key=text.count)  # the comma, if there is none of them
+        self._require_columns(text.count(self._delimiter) + 1)
         self._names = next(csv.reader([text], delimiter=self._delimiter), [])
-        twice = next((name for name in self._names if self._names.count(name) > 1), None)
+        self.columns = self._names
         if not any(self._names):
             raise Failure(f"{self.path}: there is no header with the names of the columns")
+        twice = next((name for name, n in Counter(self._names).items() if n > 1), None)
         if twice is not None:
             raise Failure(f"{self.path}: the header has column {twice!r} more than once")
 
-    def _read_csv(self, piece: bytes, types: Mapping[str, Any], first: int, *, verbatim: bool = False) -> Any:
+    def _require_columns(self, n: int) -> None:
+        if n > MOST_COLUMNS:
+            raise Failure(f"{self.path} has more than {MOST_COLUMNS:,} columns, which is the most")
+
+    def _read_csv(
+        self, piece: bytes, first: int, *, types: Mapping[str, Any], verbatim: bool = False, decimal: str | None = None
+    ) -> Any:
+        decimal = decimal or self.decimal or "."
         try:
-            return pa.csv.read_csv(
+            table = pa.csv.read_csv(
                 pa.py_buffer(piece),
                 pa.csv.ReadOptions(column_names=self._names, use_threads=False, block_size=len(piece) + 1),
                 pa.csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=b'"' in piece),
-                pa.csv.ConvertOptions(column_types=types, strings_can_be_null=not verbatim),
+                pa.csv.ConvertOptions(column_types=types, strings_can_be_null=not verbatim, decimal_point=decimal),
             )
         except pa.ArrowInvalid as error:
-            raise _csv_failure(str(error), self._names, first) from None
+            raise _csv_failure(str(error), self._names, first, decimal) from None
+        return table if verbatim or not types else self._dated(table, first)
 
-    def _json(self) -> Iterator[tuple[Any, Any]]:
+    def _settle_csv(self, piece: bytes, first: int) -> None:
+        """Find the decimal mark and the types of the columns from the first block."""
+        piece = self._sound(piece, first)
+        table = self._read_csv(piece, first, types={})
+        if self.decimal is None:
+            self.decimal = "."
+            if self._has_decimal_commas(piece, table, first):
+                self.decimal = ","
+                table = self._read_csv(piece, first, types={})
+        self._settle(dict(zip(self._names, table.schema.types, strict=True)), table.column)
+
+    def _sound(self, piece: bytes, first: int) -> bytes:
+        """Return the rows of the first block that can be read as text; all of them, if bad rows are errors."""
+        if not self._lenient(first):
+            return piece
+        read = partial(self._read_csv, types=dict.fromkeys(self._names, pa.string()), verbatim=True)
+        try:
+            read(piece, first)
+            return piece
+        except Failure:
+            rows = _rows(piece, quoted=True)
+        kept: list[bytes] = []
+        for some, found in _sifted(rows, read, first):
+            kept += some if not isinstance(found, Failure) else []
+        if not kept:
+            raise Failure(f"{self.path}: none of the first {len(rows):,} rows can be read")
+        return b"".join(kept)
+
+    def _lenient(self, first: int) -> bool:
+        """Return whether a bad row from row `first` on may be left out."""
+        return self._skips or first < self._bad_before
+
+    def _read(self, piece: bytes, read: Callable[[bytes, int], Any], first: int) -> _Part:
+        """Read rows of text, but for bad ones where these are left out."""
+        try:
+            table = read(piece, first)
+            return _Part(table, None, table.num_rows)
+        except Failure:
+            if not self._lenient(first):
+                raise
+        tables, numbers, n = [pa.schema(self._found_types()).empty_table()], [np.empty(0, np.int64)], 0
+        for _, found in _sifted(_rows(piece, quoted=self.format == "csv"), read, first):
+            if isinstance(found, Failure):
+                self.refuse(first + n, found)
+                n += 1
+            else:
+                tables.append(found)
+                numbers.append(np.arange(n, n + found.num_rows))
+                n += found.num_rows
+        return _Part(pa.concat_tables(tables), None, n, np.concatenate(numbers))
+
+    def _found_types(self) -> list[tuple[str, Any]]:
+        formats = self._formats or {}
+        return [(name, formats[name][1] if name in formats else kind) for name, kind in self._types.items()]
+
+    def _json(self) -> Iterator[_Part]:
         first = 0
         for piece in self._pieces():
             if not piece.strip():
                 continue
-            if not self._names:
-                table = self._read_json(piece, None, first)
-                self._names = table.column_names
-                self._settle(table)
-            table = self._read_json(piece, pa.schema(list(self._types.items())), first)
-            yield table, self._read_json(piece, None, first) if self._written else None
-            first += table.num_rows
+            self._require_utf8(piece, first)
+            width = len(self._names)
+            if not self._types or self._written:
+                width = max(width, self._width(piece, first))
+            if not self._types:
+                self._settle_json(piece, width, first)
+            read = partial(self._read_json, schema=pa.schema(list(self._types.items())))
+            for some in _in_cells(piece, width):
+                part = self._read(some, read, first)
+                yield part._replace(written=self._read_json(some, first, schema=None)) if self._written else part
+                first += part.rows
 
-    def _read_json(self, piece: bytes, schema: Any, first: int) -> Any:
+    def _require_utf8(self, piece: bytes, first: int) -> None:
+        try:
+            piece.decode()
+        except UnicodeDecodeError as error:
+            row = first + len(_rows(piece[: error.start] + b"x", quoted=False))
+            raise Failure(f"row {row:,}: it is not UTF-8 text: {CONVERT}") from None
+
+    def _width(self, piece: bytes, first: int) -> int:
+        """Return how many different names the objects of a piece have, or refuse them."""
+        names: dict[str, None] = {}
+        for found, line in _objects(piece.decode()):
+            if not isinstance(found, dict):
+                continue
+            if _deeper(found, DEEPEST):
+                raise Failure(
+                    f"row {first + line + 1:,}: its values are nested more than {DEEPEST} deep, which is the most"
+                )
+            names.update(dict.fromkeys(found))
+            self._require_columns(len(names))
+        return len(names)
+
+    def _settle_json(self, piece: bytes, width: int, first: int) -> None:
+        """Find the types of the columns from the first block."""
+        types: dict[str, Any] = {}
+        texts: dict[str, list[Any]] = {}
+        for table in self._inferred(piece, width, first):
+            for field, column in zip(table.schema, table.columns, strict=True):
+                types[field.name] = _joined_type(types.get(field.name), field.type)
+                if pa.types.is_string(field.type):
+                    texts.setdefault(field.name, []).extend(guesses.present(column).chunks)
+        if not types:
+            raise Failure(f"{self.path}: the first rows have no values")
+        self._names = self.columns = list(types)
+        self._settle(types, lambda name: pa.chunked_array(texts.get(name, []), pa.string()))
+
+    def _inferred(self, piece: bytes, width: int, first: int) -> Iterator[Any]:
+        """Yield the first block in parts, with the types that each has; bad rows that are left out are not in them."""
+        read = partial(self._read_json, schema=None)
+        for some in _in_cells(piece, width):
+            if self._lenient(first):
+                found = (table for _, table in _sifted(_rows(some, quoted=False), read, first))
+                yield from (table for table in found if not isinstance(table, Failure))
+            else:
+                yield read(some, first)
+
+    def _read_json(self, piece: bytes, first: int, *, schema: Any) -> Any:
         behavior = "infer" if schema is None else "ignore"
         try:
-            return pa.json.read_json(
+            table = pa.json.read_json(
                 pa.BufferReader(piece),
                 pa.json.ReadOptions(use_threads=False, block_size=len(piece) + 1),
                 pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behavior),
             )
         except pa.ArrowInvalid as error:
             raise _json_failure(str(error), first) from None
+        return table if schema is None else self._dated(table, first)
 
-    def _parquet(self) -> Iterator[Any]:
-        file = pa.parquet.ParquetFile(self._seekable())
-        given = 0
-        for batch in file.iter_batches(ROWS):
-            given += batch.num_rows
-            self._part = given, file.metadata.num_rows
-            yield pa.Table.from_batches([batch])
+    def _decoded(self, batches: Iterator[tuple[Any, Any]]) -> Iterator[_Part]:
+        """Give batches of Parquet or Arrow, with the schema that they have in the file, in blocks."""
+        first = 0
+        for batch, schema in batches:
+            try:
+                for table, written in bounds.cut(batch, schema):
+                    if self._formats is None:
+                        self._settle_formats(
+                            dict(zip(table.column_names, table.schema.types, strict=True)), table.column
+                        )
+                    first += table.num_rows
+                    if self._total is not None:
+                        self._part = first, self._total
+                    yield _Part(self._dated(table, first - table.num_rows), written, table.num_rows)
+            except TooLarge as error:
+                if error.row is None:
+                    raise
+                raise Failure(f"{self.path}: row {first + 1:,}: {error}") from None
 
-    def _arrow(self) -> Iterator[Any]:
+    def _parquet(self) -> Iterator[tuple[Any, Any]]:
+        place = self._seekable()
+        plain = pa.parquet.ParquetFile(place)
+        metadata, schema = plain.metadata, plain.schema_arrow
+        chosen = self._chosen(schema)
+        at = 0
+        leaves: list[int] = []
+        for i, field in enumerate(schema):
+            n = _leaves(field.type)
+            leaves += range(at, at + n) if i in chosen else []
+            at += n
+        if at != metadata.num_columns:
+            leaves = list(range(metadata.num_columns))  # types that we do not know
+        names = [schema.names[i] for i in chosen]
+        self._total = metadata.num_rows
+        file, before = None, []
+        with contextlib.ExitStack() as held:
+            raw = held.enter_context(open(place, "rb")) if isinstance(place, str) else place
+            for group in range(metadata.num_row_groups):
+                rows = bounds.batch_rows(raw, metadata, group, leaves)
+                texts = [metadata.schema.column(i).path for i in bounds.dictionaries(metadata, group, leaves)]
+                if file is None or texts != before:
+                    file = pa.parquet.ParquetFile(place, read_dictionary=texts, buffer_size=BLOCK, metadata=metadata)
+                    before = texts
+                for batch in file.iter_batches(rows, row_groups=[group], columns=names):
+                    yield batch.select(names), pa.schema([schema.field(i) for i in chosen])
+
+    def _arrow(self) -> Iterator[tuple[Any, Any]]:
         if self._peek(self._stream).startswith(b"ARROW1"):
-            reader = pa.ipc.open_file(self._seekable())
+            place = self._seekable()
+            with contextlib.ExitStack() as held:
+                bounds.check_arrow_file(held.enter_context(open(place, "rb")) if isinstance(place, str) else place)
+            reader = pa.ipc.open_file(place)
             batches = self._record_batches(reader)
         else:
-            batches = pa.ipc.open_stream(pa.PythonFile(self._stream, "r"))
+            reader = pa.ipc.open_stream(pa.PythonFile(io.BufferedReader(bounds.Checked(self._stream)), "r"))
+            batches = reader
+        chosen = self._chosen(reader.schema)
         for batch in batches:
-            table = pa.Table.from_batches([batch])
-            for start in range(0, batch.num_rows, ROWS):
-                yield table.slice(start, ROWS)
+            yield batch.select(chosen), pa.schema([reader.schema.field(i) for i in chosen])
+
+    def _chosen(self, schema: Any) -> list[int]:
+        """Return the indices of the columns that are wanted; nested ones are for copying only."""
+        self.columns = schema.names
+        self._require_columns(len(schema.names))
+        chosen = []
+        for i, (name, kind) in enumerate(zip(schema.names, schema.types, strict=True)):
+            if not self._written and (name in self._unused or (self._kinds and name not in self._kinds)):
+                continue
+            if not self._written and bounds.is_nested(kind):
+                raise Failure(
+                    f"column {name!r}: values of type {_line(str(kind))} cannot be used: "
+                    f"leave the column out with --ignore, or make numbers or text of it"
+                )
+            chosen.append(i)
+        if not chosen:  # so that it can be said which columns there are
+            chosen = [i for i, kind in enumerate(schema.types) if not bounds.is_nested(kind)]
+        return chosen
 
     def _record_batches(self, reader: Any) -> Iterator[Any]:
         for i in range(reader.num_record_batches):
@@ -315,35 +629,107 @@ class Source:
 
     # Types
 
-    def _settle(self, table: Any) -> None:
-        """Find the types of the columns from the first block."""
-        for name in self._names:
-            found = table.schema.field(name).type
+    def _settle(self, types: Mapping[str, Any], values: Callable[[str], Any]) -> None:
+        """Find the types of the columns from those in the first block, and its values."""
+        self._settle_formats(types, values)
+        assert self._formats is not None
+        for name, found in types.items():
             kind = self._kinds.get(name)
-            if name in self._unused or (self._kinds and kind is None):
+            if name in self._formats:
+                self._types[name] = pa.string()
+            elif self._is_unused(name):
                 self._types[name] = pa.string() if self.format == "csv" else found
             elif kind in TYPES and _kind(found) != kind:
                 self._types[name] = TYPES[kind]
             else:
                 self._types[name] = _widened(found)
-                self._note(name, table)
+                if pa.types.is_string(found) and not self._kinds:
+                    self._note(name, values(name))
 
-    def _note(self, name: str, table: Any) -> None:
-        """Tell of a column that is text because of few values."""
-        if self._types[name] != pa.string() or self.format != "csv":
+    def _is_unused(self, name: str) -> bool:
+        return name in self._unused or (bool(self._kinds) and name not in self._kinds)
+
+    def _settle_formats(self, types: Mapping[str, Any], values: Callable[[str], Any]) -> None:
+        """Find the columns of text that are dates in one of the formats."""
+        self._formats = {}
+        for name in types if self.date_formats else ():
+            kind = self._kinds.get(name)
+            if self._is_unused(name) or kind not in (None, "date", "timestamp") or not _is_text(types[name]):
+                continue
+            present = guesses.present(values(name))
+            unread = {form: guesses.dates(present, form).null_count for form in self.date_formats}
+            form = min(unread, key=lambda form: unread[form])
+            allowed = (1.0 - guesses.MOST) * len(present) if self._skips else 0.0
+            if kind is not None:  # it is dates, and what is none of them is an error
+                allowed = len(present) - 1.0
+            if len(present) and unread[form] <= allowed:
+                found = guesses.format_type(form)
+                self._formats[name] = form, TYPES["timestamp"] if kind == "timestamp" else found
+        used = {form for form, _ in self._formats.values()}
+        if not self._kinds:
+            self.notes += [f"no column has dates of --date-format {f!r}" for f in self.date_formats if f not in used]
+
+    def _dated(self, table: Any, first: int) -> Any:
+        """Return a table with its texts that are dates read as such."""
+        for name, (form, kind) in (self._formats or {}).items():
+            if name not in table.column_names:
+                continue
+            texts = table.column(name)
+            read = guesses.dates(texts, form)
+            if read.null_count > texts.null_count:
+                bad = pa.compute.and_(pa.compute.is_null(read), pa.compute.is_valid(texts))
+                row = pa.compute.index(bad, True).as_py()
+                what = f"{texts[row].as_py()!r} is no date of the format {form!r}"
+                raise Failure(f"row {first + row + 1:,}, column {name!r}: {what}")
+            table = table.set_column(table.column_names.index(name), name, read.cast(kind))
+        return table
+
+    def _has_decimal_commas(self, piece: bytes, table: Any, first: int) -> bool:
+        """Return whether a file has decimal commas, and nothing that speaks against it; say so."""
+        if self._delimiter == ",":
+            return False
+        names = [f.name for f in table.schema if pa.types.is_string(f.type) and not self._is_unused(f.name)]
+        names = [name for name in names if self._kinds.get(name, "number") == "number"]
+        found = [name for name in names if guesses.comma_numbers(table.column(name)) == "decimal"]
+        if not found:
+            return False
+        other = self._read_csv(piece, first, types={}, decimal=",")
+        for before, then in zip(table.schema, other.schema, strict=True):
+            if pa.types.is_floating(before.type) and not pa.types.is_floating(then.type):
+                return False  # it has decimal points, too
+        shown = f"column {found[0]!r}" + (f" and {len(found) - 1:,} more" if len(found) > 1 else "")
+        value = _with_comma(table.column(found[0]))
+        self.notes.append(f"{shown} has decimal commas, as in {value!r}: read as numbers; --decimal . reads text")
+        return True
+
+    def _note(self, name: str, values: Any) -> None:
+        """Tell of a column of text that looks like something else."""
+        if self.format == "csv" and (odd := guesses.mostly(values, guesses.NUMBER)) is not None:
+            value = values[odd].as_py()
+            if self._skips:
+                self._types[name] = pa.float64()
+                self.notes.append(f"column {name!r} is read as numbers: a row with another value, as {value!r}, is bad")
+            else:
+                what = f"column {name!r} is taken for text: row {odd + 1:,} has {value!r}, but most are numbers"
+                self.notes.append(what)
             return
-        values = table.column(name)
-        pattern = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
-        numbers = pa.compute.fill_null(pa.compute.match_substring_regex(values, pattern), True)
-        days = pa.compute.fill_null(pa.compute.match_substring_regex(values, r"^\d{4}-\d{2}-\d{2}"), True)
-        if pa.compute.mean(days).as_py() > 0.9:
+        if guesses.mostly(values, guesses.DAY) is not None or guesses.all_match(values, guesses.DAY):
             self.notes.append(f"column {name!r} is taken for text, but most are dates: not all of them can be read")
-            return
-        other = pa.compute.index(numbers, False).as_py()
-        if other >= 0 and pa.compute.mean(numbers).as_py() > 0.9:
+        elif self.decimal != "," and (comma := guesses.comma_numbers(values)):
+            read = "reads it" if comma == "decimal" else "if it is a decimal comma, else take the commas out"
+            self._doubt(name, f"{_with_comma(values)!r} looks like a number: --decimal , {read}")
+        elif forms := guesses.date_formats(values):
+            shown, options = guesses.present(values)[0].as_py(), " or ".join(forms)
             self.notes.append(
-                f"column {name!r} is taken for text: row {other + 1:,} has {values[other].as_py()!r}, but most are numbers"
+                f"column {name!r} is read as text, but {shown!r} looks like a date: --date-format {options!r}"
             )
+        elif guesses.other_numbers(values):
+            shown = guesses.present(values)[0].as_py()
+            self._doubt(name, f"{shown!r} looks like a number: write it with digits and a decimal mark only")
+
+    def _doubt(self, name: str, what: str) -> None:
+        self.doubts[name] = f"column {name!r} is read as text, but {what}"
+        self.notes.append(self.doubts[name])
 
     # Bytes
 
@@ -371,8 +757,8 @@ class Source:
                 yield piece
             if ended:
                 return
-            if len(rest) > LONGEST:
-                raise Failure(f"{self.path}: a row has more than {LONGEST:,} bytes, or a quote is not closed")
+            if len(rest) > bounds.LONGEST:
+                raise Failure(f"{self.path}: a row has more than {bounds.LONGEST:,} bytes, or a quote is not closed")
 
     def _gather(self) -> tuple[bytes, bool]:
         """Return up to a block of bytes, and whether they are the last; those that are there, if the stream is followed."""
@@ -411,7 +797,14 @@ class Source:
         if self._stream is self._raw and self._file:
             return self.path if self.path != "-" else self._raw
         spool = self._held.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
-        shutil.copyfileobj(self._stream, spool, BLOCK)
+        most = UNPACKED if self._stream is not self._raw else None  # what is not compressed cannot grow
+        size = 0
+        while data := self._stream.read(BLOCK):
+            size += len(data)
+            if most is not None and size > most:
+                what = f"it unpacks to more than {most:,} bytes, the most of compressed {self.format.capitalize()}"
+                raise Failure(f"{self.path}: {what}: unpack it first")
+            spool.write(data)
         spool.seek(0)
         return spool
 
@@ -420,6 +813,8 @@ class Source:
     def _guard(self, read: Callable[[], Any]) -> Any:
         try:
             return read()
+        except TooLarge as error:
+            raise Failure(f"{self.path}: {error}") from None
         except (pa.ArrowException, OSError) as error:
             raise Failure(f"{self.path} cannot be read: {_line(str(error))}") from None
 
@@ -502,6 +897,124 @@ def _last_end(data: bytes, quoted: bool) -> int:
     return end
 
 
+def _rows(piece: bytes, *, quoted: bool) -> list[bytes]:
+    """Return the rows of a piece of text, but for empty ones; a line end within quotes ends none."""
+    rows: list[bytes] = []
+    whole = True  # whether the row before is
+    for line in piece.splitlines(keepends=True) if not quoted else piece.split(b"\n"):
+        line = line if not quoted else line + b"\n"
+        if whole and not line.strip(b"\r\n"):
+            continue
+        if whole:
+            rows.append(line)
+        else:
+            rows[-1] += line
+        if quoted and line.count(b'"') % 2:
+            whole = not whole
+    return rows
+
+
+def _sifted(rows: list[bytes], read: Callable[[bytes, int], Any], first: int) -> Iterator[tuple[list[bytes], Any]]:
+    """Yield rows, in order, with the table that they are, or one row with the `Failure` that it is."""
+    parts = [rows]
+    while parts:
+        some = parts.pop()
+        try:
+            found = read(b"".join(some), first)
+        except Failure as error:
+            if len(some) > 1:
+                parts += [some[len(some) // 2 :], some[: len(some) // 2]]
+                continue
+            found = error
+        yield some, found
+        first += 1 if isinstance(found, Failure) else found.num_rows
+
+
+def _objects(text: str) -> Iterator[tuple[Any, int]]:
+    """Yield the values of JSON in a text, each with the number of the line that it begins in, from 0."""
+    decoder, space = json.JSONDecoder(), re.compile(r"\s*")
+    at = line = 0
+    while True:
+        before, at = at, space.match(text, at).end()  # type: ignore[union-attr]
+        line += text.count("\n", before, at)
+        if at >= len(text):
+            return
+        try:
+            found, end = decoder.raw_decode(text, at)
+        except RecursionError:
+            found, end = {"": _Deep}, len(text)
+        except ValueError:  # it is found out where that is
+            found, end = None, text.find("\n", at) + 1 or len(text)
+        yield found, line
+        line += text.count("\n", at, end)
+        at = end
+
+
+class _Deep:
+    """Stands for what is nested too deeply to be read."""
+
+
+def _deeper(value: Any, most: int) -> bool:
+    """Return whether lists and objects are nested more than so deep."""
+    level = [value]
+    for _ in range(most):
+        if _Deep in level:
+            return True
+        inner = [v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list)]
+        level = [v for values in inner for v in values if isinstance(v, dict | list) or v is _Deep]
+        if not level:
+            return False
+    return True
+
+
+def _in_cells(piece: bytes, width: int) -> Iterator[bytes]:
+    """Yield JSON lines in parts of bounded size, as tables of so many columns."""
+    most = max(CELLS // max(width, 1), 1)
+    if piece.count(b"{") <= most:
+        yield piece
+        return
+    some: list[bytes] = []
+    n = 0
+    for line in piece.split(b"\n"):
+        inside = line.count(b"{")
+        if inside > most:
+            inside = sum(1 for _ in _objects(line.decode()))  # those within others are no rows
+            if inside > most:
+                raise Failure("a line of JSON has many objects: write one object a line")
+        if n + inside > most and some:
+            yield b"\n".join(some) + b"\n"
+            some, n = [], 0
+        some.append(line)
+        n += inside
+    if any(line.strip() for line in some):
+        yield b"\n".join(some) + b"\n"
+
+
+def _joined_type(before: Any, then: Any) -> Any:
+    """Return the type of a column that has values of two types; that of the first, if nothing has both."""
+    if before is None or pa.types.is_null(before):
+        return then
+    if _kind(before) == _kind(then) == "number":
+        return before if before == then else pa.float64()
+    return then if pa.types.is_timestamp(before) and pa.types.is_string(then) else before
+
+
+def _leaves(kind: Any) -> int:
+    """Return how many columns of Parquet a type has."""
+    if not bounds.is_nested(kind):
+        return 1
+    return sum(_leaves(kind.field(i).type) for i in range(kind.num_fields))
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _with_comma(values: Any) -> str:
+    found: str = values.filter(pa.compute.match_substring(values, ","))[0].as_py()
+    return found
+
+
 def _kind(found: Any) -> str:
     at = pa.types
     tests = {
@@ -529,7 +1042,11 @@ def _widened(found: Any) -> Any:
 NOUNS = {"double": "number", "bool": "boolean", "date32": "date", "time64": "time", "timestamp": "date with time"}
 
 
-def _csv_failure(text: str, names: list[str], first: int) -> Failure:
+#: What to do about text in another encoding.
+CONVERT = "convert it, for example with iconv -f latin1 -t utf-8"
+
+
+def _csv_failure(text: str, names: list[str], first: int, decimal: str) -> Failure:
     row = re.search(r"Row #(\d+)", text)
     place = f"row {first + int(row[1]):,}" if row else "a row"
     if ragged := re.search(r"Expected (\d+) columns, got (\d+)", text):
@@ -537,11 +1054,21 @@ def _csv_failure(text: str, names: list[str], first: int) -> Failure:
     column = re.search(r"In CSV column #(\d+)", text)
     where = f"{place}, column {names[int(column[1])]!r}" if column else place
     if "invalid UTF8" in text:
-        return Failure(f"{where}: it is not UTF-8 text")
+        return Failure(f"{where}: it is not UTF-8 text: {CONVERT}")
     if bad := re.search(r"conversion error to (\w+).*?: invalid value '(.*)'", text, re.DOTALL):
-        noun = NOUNS.get(bad[1], bad[1])
-        return Failure(f"{where}: {bad[2]!r} is no {noun}, which the values before are")
+        noun, value = NOUNS.get(bad[1], bad[1]), bad[2]
+        shown = value if len(value) <= 100 else value[:100] + "..."
+        return Failure(f"{where}: {shown!r} is no {noun}, which the values before are{_remedy(noun, value, decimal)}")
     return Failure(f"{where}: {_line(text)}")
+
+
+def _remedy(noun: str, value: str, decimal: str) -> str:
+    """Return the option that would read a value."""
+    if noun == "number" and decimal == "." and "," in value and re.match(guesses.COMMA, value):
+        return "; --decimal , reads decimal commas"
+    if noun == "number" and decimal == "," and "." in value and re.match(guesses.NUMBER, value):
+        return "; --decimal . reads decimal points"
+    return "; --date-format reads other formats" if noun in ("date", "date with time") else ""
 
 
 def _json_failure(text: str, first: int) -> Failure:

@@ -9,8 +9,9 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,9 +24,17 @@ import parsimon
 from parsimon import KernelDictionaryClassifier, KernelDictionaryLearning, datasets, diagnostics, export, merging, plots
 from parsimon._files import Output, only_writer, writing
 from parsimon._parts import lookup
-from parsimon.cli.display import NAMES, as_json, byte_size, lines, scores, table
-from parsimon.cli.learn import Interrupt, column_kinds, load_table_model, require_apart, require_writable
-from parsimon.cli.reading import Block, Failure, Source, failure
+from parsimon.cli.display import NAMES, as_json, byte_size, honest, lines, scores, table
+from parsimon.cli.learn import (
+    Interrupt,
+    column_kinds,
+    load_model,
+    load_table_model,
+    reading_of,
+    require_apart,
+    require_writable,
+)
+from parsimon.cli.reading import Block, Failure, Source, failure, in_good_parts
 from parsimon.evaluation import METRICS
 from parsimon.experiments import EXPERIMENTS, WITH_DATA
 from parsimon.preprocessing import TableError
@@ -61,8 +70,10 @@ def predict(
     out: Path | None,
     column: str,
     probabilities: bool,
-    delimiter: str | None,
+    delimiter: str | None = None,
     all_digits: bool = False,
+    decimal: str | None = None,
+    date_formats: Sequence[str] = (),
 ) -> int:
     """Write the rows of the data with a column for what is predicted."""
     model = load_table_model(path).finish()
@@ -74,13 +85,21 @@ def predict(
     kind = _kind_of(out)
     with (
         Interrupt() as interrupt,
-        Source(data, kinds=column_kinds(model), delimiter=delimiter, written=True, stopped=interrupt) as source,
+        Source(
+            data,
+            kinds=column_kinds(model),
+            delimiter=delimiter,
+            written=True,
+            stopped=interrupt,
+            **reading_of(model, decimal, date_formats),
+        ) as source,
     ):
         kind = source.format if out is None and source.format == "json" else kind
         short = kind != "parquet" and not all_digits
         with _writer(out, kind) as write:
             n = 0
             for block in source.blocks():
+                source.tell()
                 rows = block.written if source.format in (kind, "parquet", "arrow") else block.table
                 write(_with_predictions(model, block, rows, column, probabilities, short))
                 n += block.table.num_rows
@@ -173,39 +192,69 @@ class _Parquet:
         self._writer.close()
 
 
-def evaluate(path: Path, data: str, as_lines: bool, delimiter: str | None) -> int:
+def evaluate(
+    path: Path,
+    data: str,
+    as_lines: bool,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    date_formats: Sequence[str] = (),
+    bad_rows: str = "error",
+) -> int:
     """Score a model on data, from which it does not learn."""
     model = load_table_model(path).finish()
     if not model.n_rows_:
         raise Failure(f"{path} has learned nothing yet")
-    metrics, ordered = METRICS[model.task_](), METRICS[model.task_]()
-    n = 0
-    with Source(data, kinds=column_kinds(model), delimiter=delimiter) as source:
+    scored = _Scored(model)
+    reading = reading_of(model, decimal, date_formats)
+    with Source(data, kinds=column_kinds(model), delimiter=delimiter, bad_rows=bad_rows, **reading) as source:
         for block in source.blocks():
+
+            def refuse(at: int, error: TableError, block: Block = block) -> None:
+                source.refuse(block.number(at), failure(error, block.number(at)))
+
             try:
-                y = model._targets(model._read(block.table)[1], model.task_)
-                found = [model.predict(block.table)]
-                if hasattr(model.estimator_, "predict_proba"):
-                    found += [model.predict_proba(block.table)]
+                in_good_parts(partial(scored.take, block.table), 0, block.table.num_rows, refuse)
             except TableError as error:
                 raise failure(error, block.first) from None
-            ordered.update(y, found[0])
-            if not n:  # the metrics leave a first row out, for nothing is known then: here all is
-                y, found = np.concatenate([y[:1], y]), [np.concatenate([f[:1], f]) for f in found]
-            n += block.table.num_rows
-            metrics.update(y, *found, *([model.classes_] if len(found) > 1 else []))
+            source.tell()
+        source.tell()
+    n, metrics, ordered = scored.rows, scored.metrics, scored.ordered
+    skipped = source.rows - n
     if not n:
         raise Failure(f"{data} has no rows")
     total, name = metrics.total(), "kappa_no_change"
     if name in total:
         total[name] = ordered.total()[name]  # the first row has none before it
     if as_lines:
-        print(as_json(total))
+        print(as_json({**total, "skipped": skipped}))
         return 0
     told = "if the rows are in order of time"
     pairs = [(label, f"{text}, {told}" if label == NAMES[name] else text) for label, text in scores(total)]
-    print(lines([("rows", f"{n:,}"), *pairs]))
+    bad = f", besides {skipped:,} bad ones that were skipped" if skipped else ""
+    print(lines([("rows", f"{n:,}{bad}"), *pairs]))
     return 0
+
+
+class _Scored:
+    """How well a model predicts rows: `metrics` of all of them, `ordered` without the first, which has none before it."""
+
+    def __init__(self, model: TableModel) -> None:
+        self._model, self.rows = model, 0
+        self.metrics, self.ordered = METRICS[model.task_](), METRICS[model.task_]()
+
+    def take(self, table: Any, at: int, n: int) -> None:
+        """Score some rows of a table."""
+        model, rows = self._model, table.slice(at, n)
+        y = model._targets(model._read(rows)[1], model.task_)
+        found = [model.predict(rows)]
+        if hasattr(model.estimator_, "predict_proba"):
+            found += [model.predict_proba(rows)]
+        self.ordered.update(y, found[0])
+        if not self.rows:  # the metrics leave a first row out, for nothing is known then: here all is
+            y, found = np.concatenate([y[:1], y]), [np.concatenate([f[:1], f]) for f in found]
+        self.rows += n
+        self.metrics.update(y, *found, *([model.classes_] if len(found) > 1 else []))
 
 
 # Looking into models
@@ -216,7 +265,7 @@ def inspect(path: Path, as_lines: bool, plot: Path | None) -> int:
     if plot is not None:
         require_writable(plot)
         plots.require_drawable(plot)
-    model = parsimon.load(path)
+    model = load_model(path)
     if plot is not None:
         plots.expansions(plot, _expansions(model, path), title=f"{type(model).__name__} in {path.name}")
     facts = _table_facts(model) if isinstance(model, TableModel) else _estimator_facts(model)
@@ -272,11 +321,13 @@ def _parts(model: Any) -> dict[str, plots.Expansion] | None:
 
 def _table_facts(model: TableModel) -> dict[str, Any]:
     facts: dict[str, Any] = {"target": model.target, "rows": model.n_rows_, "parameters": _parameters(model)}
+    if hasattr(model, "reading_"):
+        facts["reading"] = model.reading_
     if model.metrics_ is None:
         return {**facts, "columns": column_kinds(model), "state": f"warming up: it needs {model.warmup} rows"}
     classes = {"classes": model.classes_.tolist()} if model.task_ == "classification" else {}
     columns = {"columns": model.encoder_.columns_, "features": model.encoder_.n_features_}
-    scored = {"total": model.metrics_.total(), "rolling": model.metrics_.rolling()}
+    scored = dict(zip(("total", "rolling"), honest(model.metrics_), strict=True))
     inner = {f"estimator_{k}" if k in facts else k: v for k, v in _estimator_facts(model.estimator_).items()}
     name = {"estimator": type(model.estimator_).__name__}
     return {**facts, "task": model.task_, **classes, **columns, **name, **inner, **scored}
@@ -333,7 +384,7 @@ def export_model(path: Path, out: Path, kind: str | None, name: str) -> int:
     write = lookup(kinds, kind, "format")
     require_apart({"MODEL": path, "OUT": out})
     require_writable(out)
-    model = parsimon.load(path)
+    model = load_model(path)
     if isinstance(model, TableModel):
         model = model.finish()
         if not model.n_rows_:
@@ -387,7 +438,7 @@ def merge(paths: list[Path], out: Path, budget: int | None, tolerance: float | N
 
 
 def _merge(paths: list[Path], out: Path, budget: int | None, tolerance: float | None) -> int:
-    models = [parsimon.load(path) for path in paths]
+    models = [load_model(path) for path in paths]
     for path, model in zip(paths, models, strict=True):
         if isinstance(model, TableModel):
             raise Failure(
