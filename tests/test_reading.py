@@ -305,15 +305,17 @@ def test_a_value_of_another_type_in_a_later_block_is_skipped(run, monkeypatch):
     assert parsimon.load("bad").metrics_.total() == parsimon.load("good").metrics_.total()
 
 
-def test_bad_lines_of_json_are_skipped(run):
+def test_bad_lines_of_json_are_skipped(run, monkeypatch):
+    monkeypatch.setattr(reading, "SHOWN", 10)
     _, good = spoiled(400)
     lines = [json.dumps({"x": float(a), "y": float(b)}) for a, b in good[:390]]
     Path("good.jsonl").write_text("\n".join(lines) + "\n")
     worse = [*lines[:5], '{"x": 1, ', *lines[5:50], '{"x": "text", "y": 1}', '{"x": 1}', "[1]", "", *lines[50:], "}"]
-    Path("bad.jsonl").write_text("\n".join(worse) + "\n")
+    text = "\ufeff" + "\n".join(worse) + "\n"
+    Path("bad.jsonl").write_bytes(text.encode() + b'{"x": "\xe9", "y": 1}\n')
     out, err = run("learn", "bad.jsonl", "--target", "y", "--bad-rows", "skip", "--model", "bad")
-    assert "390, besides 5 bad ones" in out and "row 6 is not a JSON object" in err
-    assert "row 53, column 'y': the target is missing" in err
+    assert "390, besides 6 bad ones" in out and "row 6 is not a JSON object" in err
+    assert "row 53, column 'y': the target is missing" in err and "row 396: it is not UTF-8 text" in err
     run("learn", "good.jsonl", "--target", "y", "--model", "good")
     assert parsimon.load("bad").metrics_.total() == parsimon.load("good").metrics_.total()
 
@@ -519,7 +521,7 @@ def views(n, length):
 
 
 WRITERS = {
-    "parquet": lambda table: pa.parquet.write_table(table, "a.data"),
+    "parquet": lambda table: pa.parquet.write_table(table, "a.data", store_schema=False),  # text, not a dictionary
     "plain parquet": lambda table: pa.parquet.write_table(
         table.cast(pa.schema([("s", pa.string()), ("y", pa.float64())])), "a.data", use_dictionary=False
     ),
@@ -650,7 +652,10 @@ def test_rows_and_columns_of_text_are_bounded(folder, monkeypatch):
         "a.csv": (",".join(f"c{i}" for i in range(101)) + "\n1\n", "more than 100 columns"),
         "b.csv": ("x,y\n" + "1" * 20_000, "a row has more than 10,000 bytes"),
         "c.jsonl": ("".join(f'{{"k{i}": 1}}\n' for i in range(101)), "more than 100 columns"),
-        "d.jsonl": ('{"y": 1, "a": ' + "[" * 300 + "]" * 300 + "}\n", "row 1: its values are nested more than 64 deep"),
+        "d.jsonl": (
+            '{"y": 1' + 5000 * "1" + ', "b": "\x0c", "a": ' + "[" * 300 + "]" * 300 + "}\n",
+            "row 1: its values are nested more than 64 deep",
+        ),
         "e.jsonl": ('{"y": 1}\n' * 20 + '{"a": ' + "[" * 3000 + "]" * 3000 + "}\n", "row 21: its values are nested"),
     }
     for name, (text, expected) in texts.items():
@@ -703,7 +708,7 @@ sys.exit(main(sys.argv[1:]))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is Linux's")
 def test_a_small_file_of_three_gigabytes_is_learned_in_little_memory(folder):
-    pa.parquet.write_table(long_text(3000, 1_000_000), "bomb.parquet", compression="zstd")
+    pa.parquet.write_table(long_text(3000, 1_000_000), "bomb.parquet", compression="zstd", store_schema=False)
     assert Path("bomb.parquet").stat().st_size < 300_000
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", BOMB, "learn", "bomb.parquet", "--target", "y", "--algorithm", "knlms"]

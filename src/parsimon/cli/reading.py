@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import json
 import os
 import queue
 import re
@@ -34,6 +33,7 @@ from parsimon.cli import bounds, guesses
 from parsimon.cli.bounds import TooLarge
 from parsimon.cli.errors import Failure
 from parsimon.cli.kinds import foreign
+from parsimon.cli.pieces import deeper, in_cells, last_end, objects, row_end, sifted, split_rows
 from parsimon.preprocessing import TableError, feature_count, nearest
 
 __all__ = ["BAD_ROWS", "Block", "Failure", "Source", "failure", "in_good_parts", "require_features", "require_known"]
@@ -366,7 +366,7 @@ class Source:
         for piece in self._pieces():
             if not self._names:
                 piece = piece.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
-                end = _row_end(piece)
+                end = row_end(piece)
                 self._header(piece[:end])
                 piece = piece[end:]
             if piece[:1] in (b"", b"\r", b"\n") and not piece.strip(b"\r\n"):
@@ -435,9 +435,9 @@ class Source:
             read(piece, first)
             return piece
         except Failure:
-            rows = _rows(piece, quoted=True)
+            rows = split_rows(piece, quoted=True)
         kept: list[bytes] = []
-        for some, found in _sifted(rows, read, first):
+        for some, found in sifted(rows, read, first):
             kept += some if not isinstance(found, Failure) else []
         if not kept:
             raise Failure(f"{self.path}: none of the first {len(rows):,} rows can be read")
@@ -456,7 +456,7 @@ class Source:
             if not self._lenient(first):
                 raise
         tables, numbers, n = [pa.schema(self._found_types()).empty_table()], [np.empty(0, np.int64)], 0
-        for _, found in _sifted(_rows(piece, quoted=self.format == "csv"), read, first):
+        for _, found in sifted(split_rows(piece, quoted=self.format == "csv"), read, first):
             if isinstance(found, Failure):
                 self.refuse(first + n, found)
                 n += 1
@@ -473,34 +473,27 @@ class Source:
     def _json(self) -> Iterator[_Part]:
         first = 0
         for piece in self._pieces():
+            piece = piece if self._types else piece.removeprefix(b"\xef\xbb\xbf")
             if not piece.strip():
                 continue
-            self._require_utf8(piece, first)
             width = len(self._names)
             if not self._types or self._written:
                 width = max(width, self._width(piece, first))
             if not self._types:
                 self._settle_json(piece, width, first)
             read = partial(self._read_json, schema=pa.schema(list(self._types.items())))
-            for some in _in_cells(piece, width):
+            for some in in_cells(piece, width, CELLS):
                 part = self._read(some, read, first)
                 yield part._replace(written=self._read_json(some, first, schema=None)) if self._written else part
                 first += part.rows
 
-    def _require_utf8(self, piece: bytes, first: int) -> None:
-        try:
-            piece.decode()
-        except UnicodeDecodeError as error:
-            row = first + len(_rows(piece[: error.start] + b"x", quoted=False))
-            raise Failure(f"row {row:,}: it is not UTF-8 text: {CONVERT}") from None
-
     def _width(self, piece: bytes, first: int) -> int:
         """Return how many different names the objects of a piece have, or refuse them."""
         names: dict[str, None] = {}
-        for found, line in _objects(piece.decode()):
+        for found, line in objects(piece.decode(errors="replace")):
             if not isinstance(found, dict):
                 continue
-            if _deeper(found, DEEPEST):
+            if deeper(found, DEEPEST):
                 raise Failure(
                     f"row {first + line + 1:,}: its values are nested more than {DEEPEST} deep, which is the most"
                 )
@@ -525,15 +518,20 @@ class Source:
     def _inferred(self, piece: bytes, width: int, first: int) -> Iterator[Any]:
         """Yield the first block in parts, with the types that each has; bad rows that are left out are not in them."""
         read = partial(self._read_json, schema=None)
-        for some in _in_cells(piece, width):
+        for some in in_cells(piece, width, CELLS):
             if self._lenient(first):
-                found = (table for _, table in _sifted(_rows(some, quoted=False), read, first))
+                found = (table for _, table in sifted(split_rows(some, quoted=False), read, first))
                 yield from (table for table in found if not isinstance(table, Failure))
             else:
                 yield read(some, first)
 
     def _read_json(self, piece: bytes, first: int, *, schema: Any) -> Any:
         behavior = "infer" if schema is None else "ignore"
+        try:
+            piece.decode()
+        except UnicodeDecodeError as error:
+            row = first + len(split_rows(piece[: error.start] + b"x", quoted=False))
+            raise Failure(f"row {row:,}: it is not UTF-8 text: {CONVERT}") from None
         try:
             table = pa.json.read_json(
                 pa.BufferReader(piece),
@@ -747,7 +745,7 @@ class Source:
             rest = rest + data if rest else data
             if not ended and self.follow and not began and len(rest) < BLOCK and rest.count(b"\n") <= FIRST:
                 continue  # not enough to tell the types from
-            end = _last_end(rest, self.format == "csv")
+            end = last_end(rest, self.format == "csv")
             if ended and not self.stopped():
                 end = len(rest)  # a last row without a line end
             if end:
@@ -870,124 +868,6 @@ def _format(start: bytes) -> str:
     if start.startswith(b"["):
         raise Failure("a JSON array cannot be read in blocks: write one object a line")
     return "json" if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else "csv"
-
-
-def _row_end(data: bytes) -> int:
-    """Return where the first row ends."""
-    end, quotes = 0, 0
-    while True:
-        start, end = end, data.find(b"\n", end) + 1
-        if not end:
-            return len(data)
-        quotes += data.count(b'"', start, end)
-        if quotes % 2 == 0:
-            return end
-
-
-def _last_end(data: bytes, quoted: bool) -> int:
-    """Return where the last whole row ends: at a line end that is not within quotes."""
-    end = data.rfind(b"\n") + 1
-    odd = (
-        data.count(b'"', 0, end) % 2 if quoted and b'"' in data else 0
-    )  # to look for one is much quicker than to count
-    while end and odd:
-        before = data.rfind(b"\n", 0, end - 1) + 1
-        odd ^= data.count(b'"', before, end) % 2
-        end = before
-    return end
-
-
-def _rows(piece: bytes, *, quoted: bool) -> list[bytes]:
-    """Return the rows of a piece of text, but for empty ones; a line end within quotes ends none."""
-    rows: list[bytes] = []
-    whole = True  # whether the row before is
-    for line in piece.splitlines(keepends=True) if not quoted else piece.split(b"\n"):
-        line = line if not quoted else line + b"\n"
-        if whole and not line.strip(b"\r\n"):
-            continue
-        if whole:
-            rows.append(line)
-        else:
-            rows[-1] += line
-        if quoted and line.count(b'"') % 2:
-            whole = not whole
-    return rows
-
-
-def _sifted(rows: list[bytes], read: Callable[[bytes, int], Any], first: int) -> Iterator[tuple[list[bytes], Any]]:
-    """Yield rows, in order, with the table that they are, or one row with the `Failure` that it is."""
-    parts = [rows]
-    while parts:
-        some = parts.pop()
-        try:
-            found = read(b"".join(some), first)
-        except Failure as error:
-            if len(some) > 1:
-                parts += [some[len(some) // 2 :], some[: len(some) // 2]]
-                continue
-            found = error
-        yield some, found
-        first += 1 if isinstance(found, Failure) else found.num_rows
-
-
-def _objects(text: str) -> Iterator[tuple[Any, int]]:
-    """Yield the values of JSON in a text, each with the number of the line that it begins in, from 0."""
-    decoder, space = json.JSONDecoder(), re.compile(r"\s*")
-    at = line = 0
-    while True:
-        before, at = at, space.match(text, at).end()  # type: ignore[union-attr]
-        line += text.count("\n", before, at)
-        if at >= len(text):
-            return
-        try:
-            found, end = decoder.raw_decode(text, at)
-        except RecursionError:
-            found, end = {"": _Deep}, len(text)
-        except ValueError:  # it is found out where that is
-            found, end = None, text.find("\n", at) + 1 or len(text)
-        yield found, line
-        line += text.count("\n", at, end)
-        at = end
-
-
-class _Deep:
-    """Stands for what is nested too deeply to be read."""
-
-
-def _deeper(value: Any, most: int) -> bool:
-    """Return whether lists and objects are nested more than so deep."""
-    level = [value]
-    for _ in range(most):
-        if _Deep in level:
-            return True
-        inner = [v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list)]
-        level = [v for values in inner for v in values if isinstance(v, dict | list) or v is _Deep]
-        if not level:
-            return False
-    return True
-
-
-def _in_cells(piece: bytes, width: int) -> Iterator[bytes]:
-    """Yield JSON lines in parts of bounded size, as tables of so many columns."""
-    most = max(CELLS // max(width, 1), 1)
-    if piece.count(b"{") <= most:
-        yield piece
-        return
-    some: list[bytes] = []
-    n = 0
-    for line in piece.split(b"\n"):
-        inside = line.count(b"{")
-        if inside > most:
-            inside = sum(1 for _ in _objects(line.decode()))  # those within others are no rows
-            if inside > most:
-                raise Failure("a line of JSON has many objects: write one object a line")
-        if n + inside > most and some:
-            yield b"\n".join(some) + b"\n"
-            some, n = [], 0
-        some.append(line)
-        n += inside
-    if any(line.strip() for line in some):
-        yield b"\n".join(some) + b"\n"
 
 
 def _joined_type(before: Any, then: Any) -> Any:
