@@ -77,7 +77,7 @@ def test_decimal_commas_after_semicolons_are_numbers_and_said_so(run):
     write("comma.csv", ["x", "y"], zip(commas(x), commas(y), strict=True), ";")
     run("learn", "plain.csv", "--target", "y", "--model", "plain")
     _, err = run("learn", "comma.csv", "--target", "y", "--model", "comma")
-    assert "has decimal commas, as in '0," in err and "--decimal ." in err
+    assert "columns 'x' and 1 more have decimal commas, as in '0," in err and "--decimal ." in err
     plain, comma = parsimon.load("plain"), parsimon.load("comma")
     assert comma.reading_ == {"decimal": ","} and not hasattr(plain, "reading_")
     assert comma.metrics_.total() == plain.metrics_.total()

@@ -695,9 +695,9 @@ class Source:
         for before, then in zip(table.schema, other.schema, strict=True):
             if pa.types.is_floating(before.type) and not pa.types.is_floating(then.type):
                 return False  # it has decimal points, too
-        shown = f"column {found[0]!r}" + (f" and {len(found) - 1:,} more" if len(found) > 1 else "")
-        value = _with_comma(table.column(found[0]))
-        self.notes.append(f"{shown} has decimal commas, as in {value!r}: read as numbers; --decimal . reads text")
+        more, value = len(found) - 1, _with_comma(table.column(found[0]))
+        shown = f"columns {found[0]!r} and {more:,} more have" if more else f"column {found[0]!r} has"
+        self.notes.append(f"{shown} decimal commas, as in {value!r}: read as numbers; --decimal . reads text")
         return True
 
     def _note(self, name: str, values: Any) -> None:
