@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "sizes.hpp"
+
 namespace parsimon::bindings {
 
 namespace nb = nanobind;
@@ -21,7 +23,7 @@ using Array = nb::ndarray<nb::numpy, double>;
 struct Result {
     explicit Result(std::initializer_list<std::size_t> shape) : shape_(shape) {
         std::size_t n = 1;
-        for (const std::size_t s : shape_) n *= s;
+        for (const std::size_t s : shape_) n = numbers(n, s);
         data_ = std::make_unique<double[]>(n);
     }
     double* data() { return data_.get(); }

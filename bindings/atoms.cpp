@@ -3,29 +3,25 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <shared_mutex>
 #include <stdexcept>
-#include <thread>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "dictionary_arrays.hpp"
 #include "input.hpp"
 #include "state_arrays.hpp"
+#include "waiting.hpp"
 
 namespace parsimon::bindings {
 namespace {
 
-// Atoms that many threads may code with while one learns: learning excludes, coding shares.
+// Atoms that many threads may code with while one learns.
 class SharedAtoms {
 public:
-    SharedAtoms(std::shared_ptr<Kernel> kernel, std::size_t n_features, const AtomRules& rules, const Matrix& first)
-        : atoms_(kernel, n_features, rules, std::vector<double>(first.data(), first.data() + first.size())) {}
+    SharedAtoms(std::shared_ptr<Kernel> kernel, std::size_t n_features, const AtomRules& rules, const Matrix& first, bool at_once)
+        : atoms_(kernel, n_features, rules, std::vector<double>(first.data(), first.data() + first.size()), at_once) {}
 
     void learn(const Matrix& X) { learn_block(X, nullptr); }
     Array learn_with_costs(const Matrix& X) {
@@ -40,94 +36,72 @@ public:
         atoms_.check(X.data(), X.shape(0), scratch);
     }
     Array codes(const Matrix& X) const {
-        require_outside();
         Result result({X.shape(0), atoms_.n_atoms()});
         code(X, result.data(), nullptr);
         return result.release();
     }
     Array errors(const Matrix& X) const {
-        require_outside();
         Result result({X.shape(0)});
         code(X, nullptr, result.data());
         return result.release();
     }
 
     nb::tuple state() {
-        require_outside();
         State state;
         {
-            nb::gil_scoped_release release;
-            std::unique_lock lock(mutex_);
+            ModelLock::Learning guard(lock_, without_gil);
             atoms_.visit(StateVisitor::writer(state));
         }
         return to_python(state);
     }
     void restore(const nb::dict& arrays, const nb::dict& counts) {
         State state = from_python(arrays, counts);
-        nb::gil_scoped_release release;
-        std::unique_lock lock(mutex_);
+        ModelLock::Learning guard(lock_, without_gil);
         if (atoms_.seen() > 0) throw std::runtime_error("these atoms have learned already");
         atoms_.visit(StateVisitor::reader(state));
+    }
+    void require_sound() {
+        ModelLock::Learning guard(lock_, without_gil);
+        atoms_.require_sound();
     }
 
     template <class Read>
     auto read(Read&& what) const {
-        require_outside();
-        std::shared_lock lock(mutex_, std::try_to_lock);
-        if (!lock.owns_lock()) {
-            nb::gil_scoped_release release;
-            lock.lock();
-        }
+        ModelLock::Reading guard(lock_, without_gil);
         return what(atoms_);
     }
 
 private:
-    // Remembers who learns: a kernel that is a Python function could come back to the atoms it works for.
-    struct Marked {
-        explicit Marked(std::atomic<std::thread::id>& learning) : learning(learning) { learning = std::this_thread::get_id(); }
-        ~Marked() { learning = std::thread::id(); }
-        std::atomic<std::thread::id>& learning;
-    };
-    void require_outside() const {
-        if (learning_.load() == std::this_thread::get_id())
-            throw std::runtime_error("a kernel function must not use the model that is learning with it");
-    }
-
     void learn_block(const Matrix& X, double* costs) {
         const std::size_t n = X.shape(0), d = X.shape(1);
         require_columns(d, atoms_.dictionary().n_features(), "X");
-        require_outside();
         nb::gil_scoped_release release;
-        std::unique_lock lock(mutex_);
-        const Marked marked(learning_);
+        ModelLock::Learning guard(lock_, as_it_is);
         Scratch scratch;
         atoms_.check(X.data(), n, scratch);
         auto heard = std::chrono::steady_clock::now();
         for (std::size_t i = 0; i < n; ++i) {
             atoms_.learn(X.data() + i * d, 1, costs ? costs + i : nullptr);
             if (i % 64 != 63 || std::chrono::steady_clock::now() - heard <= std::chrono::milliseconds(100)) continue;
-            learning_ = std::thread::id();
-            lock.unlock();  // Ctrl-C is heard between samples; what handles it may look at the atoms
+            guard.release();  // Ctrl-C is heard between samples; what handles it may look at the atoms
             {
                 nb::gil_scoped_acquire acquire;
                 if (PyErr_CheckSignals() != 0) throw nb::python_error();
             }
-            lock.lock();
-            learning_ = std::this_thread::get_id();
+            guard.take();
             heard = std::chrono::steady_clock::now();
         }
     }
     void code(const Matrix& X, double* codes, double* errors) const {
         require_columns(X.shape(1), atoms_.dictionary().n_features(), "X");
         nb::gil_scoped_release release;
-        std::shared_lock lock(mutex_);
+        ModelLock::Reading guard(lock_, as_it_is);
         Scratch scratch;
         atoms_.check(X.data(), X.shape(0), scratch);
         atoms_.code(X.data(), X.shape(0), codes, errors);
     }
 
-    mutable std::shared_mutex mutex_;
-    std::atomic<std::thread::id> learning_{};
+    ModelLock lock_;
     AtomLearner atoms_;
 };
 
@@ -165,7 +139,7 @@ void bind_atoms(nb::module_& m) {
             "__init__",
             [](SharedAtoms* self, std::shared_ptr<Kernel> kernel, std::size_t n_features, const Matrix& first, double lambda,
                double penalty, bool in_parameters, double step_size, double power, double delay, std::uint64_t hold, double coherence,
-               double tolerance, bool stores, std::size_t budget, double precision) {
+               double tolerance, bool stores, std::size_t budget, double precision, bool at_once) {
                 const AtomRules rules{.n_atoms = first.shape(1),
                                       .lambda = lambda,
                                       .penalty = penalty,
@@ -179,16 +153,17 @@ void bind_atoms(nb::module_& m) {
                                       .stores = stores,
                                       .budget = budget,
                                       .precision = precision};
-                new (self) SharedAtoms(kernel, n_features, rules, first);
+                new (self) SharedAtoms(kernel, n_features, rules, first, at_once);
             },
             nb::arg("kernel"), nb::arg("n_features"), nb::arg("first"), nb::arg("lambda_"), nb::arg("penalty"), nb::arg("in_parameters"),
             nb::arg("step_size"), nb::arg("power"), nb::arg("delay"), nb::arg("hold"), nb::arg("coherence"), nb::arg("tolerance"),
-            nb::arg("stores"), nb::arg("budget"), nb::arg("precision"))
+            nb::arg("stores"), nb::arg("budget"), nb::arg("precision"), nb::arg("at_once") = true)
         .def("learn", &SharedAtoms::learn, nb::arg("X"))
         .def("learn_with_costs", &SharedAtoms::learn_with_costs, nb::arg("X"))
         .def("check", &SharedAtoms::check, nb::arg("X"))
         .def("state", &SharedAtoms::state)
         .def("restore", &SharedAtoms::restore, nb::arg("arrays"), nb::arg("counts"))
+        .def("require_sound", &SharedAtoms::require_sound)
         .def("codes", &SharedAtoms::codes, nb::arg("X"))
         .def("errors", &SharedAtoms::errors, nb::arg("X"))
         .def("centers", reading([](const AtomLearner& a) { return centers(a.dictionary()); }))

@@ -61,7 +61,7 @@ private:
 
 std::vector<double> annotated(const Kernel& kernel, const Matrix& X, Scratch& scratch) {
     const std::size_t n = X.shape(0), d = X.shape(1), depth = d + kernel.extra();
-    std::vector<double> points(n * depth);
+    std::vector<double> points(numbers(n, depth));
     for (std::size_t i = 0; i < n; ++i) {
         std::copy_n(X.data() + i * d, d, points.data() + i * depth);
         kernel.annotate(points.data() + i * depth, d, 0, scratch);
@@ -82,7 +82,7 @@ void evaluate(const Kernel& kernel, const std::vector<double>& x, std::size_t fi
     constexpr std::size_t tile = simd::row_block;
     const std::size_t width = y.count * simd::panel_width, depth = d + y.n_extras;
     Scratch scratch;
-    std::vector<double> rows(tile * width);
+    std::vector<double> rows(numbers(tile, width));
     for (; first < last; first += tile) {
         const std::size_t count = std::min(tile, last - first);
         kernel.rows({x.data() + first * depth, count, depth}, y, d, 0, {rows.data(), width}, scratch);

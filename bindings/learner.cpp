@@ -4,13 +4,9 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 #include "arrays.hpp"
@@ -19,22 +15,22 @@
 #include "dual_ascent.hpp"
 #include "state_arrays.hpp"
 #include "threads.hpp"
+#include "waiting.hpp"
 
 namespace parsimon::bindings {
 namespace {
 
 constexpr std::size_t rows_of_a_piece = 256;  // that one of several threads predicts at a time
 
-// A learner that many threads may predict with while one learns: learning excludes, predicting shares.
+// A learner that many threads may predict with while one learns.
 class SharedLearner {
 public:
     SharedLearner(std::shared_ptr<Kernel> kernel, std::shared_ptr<Loss> loss, std::shared_ptr<Admission> admission,
                   std::shared_ptr<Update> update, std::shared_ptr<Compression> compression, std::size_t n_features, std::size_t n_outputs,
-                  std::size_t batch_size, std::size_t reserve, std::optional<std::uint64_t> average_after)
-        : update_(update),
-          learner_(
+                  std::size_t batch_size, std::size_t reserve, std::optional<std::uint64_t> average_after, bool at_once)
+        : learner_(
               {kernel, loss, admission, update, compression, batch_size, average_after.value_or(std::numeric_limits<std::uint64_t>::max())},
-              n_features, n_outputs, reserve),
+              n_features, n_outputs, reserve, at_once),
           batch_size_(batch_size) {}
 
     void learn(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs) {
@@ -49,10 +45,9 @@ public:
 
     // Throws at the first row that could not be learned.
     void check(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs) {
-        require_features(X.shape(1));
-        require_outside();
+        require_block(X, Y, weights);
         nb::gil_scoped_release release;
-        LearningLock guard(*this);
+        ModelLock::Learning guard(lock_, as_it_is);
         require_targets(Y.shape(1), n_outputs);
         learner_.check_samples(X.data(), Y.data(), weights ? weights->data() : nullptr, X.shape(0), n_outputs);
     }
@@ -70,41 +65,42 @@ public:
     }
 
     void compress_by(std::shared_ptr<Compression> compression) {
-        require_outside();
         nb::gil_scoped_release release;
-        LearningLock guard(*this);
+        ModelLock::Learning guard(lock_, as_it_is);
         learner_.compress_by(std::move(compression));
     }
 
     void climb(std::size_t steps) {
-        require_outside();
         nb::gil_scoped_release release;
-        LearningLock guard(*this);
+        ModelLock::Learning guard(lock_, as_it_is);
         learner_.climb(steps);
     }
 
     nb::tuple state() {
         State state;
         {
-            const auto lock = lock_briefly<std::unique_lock<std::shared_mutex>>();
+            ModelLock::Learning guard(lock_, without_gil);
             learner_.visit(StateVisitor::writer(state));
         }
         return to_python(state);
     }
     void restore(const nb::dict& arrays, const nb::dict& counts) {
         State state = from_python(arrays, counts);
-        const auto lock = lock_briefly<std::unique_lock<std::shared_mutex>>();
+        ModelLock::Learning guard(lock_, without_gil);
         if (learner_.seen() > 0 || learner_.dictionary().size() > 0) throw std::runtime_error("this learner has learned already");
         learner_.visit(StateVisitor::reader(state));
+    }
+    void require_sound() {
+        ModelLock::Learning guard(lock_, without_gil);
+        learner_.require_sound();
     }
 
     Array predict(const Matrix& X, std::size_t threads) const {
         require_features(X.shape(1));
         std::optional<Result> result;
-        require_outside();
         {
             nb::gil_scoped_release release;
-            std::shared_lock lock(mutex_);
+            ModelLock::Reading guard(lock_, as_it_is);
             result.emplace(std::initializer_list<std::size_t>{X.shape(0), outputs()});  // under the lock: learning may add outputs
             predict_rows(X.data(), X.shape(0), result->data(), threads);
         }
@@ -116,58 +112,33 @@ public:
         Vector point;
         if (!nb::try_cast(x, point, false)) return std::nullopt;
         require_features(point.shape(0));
-        const auto lock = lock_briefly<std::shared_lock<std::shared_mutex>>();
+        ModelLock::Reading guard(lock_, without_gil);
         std::vector<double> f(outputs());
         predict_rows(point.data(), 1, f.data(), 1);
         return f[0];
     }
 
-    std::shared_ptr<Update> update() const { return update_; }
-
     template <class Read>
     auto read(Read&& what) const {
-        const auto lock = lock_briefly<std::shared_lock<std::shared_mutex>>();
+        ModelLock::Reading guard(lock_, without_gil);
         return what(learner_);
     }
 
     double drift() {
-        const auto lock = lock_briefly<std::unique_lock<std::shared_mutex>>();
+        ModelLock::Learning guard(lock_, without_gil);
         return learner_.dictionary().has_factor() ? learner_.dictionary().drift() : 0.0;
     }
 
 private:
-    // Holds the model for learning, and remembers who does: a kernel that is a Python function could come back to the model it works for.
-    class LearningLock {
-    public:
-        explicit LearningLock(SharedLearner& owner, std::unique_lock<std::shared_mutex> held) : owner_(owner), lock_(std::move(held)) {
-            mark();
-        }
-        explicit LearningLock(SharedLearner& owner) : LearningLock(owner, std::unique_lock(owner.mutex_)) {}
-        ~LearningLock() {
-            if (lock_.owns_lock()) unlock();
-        }
-        void lock() {
-            lock_.lock();
-            mark();
-        }
-        void unlock() {
-            owner_.learning_ = std::thread::id();
-            lock_.unlock();
-        }
-
-    private:
-        void mark() { owner_.learning_ = std::this_thread::get_id(); }
-        SharedLearner& owner_;
-        std::unique_lock<std::shared_mutex> lock_;
-    };
-
-    void require_outside() const {
-        if (learning_.load() == std::this_thread::get_id())
-            throw std::runtime_error("a kernel function must not use the model that is learning with it");
-    }
-
     std::size_t outputs() const { return learner_.n_outputs(); }
     void require_features(std::size_t found) const { require_columns(found, learner_.dictionary().n_features(), "X"); }
+    void require_block(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights) const {
+        const std::size_t n = X.shape(0);
+        require_features(X.shape(1));
+        if (Y.shape(0) != n) throw nb::value_error(("X has " + std::to_string(n) + " rows, y has " + std::to_string(Y.shape(0))).c_str());
+        if (weights && weights->shape(0) != n)
+            throw nb::value_error(("X has " + std::to_string(n) + " rows, sample_weight has " + std::to_string(weights->shape(0))).c_str());
+    }
     void require_targets(std::size_t found, std::size_t n_outputs) const {
         const std::size_t expected = learner_.n_targets(n_outputs);
         if (found != expected)
@@ -175,30 +146,20 @@ private:
                 ("y has " + std::to_string(found) + " outputs, but " + std::to_string(expected) + " are expected").c_str());
     }
 
-    // For work that takes a moment: waits for the lock without the GIL, which the holder may need, but works with it.
-    template <class Lock>
-    Lock lock_briefly() const {
-        require_outside();
-        Lock lock(mutex_, std::try_to_lock);
-        if (!lock.owns_lock()) {
-            nb::gil_scoped_release release;
-            lock.lock();
-        }
-        return lock;
-    }
-
     void predict_rows(const double* x, std::size_t n, double* out, std::size_t threads) const {
         Scratch scratch;
         learner_.check_inputs(x, n, scratch);
         if (threads < 2) return learner_.predict(x, n, out);
         const std::size_t d = learner_.dictionary().n_features(), C = outputs();
-        in_pieces(n, rows_of_a_piece, threads,
-                  [&](std::size_t first, std::size_t last) { learner_.predict(x + first * d, last - first, out + first * C); });
+        in_pieces(n, rows_of_a_piece, threads, [&](std::size_t first, std::size_t last) {
+            ModelLock::Reading guard(lock_, ModelLock::Reading::Helping());
+            learner_.predict(x + first * d, last - first, out + first * C);
+        });
     }
 
     void learn_row(const double* x, const double* y, std::size_t n_targets, double weight) {
         const double* weights = weight == 1.0 ? nullptr : &weight;
-        LearningLock guard(*this, lock_briefly<std::unique_lock<std::shared_mutex>>());
+        ModelLock::Learning guard(lock_, without_gil);
         require_targets(n_targets, outputs());
         learner_.check_samples(x, y, weights, 1, outputs());
         learner_.learn(x, y, weights, 1, nullptr);
@@ -208,13 +169,9 @@ private:
     void learn_block(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs,
                      std::optional<Result>* result) {
         const std::size_t n = X.shape(0), d = X.shape(1), T = Y.shape(1);
-        require_features(d);
-        if (Y.shape(0) != n) throw nb::value_error(("X has " + std::to_string(n) + " rows, y has " + std::to_string(Y.shape(0))).c_str());
-        if (weights && weights->shape(0) != n)
-            throw nb::value_error(("X has " + std::to_string(n) + " rows, sample_weight has " + std::to_string(weights->shape(0))).c_str());
-        require_outside();
+        require_block(X, Y, weights);
         nb::gil_scoped_release release;
-        LearningLock guard(*this);
+        ModelLock::Learning guard(lock_, as_it_is);
         n_outputs = std::max(n_outputs, outputs());
         require_targets(T, n_outputs);
         if (result) result->emplace(std::initializer_list<std::size_t>{n, n_outputs});
@@ -230,21 +187,19 @@ private:
             learner_.learn(X.data() + first * d, Y.data() + first * T, w ? w + first : nullptr, std::min(chunk, n - first),
                            predictions ? predictions + first * n_outputs : nullptr);
             if (first + chunk < n && std::chrono::steady_clock::now() - heard > std::chrono::milliseconds(100)) {
-                guard.unlock();
+                guard.release();
                 {
                     nb::gil_scoped_acquire acquire;
                     if (PyErr_CheckSignals() != 0) throw nb::python_error();
                 }
-                guard.lock();
+                guard.take();
                 if (outputs() != n_outputs) throw std::runtime_error("another thread added outputs to this model while it learned");
                 heard = std::chrono::steady_clock::now();
             }
         }
     }
 
-    mutable std::shared_mutex mutex_;
-    std::atomic<std::thread::id> learning_{};
-    std::shared_ptr<Update> update_;
+    ModelLock lock_;
     Learner learner_;
     std::size_t batch_size_;
 };
@@ -274,6 +229,13 @@ nb::dict describe_dual(const Learner& learner) {
     return result;
 }
 
+// The factor of the covariance that recursive least squares keeps, (m, m).
+Array covariance_factor(const Learner& learner) {
+    const auto* update = dynamic_cast<const RLSUpdate*>(&learner.update());
+    if (!update) throw nb::type_error("this learner keeps no covariance");
+    return triangle(update->covariance().factor());
+}
+
 template <class Read>
 auto reading(Read what) {
     return [what](const SharedLearner& learner) { return learner.read(what); };
@@ -288,9 +250,11 @@ void bind_learner(nb::module_& m) {
         nb::arg("X"), nb::arg("what"), nb::arg("single") = false);
     nb::class_<SharedLearner>(m, "Learner")
         .def(nb::init<std::shared_ptr<Kernel>, std::shared_ptr<Loss>, std::shared_ptr<Admission>, std::shared_ptr<Update>,
-                      std::shared_ptr<Compression>, std::size_t, std::size_t, std::size_t, std::size_t, std::optional<std::uint64_t>>(),
+                      std::shared_ptr<Compression>, std::size_t, std::size_t, std::size_t, std::size_t, std::optional<std::uint64_t>,
+                      bool>(),
              nb::arg("kernel"), nb::arg("loss"), nb::arg("admission"), nb::arg("update"), nb::arg("compression"), nb::arg("n_features"),
-             nb::arg("n_outputs"), nb::arg("batch_size"), nb::arg("reserve"), nb::arg("average_after") = nb::none())
+             nb::arg("n_outputs"), nb::arg("batch_size"), nb::arg("reserve"), nb::arg("average_after") = nb::none(),
+             nb::arg("at_once") = true)
         .def("learn", &SharedLearner::learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none(), nb::arg("n_outputs") = 0)
         .def("check", &SharedLearner::check, nb::arg("X"), nb::arg("Y"), nb::arg("weights").none(), nb::arg("n_outputs"))
         .def("predict_then_learn", &SharedLearner::predict_then_learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none(),
@@ -299,6 +263,7 @@ void bind_learner(nb::module_& m) {
         .def("compress_by", &SharedLearner::compress_by, nb::arg("compression"))
         .def("state", &SharedLearner::state)
         .def("restore", &SharedLearner::restore, nb::arg("arrays"), nb::arg("counts"))
+        .def("require_sound", &SharedLearner::require_sound)
         .def("climb", &SharedLearner::climb, nb::arg("steps"))
         .def("dual", reading(&describe_dual))
         .def("predict", &SharedLearner::predict, nb::arg("X"), nb::arg("threads") = 1)
@@ -306,7 +271,7 @@ void bind_learner(nb::module_& m) {
         .def("centers", reading([](const Learner& l) { return centers(l.dictionary()); }))
         .def("weights", reading([](const Learner& l) { return weights(l.dictionary(), l.shown(), l.n_outputs()); }))
         .def("drift", &SharedLearner::drift)
-        .def_prop_ro("update", &SharedLearner::update)
+        .def("covariance_factor", reading(&covariance_factor))
         .def_prop_ro("needs", reading([](const Learner& l) {
                          const Needs needs = l.dictionary().needs();
                          return nb::make_tuple(needs.factor, needs.neighbours, needs.ridge);

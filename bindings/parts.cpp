@@ -4,7 +4,6 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "compression.hpp"
-#include "dictionary_arrays.hpp"
 #include "dual_ascent.hpp"
 #include "losses.hpp"
 #include "rls.hpp"
@@ -79,12 +78,8 @@ void bind_parts(nb::module_& m) {
         .def(nb::init<double, double, double, double>(), nb::arg("step_size"), nb::arg("shrinkage"), nb::arg("power"), nb::arg("delay"));
     nb::class_<QuantizedGradientUpdate, Update>(m, "QuantizedGradientUpdate")
         .def(nb::init<double, double, double, double>(), nb::arg("step_size"), nb::arg("shrinkage"), nb::arg("power"), nb::arg("delay"));
-    nb::class_<SpanRLSUpdate, Update>(m, "SpanRLSUpdate")
-        .def(nb::init<double, double>(), nb::arg("ridge"), nb::arg("forgetting"))
-        .def("covariance_factor", [](const SpanRLSUpdate& u) { return triangle(u.covariance().factor()); });
-    nb::class_<RowRLSUpdate, Update>(m, "RowRLSUpdate")
-        .def(nb::init<double, double>(), nb::arg("ridge"), nb::arg("forgetting"))
-        .def("covariance_factor", [](const RowRLSUpdate& u) { return triangle(u.covariance().factor()); });
+    nb::class_<SpanRLSUpdate, Update>(m, "SpanRLSUpdate").def(nb::init<double, double>(), nb::arg("ridge"), nb::arg("forgetting"));
+    nb::class_<RowRLSUpdate, Update>(m, "RowRLSUpdate").def(nb::init<double, double>(), nb::arg("ridge"), nb::arg("forgetting"));
     nb::class_<DualAscentUpdate, Update>(m, "DualAscentUpdate")
         .def(nb::init<double, double, bool>(), nb::arg("epsilon"), nb::arg("box"), nb::arg("far"));
     nb::class_<NLMSUpdate, Update>(m, "NLMSUpdate").def(nb::init<double, double>(), nb::arg("step_size"), nb::arg("ridge"));

@@ -5,30 +5,48 @@
 #include <limits>
 
 #include "input.hpp"
+#include "sizes.hpp"
+#include "sound.hpp"
 
 namespace parsimon {
 
-AtomLearner::AtomLearner(KernelPtr kernel, std::size_t n_features, const AtomRules& rules, std::vector<double> first)
+AtomLearner::AtomLearner(KernelPtr kernel, std::size_t n_features, const AtomRules& rules, std::vector<double> first, bool at_once)
     : rules_(rules),
       first_(std::move(first)),
       stride_(simd::padded(rules.n_atoms)),
       kernel_(kernel),
-      dictionary_(std::move(kernel), n_features, rules.n_atoms, {}, std::min<std::size_t>(rules.budget + 1, 128)),
-      looks_(1, dictionary_),
+      dictionary_(std::move(kernel), n_features, rules.n_atoms, {}),
+      looks_(0, dictionary_),
       coder_(rules.precision),
-      G_(rules.n_atoms * stride_),
       b_(stride_),
       alpha_(stride_),
       row_(stride_),
       n_init_(first_.size() / rules.n_atoms) {
     if (n_init_ > rules_.budget) refuse("there are ", n_init_, " first rows, more than the budget of ", rules_.budget);
-    fit_to_capacity();
+    if (at_once) make_ready();
+}
+
+void AtomLearner::make_ready() {
+    if (ready_) return;
+    const std::size_t room = std::min<std::size_t>(rules_.budget + 1, 128);
+    try {
+        G_.resize(numbers(rules_.n_atoms, stride_));
+        dictionary_.reserve(room);
+        looks_ = Looks(1, dictionary_);
+        fit_to_capacity();
+    } catch (const std::bad_alloc&) {
+        std::ostringstream message;
+        message << "there is no memory for " << rules_.n_atoms << " atoms over " << room << " samples of " << dictionary_.n_features()
+                << " features";
+        throw NoMemory(message.str());
+    }
+    ready_ = true;
 }
 
 void AtomLearner::fit_to_capacity() {
     const std::size_t K = rules_.n_atoms, capacity = dictionary_.capacity(), old = H_.size() / K;
-    if (capacity == old) return;
-    std::vector<double> H(K * capacity, 0.0);
+    if (capacity == old && looks_.size() > 0) return looks_.fit(dictionary_);
+    std::vector<double> H(numbers(K, capacity), 0.0);
     for (std::size_t k = 0; k < K; ++k)
         std::copy_n(H_.begin() + static_cast<std::ptrdiff_t>(k * old), old, H.begin() + static_cast<std::ptrdiff_t>(k * capacity));
     N_.resize(rules_.in_parameters ? K * capacity : 0);
@@ -37,7 +55,7 @@ void AtomLearner::fit_to_capacity() {
     other_.resize(capacity);
     stored_.reserve(capacity);
     looks_.fit(dictionary_);
-    dictionary_.reserve_scratch(1);
+    if (looks_.size() > 0) dictionary_.reserve_scratch(1);
     H_ = std::move(H);  // last: after a failed allocation the next call tries again
 }
 
@@ -54,7 +72,10 @@ void AtomLearner::visit(StateVisitor visitor) {
     visitor.count("learned", learned_, seen_);
     const std::size_t M = visitor.part("dictionary").size("centres", dictionary_.size(), rules_.budget);
     if (M < std::min(seen_, n_init_) || (seen_ <= n_init_ && M != seen_)) refuse("the state holds ", M, " samples after ", seen_);
-    visitor.part("stored").expect("rows", M * (M + 1) / 2);
+    visitor.part("stored").expect("rows", triangle_numbers(M));
+    visitor.expect("gram", numbers(K, K));
+    if (rules_.in_parameters) visitor.expect("images", numbers(K, M));
+    G_.resize(numbers(K, stride_));
     dictionary_.visit(visitor.part("dictionary"));
     fit_to_capacity();
     stored_.visit(visitor.part("stored"), M);
@@ -62,6 +83,36 @@ void AtomLearner::visit(StateVisitor visitor) {
     visitor.pieces("gram", K, [this, K](std::size_t k) { return std::pair(G_.data() + k * stride_, K); });
     if (!rules_.in_parameters) return;  // in feature space they are made when they are needed
     visitor.pieces("images", K, [this, M](std::size_t k) { return std::pair(H_.data() + k * dictionary_.capacity(), M); });
+}
+
+void AtomLearner::require_sound() {
+    const std::size_t K = rules_.n_atoms, M = dictionary_.size(), capacity = dictionary_.capacity();
+    const double* kernel = dictionary_.diagonal();
+    sound::require_within(first_.data(), first_.size(), 1e20, "first rows");
+    dictionary_.require_sound();
+    std::vector<double> row(simd::padded(M)), kept(M), norms(K), images(numbers(K, simd::padded(M)));
+    for (std::size_t k = 0; k < K; ++k) {
+        for (std::size_t j = 0; j < M; ++j) norms[k] += std::fabs(dictionary_.weights(k)[j]) * std::sqrt(kernel[j]);
+        if (!(norms[k] <= sound::largest_atom)) refuse("the state's atoms are too large: the norms of one sum to ", norms[k]);
+    }
+    for (std::size_t i = 0; i < M; ++i) {
+        dictionary_.gram_row(i, row.data());
+        stored_.row(i, kept.data());
+        for (std::size_t j = 0; j < M; ++j)
+            if (!(std::fabs(kept[j] - row[j]) <= sound::same * geometric_mean(kernel[i], kernel[j])))
+                refuse("the state's Gram matrix is not that of its samples: it holds ", kept[j], " for ", row[j]);
+        for (std::size_t k = 0; k < K; ++k) {
+            const double image = images[k * simd::padded(M) + i] = simd::loops().dot(row.data(), dictionary_.weights(k), M);
+            if (rules_.in_parameters && !(std::fabs(H_[k * capacity + i] - image) <= sound::same * norms[k] * std::sqrt(kernel[i])))
+                refuse("the state's images are not those of its atoms: ", H_[k * capacity + i], " for ", image);
+        }
+    }
+    for (std::size_t k = 0; k < K; ++k)
+        for (std::size_t l = 0; l < K; ++l) {
+            const double product = simd::loops().dot(dictionary_.weights(k), images.data() + l * simd::padded(M), M);
+            if (!(std::fabs(G_[k * stride_ + l] - product) <= sound::same * norms[k] * norms[l]))
+                refuse("the state's products of atoms are not those of its atoms: ", G_[k * stride_ + l], " for ", product);
+        }
 }
 
 void AtomLearner::check(const double* x, std::size_t n, Scratch& scratch) const {
@@ -81,6 +132,7 @@ void AtomLearner::learn(const double* x, std::size_t n, double* costs) {
 
 void AtomLearner::learn_one(const double* x, double* cost) {
     const std::size_t K = rules_.n_atoms;
+    make_ready();
     dictionary_.make_room(1);
     fit_to_capacity();
     dictionary_.look(looks_, x, 1);
@@ -255,6 +307,7 @@ void AtomLearner::multiply_atoms() {
 
 void AtomLearner::code(const double* x, std::size_t n, double* codes, double* errors) const {
     constexpr std::size_t tile = 256;
+    require_room();
     const std::size_t K = rules_.n_atoms, d = dictionary_.n_features();
     SparseCoder coder(rules_.precision);
     std::vector<double> b(tile * K), kxx(tile), alpha(stride_);

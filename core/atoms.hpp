@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "dictionary.hpp"
@@ -43,8 +44,9 @@ public:
     // Steps to numbers beyond this are not taken: their squares could overflow.
     static constexpr double beyond = 1e100;
 
-    // `first` (n_init, n_atoms): rows of Omega for the first samples.
-    AtomLearner(KernelPtr kernel, std::size_t n_features, const AtomRules& rules, std::vector<double> first);
+    // `first` (n_init, n_atoms): rows of Omega for the first samples. Room is made at once, or when the first sample is learned: a state is
+    // read before that, and takes no more than it holds.
+    AtomLearner(KernelPtr kernel, std::size_t n_features, const AtomRules& rules, std::vector<double> first, bool at_once = true);
 
     // Throws InputError at the first row that cannot be used.
     void check(const double* x, std::size_t n, Scratch& scratch) const;
@@ -56,12 +58,14 @@ public:
 
     // All that it has learned. Read into one of the same rules and shape that has seen nothing.
     void visit(StateVisitor visitor);
+    // Throws InputError unless the numbers of a state that was read are such as learning leads to (sound.hpp).
+    void require_sound();
 
     const Dictionary& dictionary() const { return dictionary_; }
     std::size_t n_atoms() const { return rules_.n_atoms; }
     std::uint64_t seen() const { return seen_; }
     std::uint64_t learned() const { return learned_; }
-    const double* gram() const { return G_.data(); }
+    const double* gram() const { return (require_room(), G_.data()); }
     std::size_t stride() const { return stride_; }
     std::size_t nbytes() const;
 
@@ -73,7 +77,11 @@ private:
     void prune();
     void renew();
     void note_change(double before, double change);  // of an atom's squared norm, or of its image's
-    void fit_to_capacity();                          // after the dictionary made room
+    void make_ready();
+    void require_room() const {
+        if (G_.empty()) throw std::logic_error("these atoms have neither learned nor read a state");
+    }
+    void fit_to_capacity();  // after the dictionary made room
     void multiply_atoms();
 
     AtomRules rules_;
@@ -87,6 +95,7 @@ private:
     std::vector<double> G_, H_, N_, KN_;  // D'D; K Omega, the gradient in Omega, K times that: n_atoms columns a capacity apart
     std::vector<double> b_, alpha_, row_, column_, other_;
     std::uint64_t seen_ = 0, learned_ = 0, n_init_;
+    bool ready_ = false;
     bool stale_ = false;  // G or H has lost digits by cancellation, and must be made anew
 };
 

@@ -59,6 +59,19 @@ void MergeCompression::compress(Dictionary& dictionary, Update&, Step& step) {
     while (dictionary.size() > budget_) step.spent += merge(dictionary);
 }
 
+void MergeCompression::make_ready(const Dictionary& dictionary) {
+    row_.resize(std::max(row_.size(), simd::padded(dictionary.capacity())));
+    x_.resize(dictionary.n_features());
+    z_.resize(dictionary.n_features());
+    w_.resize(dictionary.n_outputs());
+    if (!looks_) looks_.emplace(1, dictionary);
+    looks_->fit(dictionary);
+}
+
+std::size_t MergeCompression::nbytes() const {
+    return (row_.capacity() + x_.capacity() + z_.capacity() + w_.capacity()) * sizeof(double) + (looks_ ? looks_->nbytes() : 0);
+}
+
 double MergeCompression::merge(Dictionary& dictionary) {
     const std::size_t m = dictionary.size(), C = dictionary.n_outputs(), first = smallest(dictionary);
     const double own = dictionary.squared_weight(first);
@@ -66,7 +79,7 @@ double MergeCompression::merge(Dictionary& dictionary) {
         dictionary.drop(0);
         return own;
     }
-    row_.resize(simd::padded(m));
+    make_ready(dictionary);
     dictionary.gram_row(first, row_.data());
     std::size_t other = first == 0 ? 1 : 0;  // whatever the numbers
     Merge best{};
@@ -89,15 +102,10 @@ double MergeCompression::merge(Dictionary& dictionary) {
     if (moves) {
         const double log_k = std::log(row_[other]), from_first = std::exp((1.0 - best.h) * (1.0 - best.h) * log_k),
                      from_other = std::exp(best.h * best.h * log_k);
-        x_.resize(dictionary.n_features());
-        z_.resize(dictionary.n_features());
-        w_.resize(C);
         dictionary.centre(first, x_.data());
         dictionary.centre(other, z_.data());
         for (std::size_t i = 0; i < z_.size(); ++i) z_[i] = best.h * x_[i] + (1.0 - best.h) * z_[i];
         for (std::size_t c = 0; c < C; ++c) w_[c] = from_first * dictionary.weights(c)[first] + from_other * dictionary.weights(c)[other];
-        if (!looks_) looks_.emplace(1, dictionary);
-        looks_->fit(dictionary);
     }
     // The other takes over what it can where it is, and moves from there; it stays where a factor refuses z.
     for (std::size_t c = 0; c < C; ++c) dictionary.weights(c)[other] += row_[other] * dictionary.weights(c)[first];

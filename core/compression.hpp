@@ -14,6 +14,9 @@ public:
     virtual ~Compression() = default;
     virtual Needs needs() const { return {}; }
     virtual void compress(Dictionary& dictionary, Update& update, Step& step) = 0;
+    // Takes at once what it works with, and says how much that is.
+    virtual void make_ready(const Dictionary&) {}
+    virtual std::size_t nbytes() const { return 0; }
 };
 
 class NoCompression final : public Compression {
@@ -73,6 +76,8 @@ class MergeCompression final : public Compression {
 public:
     explicit MergeCompression(std::size_t budget) : budget_(budget) {}
     void compress(Dictionary& dictionary, Update&, Step& step) override;
+    void make_ready(const Dictionary& dictionary) override;
+    std::size_t nbytes() const override;
 
 private:
     double merge(Dictionary& dictionary);

@@ -5,6 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "sizes.hpp"
+#include "sound.hpp"
+
 namespace parsimon {
 namespace {
 
@@ -35,12 +38,12 @@ Looks::Looks(std::size_t count, const Dictionary& dictionary) : looks_(count), k
 
 void Looks::fit(const Dictionary& dictionary) {
     const std::size_t stride = simd::padded(dictionary.capacity()), depth = dictionary.depth(), n = looks_.size();
-    if (stride == stride_ && !points_.empty()) return;
-    points_.resize(n * depth);
-    h_.resize(n * stride);
+    if (stride == stride_ && points_.size() == n * depth) return;
+    points_.resize(numbers(n, depth));
+    h_.resize(numbers(n, stride));
     if (dictionary.has_factor()) {
-        t_.resize(n * stride);
-        a_.resize(n * stride);
+        t_.resize(h_.size());
+        a_.resize(h_.size());
     }
     for (std::size_t i = 0; i < n; ++i) {
         looks_[i].h = h_.data() + i * stride;
@@ -61,15 +64,17 @@ Dictionary::Dictionary(KernelPtr kernel, std::size_t n_features, std::size_t n_o
       n_outputs_(n_outputs),
       needs_(needs),
       points_(n_features, kernel_->extra(), kernel_->single()) {
-    if (reserve > 0) make_room(reserve);
+    if (reserve > 0) this->reserve(reserve);
 }
 
 void Dictionary::centre(std::size_t j, double* out) const { points_.features(j, out); }
 
 std::size_t Dictionary::nbytes() const {
     const std::size_t doubles =
-        diagonal_.capacity() + weights_.capacity() + column_.capacity() + neighbour_coherence_.capacity() + neighbour_.capacity();
-    std::size_t total = sizeof *this + points_.nbytes() + factor_.nbytes() + doubles * sizeof(double) + scratch_.nbytes();
+        diagonal_.capacity() + weights_.capacity() + column_.capacity() + neighbour_coherence_.capacity() + next_coherence_.capacity();
+    const std::size_t indices = neighbour_.capacity() + next_neighbour_.capacity();
+    std::size_t total = sizeof *this + points_.nbytes() + factor_.nbytes() + doubles * sizeof(double) + indices * sizeof(std::size_t) +
+                        aligned_.capacity() * sizeof(Aligned*) + scratch_.nbytes();
     for (const Aligned* state : aligned_) total += state->nbytes();
     return total;
 }
@@ -79,16 +84,18 @@ void Dictionary::attach(Aligned& state) {
     state.reserve(capacity_);
 }
 
-bool Dictionary::make_room(std::size_t more) {
-    if (size_ + more <= capacity_) return false;
-    const std::size_t capacity = simd::padded(std::max(size_ + more, 2 * capacity_));
-    std::vector<double> weights(n_outputs_ * capacity, 0.0);
+bool Dictionary::make_room(std::size_t more) { return size_ + more > capacity_ && reserve(std::max(size_ + more, 2 * capacity_)); }
+
+bool Dictionary::reserve(std::size_t n) {
+    const std::size_t capacity = simd::padded(n);
+    if (capacity <= capacity_) return false;
+    std::vector<double> weights(numbers(n_outputs_, capacity), 0.0);
     for (std::size_t c = 0; c < n_outputs_; ++c) std::copy_n(weights_.begin() + c * capacity_, size_, weights.begin() + c * capacity);
     points_.reserve(capacity);
     diagonal_.resize(capacity);
     if (needs_.neighbours) {
-        neighbour_coherence_.resize(capacity);
-        neighbour_.resize(capacity);
+        for (auto* values : {&neighbour_coherence_, &next_coherence_}) values->resize(capacity);
+        for (auto* indices : {&neighbour_, &next_neighbour_}) indices->resize(capacity);
     }
     if (needs_.factor) {
         factor_.reserve(capacity);
@@ -101,8 +108,8 @@ bool Dictionary::make_room(std::size_t more) {
 }
 
 void Dictionary::reserve_scratch(std::size_t batch) {
-    const std::size_t rows = std::max<std::size_t>(batch, needs_.factor ? 2 * TriangularFactor::most_at_once + 1 : 1) * capacity_;
-    scratch_.reserve(kernel_->levels() + 3, rows + simd::panel_width * (depth() + 1));
+    const std::size_t rows = numbers(std::max<std::size_t>(batch, needs_.factor ? 2 * TriangularFactor::most_at_once + 1 : 1), capacity_);
+    scratch_.reserve(kernel_->levels() + 3, rows + numbers(simd::panel_width, depth() + 1));
 }
 
 void Dictionary::look(Looks& looks, const double* x, std::size_t n) {
@@ -266,28 +273,36 @@ void Dictionary::append_neighbour(const Look& look) {
     }
 }
 
-// The centres that lose their neighbour look for another: one kernel row each, and they are few.
-void Dictionary::remove_neighbour(std::size_t j) {
-    erase_at(neighbour_coherence_, 0, j, size_ + 1);
-    erase_at(neighbour_, 0, j, size_ + 1);
+// The centres that lose their neighbour look for another: one kernel row each, and they are few. A kernel may throw, so this comes before
+// anything is changed.
+void Dictionary::find_neighbours_without(std::size_t j) {
+    if (!needs_.neighbours) return;
     auto work = scratch_.take(simd::padded(size_));
     double* row = work.data();
     for (std::size_t i = 0; i < size_; ++i) {
-        if (neighbour_[i] != j) {
-            neighbour_[i] -= neighbour_[i] > j;
-            continue;
-        }
+        next_coherence_[i] = neighbour_coherence_[i];
+        next_neighbour_[i] = neighbour_[i];
+        if (neighbour_[i] != j || i == j) continue;
         gram_row(i, row);
-        neighbour_coherence_[i] = 0.0;
-        neighbour_[i] = i;
+        next_coherence_[i] = 0.0;
+        next_neighbour_[i] = i;
         for (std::size_t k = 0; k < size_; ++k) {
-            const double coherence = k == i ? 0.0 : std::fabs(row[k]) / geometric_mean(diagonal_[i], diagonal_[k]);
-            if (coherence > neighbour_coherence_[i]) {
-                neighbour_coherence_[i] = coherence;
-                neighbour_[i] = k;
+            const double coherence = k == i || k == j ? 0.0 : std::fabs(row[k]) / geometric_mean(diagonal_[i], diagonal_[k]);
+            if (coherence > next_coherence_[i]) {
+                next_coherence_[i] = coherence;
+                next_neighbour_[i] = k;
             }
         }
     }
+}
+
+// What was found takes its place; j has left.
+void Dictionary::remove_neighbour(std::size_t j) {
+    neighbour_.swap(next_neighbour_);
+    neighbour_coherence_.swap(next_coherence_);
+    erase_at(neighbour_coherence_, 0, j, size_ + 1);
+    erase_at(neighbour_, 0, j, size_ + 1);
+    for (std::size_t i = 0; i < size_; ++i) neighbour_[i] -= neighbour_[i] > j;
 }
 
 Dictionary::Pair Dictionary::most_coherent() const {
@@ -338,6 +353,7 @@ void Dictionary::adopt(const double* x, const double* w, std::size_t n, const do
 }
 
 double Dictionary::project_out(std::size_t j) {
+    find_neighbours_without(j);
     factor_.condition_out(j);
     const double* n = aligned_.empty() ? nullptr : column_from_carry(j);
     const double* carry = factor_.carry();
@@ -441,6 +457,7 @@ bool Dictionary::prune_together(double& allowance, std::size_t budget, double* s
 }
 
 void Dictionary::drop(std::size_t j) {
+    find_neighbours_without(j);
     const double* n = nullptr;
     if (needs_.factor) {
         factor_.condition_out(j);
@@ -451,6 +468,7 @@ void Dictionary::drop(std::size_t j) {
 
 bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks& looks) {
     look(looks, z, 1);
+    find_neighbours_without(j);
     Look& seen = looks[0];
     std::copy(seen.h + j + 1, seen.h + size_, seen.h + j);
     seen.known = size_ - 1;
@@ -550,16 +568,16 @@ void Dictionary::maintain() {
 }
 
 void Dictionary::visit(StateVisitor visitor) {
-    const std::size_t m = visitor.size("centres", size_, std::uint64_t{1} << 32), d = n_features_;
-    std::vector<double> points;
+    const std::size_t m = visitor.size("centres", size_, sound::most_centres), d = n_features_;
     if (visitor.reading()) {
-        visitor.expect("points", m * d);
-        visitor.expect("weights", m * n_outputs_);
+        visitor.expect("points", numbers(m, d));
+        visitor.expect("weights", numbers(m, n_outputs_));
         visitor.expect("diagonal", m);
-        if (needs_.factor) visitor.part("factor").expect("rows", m * (m + 1) / 2);
+        if (needs_.factor) visitor.part("factor").expect("rows", triangle_numbers(m));
+        if (needs_.neighbours) visitor.expect("neighbours", m);
         make_room(m);
     }
-    points.resize(m * d);
+    std::vector<double> points(m * d);
     for (std::size_t j = 0; !visitor.reading() && j < m; ++j) centre(j, points.data() + j * d);
     visitor.numbers("points", points.data(), m * d);
     if (visitor.reading()) {
@@ -583,11 +601,34 @@ void Dictionary::visit(StateVisitor visitor) {
         for (std::size_t j = 0; j < m; ++j) {
             if (!(nearest[j] >= 0.0 && nearest[j] < static_cast<double>(m))) refuse("the state's neighbours are not centres");
             neighbour_[j] = static_cast<std::size_t>(nearest[j]);
+            if (!(neighbour_coherence_[j] >= 0.0 && neighbour_coherence_[j] <= 1.0 + sound::same))
+                refuse("the state's coherences hold ", neighbour_coherence_[j]);
         }
     }
     visitor.count("changes", changes_);
     visitor.count("next_probe", next_probe_);
     visitor.count("rebuilds", rebuilds_);
+}
+
+void Dictionary::require_sound() {
+    auto point = scratch_.take(depth());
+    for (std::size_t j = 0; j < size_; ++j) {
+        double kxx = 0.0;
+        points_.copy(j, point.data());
+        kernel_->diagonal({point.data(), 1, depth()}, n_features_, 0, &kxx, scratch_);
+        if (!(kxx >= 0.0 && kxx <= largest_kernel_value)) refuse("the kernel value of the state's centre ", j, " is ", kxx);
+        if (!(std::fabs(kxx - diagonal_[j]) <= sound::same * kxx))
+            refuse("the state's kernel values are not those of its kernel: ", diagonal_[j], " and ", kxx, " at centre ", j);
+    }
+    for (std::size_t c = 0; c < n_outputs_; ++c) {
+        sound::require_within(weights(c), size_, sound::largest_weight, "weights");
+        double norm = 0.0;
+        for (std::size_t j = 0; j < size_; ++j) norm += std::fabs(weights(c)[j]) * std::sqrt(diagonal_[j]);
+        if (!(norm <= sound::largest_norm)) refuse("the state's weights are too large to predict with: their norms sum to ", norm);
+    }
+    if (!needs_.factor) return;
+    factor_.require_sound();
+    if (!(drift() <= sound::drift)) refuse("the state's factor is not that of its centres");
 }
 
 void Dictionary::rebuild() {

@@ -10,9 +10,11 @@
 //   the combination a, k(x,x) - h'a - g a'a, and the Schur complement k(x,x) + g - h'a. Removals, whose costs know nothing of a ridge, are
 //   not for dictionaries with one.
 // - Aligned states see every append after it happened, and every removal before anything but the factor forgets the centre.
-// - Capacity changes only in `make_room`. Nothing else allocates once `reserve_scratch` has been called, but for a rebuild, which holds a
+// - Capacity changes only in `make_room` and `reserve`. Nothing else allocates once `reserve_scratch` has been called, but for a rebuild,
+// which holds a
 //   second factor for the moment, and a replacement with a factor, which holds a copy of it to go back to.
 // - The cost of a removal is a squared RKHS norm, summed over outputs.
+// - A kernel may throw. It is evaluated before anything is changed: after an exception the dictionary is as it was.
 #pragma once
 
 #include <algorithm>
@@ -121,6 +123,8 @@ public:
 
     // Room for `more` further centres; at least doubles when it grows. Returns whether it did: looks must be fit again then.
     bool make_room(std::size_t more);
+    // Room for n centres in all, and no more. Returns whether it had to be made.
+    bool reserve(std::size_t n);
     // Takes at once the scratch that looks of `batch` points and the probe need at this capacity.
     void reserve_scratch(std::size_t batch);
 
@@ -200,6 +204,8 @@ public:
 
     // All of it but the kernel. Read into a dictionary that is empty.
     void visit(StateVisitor visitor);
+    // Throws InputError unless the numbers are such as learning leads to (sound.hpp): asked of a state that was read from a file.
+    void require_sound();
 
 private:
     double schur(const Look& look) const { return look.objective + needs_.ridge; }
@@ -211,6 +217,7 @@ private:
     bool prune_together(double& allowance, std::size_t budget, double* squares, double& spent);
     const double* column_from_carry(std::size_t j);
     void append_neighbour(const Look& look);
+    void find_neighbours_without(std::size_t j);  // of a centre that is about to go
     void remove_neighbour(std::size_t j);
 
     KernelPtr kernel_;
@@ -222,6 +229,8 @@ private:
     std::vector<double> diagonal_, weights_, column_;
     std::vector<double> neighbour_coherence_;  // of each centre with the centre most coherent with it
     std::vector<std::size_t> neighbour_;       // which is that
+    std::vector<double> next_coherence_;       // the same without a centre that is about to go
+    std::vector<std::size_t> next_neighbour_;
     std::vector<Aligned*> aligned_;
     Scratch scratch_;
     std::uint64_t probe_interval() const { return 4 * size_ + 64; }

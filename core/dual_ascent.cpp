@@ -5,6 +5,8 @@
 #include <stdexcept>
 
 #include "input.hpp"
+#include "sizes.hpp"
+#include "sound.hpp"
 
 namespace parsimon {
 namespace {
@@ -15,11 +17,11 @@ constexpr std::size_t rooms = 3, rooms_in_box = 10;
 }  // namespace
 
 void DualAscentUpdate::resize(std::size_t n_outputs, std::size_t capacity) {
-    std::vector<double> kept(n_kept * n_outputs * capacity, 0.0);
+    std::vector<double> kept(numbers(n_kept * n_outputs, capacity), 0.0);
     for (std::size_t what = 0; what < n_kept; ++what)
         for (std::size_t c = 0; c < n_outputs_; ++c)
             std::copy_n(this->kept(static_cast<Kept>(what), c), gram_.size(), kept.begin() + (what * n_outputs + c) * capacity);
-    std::vector<double> room((rooms * n_outputs + (boxed() ? rooms_in_box : 0)) * capacity, 0.0);
+    std::vector<double> room(numbers(rooms * n_outputs + (boxed() ? rooms_in_box : 0), capacity), 0.0);
     targets_.resize(n_outputs);
     lengths_.resize(n_outputs);
     kept_ = std::move(kept);
@@ -60,6 +62,35 @@ void DualAscentUpdate::visit(StateVisitor visitor, Dictionary& dictionary) {
     visitor.numbers("ones", ones_.data(), m);
     visitor.pieces("kept", n_kept * n_outputs_, [this, m](std::size_t i) { return std::pair(kept_.data() + i * capacity_, m); });
     visitor.count("steps", steps_);
+}
+
+void DualAscentUpdate::expect(StateVisitor visitor, std::size_t m) const {
+    visitor.part("covariance").part("factor").expect("rows", triangle_numbers(m));
+    visitor.part("gram").expect("rows", triangle_numbers(m));
+    visitor.part("counts").expect("rows", triangle_numbers(m));
+    visitor.expect("kept", numbers(n_kept * n_outputs_, m));
+}
+
+void DualAscentUpdate::require_sound(Dictionary& dictionary) const {
+    const std::size_t m = dictionary.size();
+    covariance_.require_sound();
+    sound::require_within(ones_.data(), m, sound::largest_count, "sums of weights");
+    for (std::size_t i = 0; i < n_kept * n_outputs_; ++i)
+        sound::require_within(kept_.data() + i * capacity_, m, sound::largest_norm, "dual variables");
+    std::vector<double> row(simd::padded(m)), gram(m), counts(m), squares(m);
+    for (std::size_t i = 0; i < m; ++i) {
+        dictionary.gram_row(i, row.data());
+        gram_.row(i, gram.data());
+        counts_.row(i, counts.data());
+        squares[i] = counts[i];
+        if (!(squares[i] > 0.0 && squares[i] <= sound::largest_count)) refuse("the state's counts are not those of samples: ", squares[i]);
+        for (std::size_t j = 0; j <= i; ++j) {
+            if (!(std::fabs(gram[j] - row[j]) <= sound::same * geometric_mean(dictionary.diagonal()[i], dictionary.diagonal()[j])))
+                refuse("the state's Gram matrix is not that of its centres: it holds ", gram[j], " for ", row[j]);
+            if (!(std::fabs(counts[j]) <= (1.0 + sound::drift) * geometric_mean(squares[i], squares[j])))
+                refuse("the state's counts are not those of samples: ", counts[j]);
+        }
+    }
 }
 
 void DualAscentUpdate::open(Dictionary&, Step& step) {
@@ -145,13 +176,14 @@ void DualAscentUpdate::climb(Dictionary& dictionary) {
         }
         const double spread = loops.dot(bent, counted, m), length = lengths_[c];
         const double along = far_ ? slope / bend : bend / spread * length;
-        if (!rises || !(spread > 0.0) || !std::isfinite(along)) continue;
+        const double reach = along * std::max({1.0, loops.max_abs(bent, m), loops.max_abs(counted, m)});
+        if (!rises || !(spread > 0.0) || !(reach < beyond)) continue;
         loops.axpy(along, unit, dictionary.weights(c), m);
         loops.axpy(along, bent, kept(value, c), m);
         loops.axpy(-along, bent, kept(gap, c), m);
         loops.axpy(-along, counted, kept(residual_, c), m);
         const double fall = along / length * epsilon_;
-        if (std::isfinite(fall)) loops.axpy(-fall, ones_.data(), kept(sum, c), m);
+        if (fall * loops.max_abs(ones_.data(), m) < beyond) loops.axpy(-fall, ones_.data(), kept(sum, c), m);
     }
     if (++steps_ % renewal == 0) renew(dictionary);
 }

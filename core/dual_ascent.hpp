@@ -36,6 +36,8 @@ namespace parsimon {
 class DualAscentUpdate final : public Update, private Aligned {
 public:
     static constexpr std::uint64_t renewal = 128;
+    // Steps to numbers beyond this are not taken.
+    static constexpr double beyond = 1e230;
 
     // box: infinity for none. `far`: as far as L rises.
     DualAscentUpdate(double epsilon, double box, bool far) : epsilon_(epsilon), box_(box), far_(far), covariance_(1.0) {}
@@ -47,7 +49,8 @@ public:
     // One more step of every output on what was seen.
     void climb(Dictionary& dictionary) override;
     void visit(StateVisitor visitor, Dictionary& dictionary) override;
-    void expect(StateVisitor visitor, std::size_t m) const override { visitor.part("gram").expect("rows", m * (m + 1) / 2); }
+    void expect(StateVisitor visitor, std::size_t m) const override;
+    void require_sound(Dictionary& dictionary) const override;
 
     // What is kept of output c. (size,) each.
     void alpha(const Dictionary& dictionary, std::size_t c, double* out) const;

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "simd/loops.hpp"
+#include "sizes.hpp"
+#include "sound.hpp"
 
 namespace parsimon {
 namespace {
@@ -13,6 +15,7 @@ constexpr std::size_t row_group = 4;  // rows turned in one pass; a group that s
 }  // namespace
 
 void TriangularFactor::reserve(std::size_t capacity) {
+    numbers(capacity, capacity + simd::panel_width);  // more than the rows take
     rows_.resize(simd::row_start(capacity));
     carry_.resize(most_at_once * simd::padded(capacity));
     diagonal_.resize(simd::padded(capacity));
@@ -175,6 +178,19 @@ void TriangularFactor::visit(StateVisitor visitor, std::size_t size) {
     size_ = size;
     for (std::size_t i = 0; visitor.reading() && i < size; ++i)
         if (!(row(i)[i] > 0.0)) refuse("the state's factor is not one: its diagonal holds ", row(i)[i]);
+}
+
+void TriangularFactor::require_sound() const {
+    for (std::size_t i = 0; i < size_; ++i) {
+        sound::require_within(row(i), i + 1, sound::largest_entry, "factors");
+        if (!(row(i)[i] >= sound::least_pivot)) refuse("the state's factor is not one: its diagonal holds ", row(i)[i]);
+    }
+    std::vector<double> squares(simd::padded(size_));
+    simd::loops().column_squares(rows_.data(), size_, squares.data());
+    for (std::size_t k = 0; k < size_; ++k)
+        if (!(std::fabs(diagonal_[k] - squares[k]) <= sound::drift * squares[k] && summed_[k] >= (1.0 - sound::drift) * diagonal_[k] &&
+              summed_[k] <= 2e3 * diagonal_[k]))
+            refuse("the state's variances are not those of its factor: ", diagonal_[k], ", ", summed_[k], " and ", squares[k]);
 }
 
 void TriangularFactor::save_tail(std::size_t j, double* out) const {

@@ -63,6 +63,7 @@ public:
 
     // Of `size` coordinates, for which there is room.
     void visit(StateVisitor visitor, std::size_t size);
+    void require_sound() const;
 
 private:
     // Turns `rows` rows from i on, with the carry, into where they belong once the columns js (`gone` of them, all < i) have left.

@@ -6,14 +6,18 @@
 #include <sstream>
 #include <utility>
 
+#include "sizes.hpp"
+#include "sound.hpp"
+
 namespace parsimon {
 
-Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, std::size_t reserve)
+Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, std::size_t reserve, bool at_once)
     : recipe_(std::move(recipe)),
       n_outputs_(n_outputs),
-      dictionary_(recipe_.kernel, n_features, recipe_.averages() ? 2 * n_outputs : n_outputs,
-                  recipe_.admission->needs() | recipe_.update->needs() | recipe_.compression->needs(), reserve),
-      looks_(recipe_.batch_size, dictionary_) {
+      reserve_(reserve),
+      dictionary_(recipe_.kernel, n_features, numbers(recipe_.averages() ? 2 : 1, n_outputs),
+                  recipe_.admission->needs() | recipe_.update->needs() | recipe_.compression->needs()),
+      looks_(0, dictionary_) {
     if (recipe_.batch_size == 0) refuse("batch_size must be at least 1");
     const double bound = recipe_.update->kernel_bound(*recipe_.loss);
     if (recipe_.kernel->unit_diagonal() && !(1.0 < bound)) {
@@ -22,15 +26,34 @@ Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, s
                largest / bound);
     }
     recipe_.update->attach(dictionary_, *recipe_.loss);
-    dictionary_.reserve_scratch(recipe_.batch_size);
-    scratch_.reserve(recipe_.kernel->levels() + 1, (n_features + 1) * simd::panel_width + dictionary_.depth());
-    step_.samples.resize(recipe_.batch_size);
-    place_outputs();
+    if (at_once) make_ready();
+}
+
+void Learner::make_ready() {
+    if (ready_) return;
+    const std::size_t batch = recipe_.batch_size;
+    try {
+        dictionary_.reserve(reserve_);
+        looks_ = Looks(batch, dictionary_);
+        step_.samples.resize(batch);
+        dictionary_.reserve_scratch(batch);
+        scratch_.reserve(recipe_.kernel->levels() + 1, numbers(dictionary_.n_features() + 2, simd::panel_width) + dictionary_.depth());
+        recipe_.update->make_ready(batch);
+        recipe_.compression->make_ready(dictionary_);
+        place_outputs();
+    } catch (const std::bad_alloc&) {
+        std::ostringstream message;
+        message << "there is no memory for ";
+        if (reserve_ > 0) message << "a budget of " << reserve_ - std::min(batch, reserve_) << " centres and ";
+        message << "steps of " << batch << " samples, of " << dictionary_.n_features() << " features and " << n_outputs_ << " outputs";
+        throw NoMemory(message.str());
+    }
+    ready_ = true;
 }
 
 void Learner::place_outputs() {
     const std::size_t C = dictionary_.n_outputs();
-    outputs_.assign(3 * recipe_.batch_size * C, 0.0);  // nothing is ever proposed for outputs that only follow
+    outputs_.assign(numbers(3 * recipe_.batch_size, C), 0.0);  // nothing is ever proposed for outputs that only follow
     double* place = outputs_.data();
     for (std::size_t i = 0; i < recipe_.batch_size; ++i) {
         step_.samples[i].look = &looks_[i];
@@ -43,8 +66,9 @@ void Learner::place_outputs() {
 
 void Learner::set_outputs(std::size_t n_outputs) {
     if (n_outputs <= n_outputs_) return;
+    make_ready();
     const std::size_t more = n_outputs - n_outputs_, times = recipe_.averages() ? 2 : 1;
-    outputs_.reserve(3 * recipe_.batch_size * times * n_outputs);  // first what may fail, so that nothing is left half done
+    outputs_.reserve(numbers(3 * recipe_.batch_size, numbers(times, n_outputs)));  // first what may fail, so that nothing is left half done
     place_outputs();
     dictionary_.reserve_outputs(times * n_outputs);
     recipe_.update->set_outputs(times * n_outputs);
@@ -56,7 +80,7 @@ void Learner::set_outputs(std::size_t n_outputs) {
 
 std::size_t Learner::nbytes() const {
     return sizeof *this - sizeof dictionary_ + dictionary_.nbytes() + looks_.nbytes() + outputs_.capacity() * sizeof(double) +
-           scratch_.nbytes() + step_.samples.capacity() * sizeof(Sample);
+           scratch_.nbytes() + step_.samples.capacity() * sizeof(Sample) + recipe_.update->working_nbytes() + recipe_.compression->nbytes();
 }
 
 void Learner::check_kernel_values(const double* x, const double* weights, std::size_t n, double bound, Scratch& scratch) const {
@@ -104,7 +128,10 @@ void Learner::check_samples(const double* x, const double* y, const double* weig
 }
 
 void Learner::visit(StateVisitor visitor) {
-    recipe_.update->expect(visitor.part("update"), visitor.part("dictionary").size("centres", dictionary_.size(), std::uint64_t{1} << 32));
+    const std::size_t m = visitor.part("dictionary").size("centres", dictionary_.size(), sound::most_centres);
+    if (visitor.reading() && m == 0 && n_outputs_ > sound::most_outputs)
+        refuse("the state has ", n_outputs_, " outputs and no centres: at most ", sound::most_outputs, " are possible");
+    if (m > 0) recipe_.update->expect(visitor.part("update"), m);
     dictionary_.visit(visitor.part("dictionary"));
     recipe_.update->visit(visitor.part("update"), dictionary_);
     visitor.count("seen", seen_);
@@ -113,23 +140,40 @@ void Learner::visit(StateVisitor visitor) {
     visitor.number("spent", spent_);
     if (!visitor.reading()) return;
     if (averaged_ > 0 && !recipe_.averages()) refuse("the state is one of means, which this model does not keep");
+    if (!ready_) return;
     looks_.fit(dictionary_);
     dictionary_.reserve_scratch(recipe_.batch_size);
+}
+
+void Learner::require_sound() {
+    if (averaged_ > seen_) refuse("the state's means are over ", averaged_, " steps after ", seen_, " samples");
+    if (!(spent_ >= 0.0)) refuse("the state's spent is ", spent_);
+    dictionary_.require_sound();
+    recipe_.update->require_sound(dictionary_);
 }
 
 void Learner::compress_by(std::shared_ptr<Compression> compression) {
     if (!dictionary_.meets(compression->needs()))
         refuse("this model cannot be given a budget now: it was begun without one, and keeps no record of what a removal costs");
-    recipe_.compression = std::move(compression);
+    if (ready_) compression->make_ready(dictionary_);
+    recipe_.compression.swap(compression);
     step_.size = 0;
     step_.rate = 0.0;
-    compress();
+    try {
+        compress();
+    } catch (...) {  // of a kernel: the rule is what it was
+        recipe_.compression.swap(compression);
+        throw;
+    }
+    dictionary_.maintain();
 }
 
 void Learner::compress() {
+    pending_ = true;
     recipe_.compression->compress(dictionary_, *recipe_.update, step_);
-    spent_ += std::exchange(step_.spent, 0.0);
-    dictionary_.maintain();
+    pending_ = false;
+    const double spent = spent_ + std::exchange(step_.spent, 0.0);
+    spent_ = spent <= std::numeric_limits<double>::max() ? spent : std::numeric_limits<double>::max();  // squares may overflow
 }
 
 void Learner::average() {
@@ -161,14 +205,14 @@ void Learner::learn(const double* x, const double* y, const double* weights, std
 
 void Learner::learn_step(const double* x, const double* y, const double* weights, std::size_t n) {
     const std::size_t C = n_outputs_, T = n_targets(C);
+    make_ready();
+    if (pending_) compress();
     step_.size = n;
     step_.learned = C;
     step_.whole = recipe_.batch_size;
     step_.number = 1 + (seen_ + recipe_.batch_size - 1) / recipe_.batch_size;
-    if (dictionary_.make_room(n)) {
-        looks_.fit(dictionary_);
-        dictionary_.reserve_scratch(recipe_.batch_size);
-    }
+    if (dictionary_.make_room(n)) dictionary_.reserve_scratch(recipe_.batch_size);
+    looks_.fit(dictionary_);
     dictionary_.look(looks_, x, n);
     std::size_t i = 0;
     for (Sample& sample : step_) {
@@ -178,6 +222,7 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
         dictionary_.evaluate(*sample.look, sample.f);
         recipe_.loss->gradient(sample.f, sample.y, sample.gradient, C);
     }
+    pending_ = true;
     recipe_.update->open(dictionary_, step_);
     for (Sample& sample : step_) {
         dictionary_.extend(*sample.look);
@@ -187,6 +232,7 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
     compress();
     seen_ += n;
     if (seen_ > recipe_.average_after) average();
+    dictionary_.maintain();  // last: a kernel that throws here leaves a step that is complete
 }
 
 }  // namespace parsimon

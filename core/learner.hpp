@@ -32,8 +32,9 @@ public:
     static constexpr double largest_target = 1e100;
     static constexpr double largest_weight = 1e20, least_weight = 1e-20;  // or 0
 
-    // `reserve`: centres to make room for at once; 0 lets the dictionary grow.
-    Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, std::size_t reserve);
+    // `reserve`: centres to make room for; 0 lets the dictionary grow. At once, or when the first sample is learned: a state is read before
+    // that, and takes no more than it holds.
+    Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, std::size_t reserve, bool at_once = true);
 
     // Throw InputError at the first value that cannot be used; change nothing. More is asked of what is to be learned than of what is only
     // predicted.
@@ -65,6 +66,8 @@ public:
     const Update& update() const { return *recipe_.update; }
     // All that it has learned. Read into a learner of the same recipe and shape that has learned nothing; after an error it is of no use.
     void visit(StateVisitor visitor);
+    // Throws InputError unless the numbers of a state that was read are such as learning leads to (sound.hpp).
+    void require_sound();
 
     Dictionary& dictionary() { return dictionary_; }
     const Dictionary& dictionary() const { return dictionary_; }
@@ -75,12 +78,15 @@ public:
 private:
     void learn_step(const double* x, const double* y, const double* weights, std::size_t n);
     void check_kernel_values(const double* x, const double* weights, std::size_t n, double bound, Scratch& scratch) const;
+    void make_ready();
     void place_outputs();
     void compress();
     void average();
 
     Recipe recipe_;
-    std::size_t n_outputs_;
+    std::size_t n_outputs_, reserve_;
+    bool ready_ = false;     // there is room for steps, and for all centres of a budget
+    bool pending_ = false;   // a step ended by an exception: centres are still to leave
     Dictionary dictionary_;  // outputs that learn, and where there is averaging as many more for the means
     Looks looks_;
     Step step_;

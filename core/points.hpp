@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simd/loops.hpp"
+#include "sizes.hpp"
 
 namespace parsimon {
 
@@ -18,7 +19,7 @@ public:
     explicit PanelArray(std::size_t depth) : depth_(depth) {}
 
     std::size_t nbytes() const { return data_.capacity() * sizeof(T); }
-    void reserve(std::size_t n) { data_.resize(simd::padded(n) * depth_, T{}); }
+    void reserve(std::size_t n) { data_.resize(numbers(simd::padded(n), depth_), T{}); }
     const T* panel(std::size_t p) const { return data_.empty() ? nullptr : data_.data() + p * depth_ * width; }
 
     void put(std::size_t j, const double* point) {  // (depth,)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sound.hpp"
+
 namespace parsimon {
 
 void Covariance::reserve(std::size_t capacity) {
@@ -31,6 +33,20 @@ void Covariance::append(double factor, const double* values, double diagonal) {
     if (scale_ != 1.0) factor_.scale(scale_);
     scale_ = 1.0;
     factor_.append(factor, values, diagonal);
+}
+
+void Covariance::require_sound() const {
+    // It is 1, or what one sample's forgetting has made of it.
+    if (!(scale_ >= 1.0 && scale_ <= (1.0 + sound::same) / std::sqrt(forgetting_))) refuse("the state's covariance has the scale ", scale_);
+    factor_.require_sound();
+}
+
+void RLSUpdate::require_sound(Dictionary& dictionary) const {
+    covariance_.require_sound();
+    double total = 0.0;
+    for (std::size_t j = 0; j < dictionary.size(); ++j)
+        total += std::sqrt(covariance_.factor().diagonal()[j]) * std::sqrt(dictionary.diagonal()[j]);
+    if (!(total <= sound::largest_deviation)) refuse("the state's covariance is too large: its deviations sum to ", total);
 }
 
 void RLSUpdate::reserve(std::size_t capacity) {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "sizes.hpp"
 #include "updates.hpp"
 
 namespace parsimon {
@@ -37,6 +38,7 @@ public:
         visitor.number("scale", scale_);
         factor_.visit(visitor.part("factor"), size);
     }
+    void require_sound() const;
     // The coordinate is known to be zero, and leaves.
     void condition_out(std::size_t j) { factor_.condition_out(j); }
 
@@ -58,9 +60,10 @@ public:
     double remove(Dictionary& dictionary, std::size_t j) override;
     const Covariance& covariance() const { return covariance_; }
     void expect(StateVisitor visitor, std::size_t m) const override {
-        visitor.part("covariance").part("factor").expect("rows", m * (m + 1) / 2);
+        visitor.part("covariance").part("factor").expect("rows", triangle_numbers(m));
     }
     void visit(StateVisitor visitor, Dictionary& dictionary) override { covariance_.visit(visitor.part("covariance"), dictionary.size()); }
+    void require_sound(Dictionary& dictionary) const override;
 
 protected:
     // The sample becomes a centre: its weight and covariance, all weights with it. Returns whether it was learned by that.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simd/loops.hpp"
+#include "sizes.hpp"
 #include "state.hpp"
 
 namespace parsimon {
@@ -16,7 +17,10 @@ namespace parsimon {
 class SymmetricMatrix {
 public:
     std::size_t size() const { return size_; }
-    void reserve(std::size_t capacity) { rows_.resize(simd::row_start(capacity)); }
+    void reserve(std::size_t capacity) {
+        numbers(capacity, capacity + simd::panel_width);  // more than the rows take
+        rows_.resize(simd::row_start(capacity));
+    }
     std::size_t nbytes() const { return rows_.capacity() * sizeof(double); }
 
     // New last row and column: values (size,), zeros if null, then the diagonal entry.

@@ -34,6 +34,11 @@ public:
     virtual void visit(StateVisitor, Dictionary&) {}
     // Throws unless the state holds as much of it as m centres take: asked before room is made for them.
     virtual void expect(StateVisitor, std::size_t /*m*/) const {}
+    // Throws InputError unless what was read is such as learning leads to (sound.hpp).
+    virtual void require_sound(Dictionary&) const {}
+    // Takes at once what steps of so many samples need, and says how much that is. What is kept for each centre the dictionary counts.
+    virtual void make_ready(std::size_t /*batch_size*/) {}
+    virtual std::size_t working_nbytes() const { return 0; }
     // A centre leaves because of its age.
     virtual void retire(Dictionary& dictionary, std::size_t j) { dictionary.drop(j); }
 };
@@ -91,6 +96,8 @@ public:
     using GradientUpdate::GradientUpdate;
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
     void open(Dictionary& dictionary, Step& step) override;
+    void make_ready(std::size_t batch_size) override { looks_.reserve(batch_size); }
+    std::size_t working_nbytes() const override { return looks_.capacity() * sizeof(Look*); }
 
 private:
     void learn_unadmitted(Dictionary& dictionary, Sample& sample, Step& step) override;

@@ -207,7 +207,7 @@ def test_budgeted_krls_with_forgetting_tracks_and_holds_its_memory(admission):
 
 def held_factor(model, admission):
     """R with P = R'R of what anti-windup holds: the values at the centres for ALD, the weights for coherence."""
-    R = model._learner.update.covariance_factor()
+    R = model._learner.covariance_factor()
     return R @ model.kernel_(model.centers_) if admission == "ald" else R
 
 
@@ -324,7 +324,7 @@ def test_strong_forgetting_stays_finite(forgetting, admission, budget):
     assert np.isfinite(model.weights_).all()
     if budget is None and forgetting >= 0.9:
         assert errors[-500:].mean() < 0.01
-    R = model._learner.update.covariance_factor()
+    R = model._learner.covariance_factor()
     assert np.isfinite(R).all()
     assert (np.diag(R) > 0).all()
 

@@ -94,8 +94,11 @@ class Recipe:
         elif isinstance(self.admission, LinearDependence) and self.admission.ridge > 0:
             raise ValueError("a ridge in LinearDependence is for DualAscent only")
 
-    def build(self, n_features: int, n_outputs: int = 1) -> _core.Learner:
-        """Return a learner of these parts that has seen nothing. With a budget, its memory is taken at once."""
+    def build(self, n_features: int, n_outputs: int = 1, *, at_once: bool = True) -> _core.Learner:
+        """Return a learner of these parts that has seen nothing.
+
+        With a budget, its memory is taken at once, or else when it learns its first sample.
+        """
         budgets = [b for b in (self.compression.budget, self.admission.budget) if b is not None]
         budget = min(budgets, default=None)
         try:
@@ -110,6 +113,7 @@ class Recipe:
                 batch_size=self.batch_size,
                 reserve=0 if budget is None else budget + self.batch_size,
                 average_after=self.average_after,
+                at_once=at_once,
             )
         except MemoryError:
             raise MemoryError(

@@ -90,8 +90,11 @@ class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         scale = real("init_scale", self.init_scale, at_least=0, at_most=1e10)
         return scale * rng.standard_normal((n_init, K))
 
-    def _atoms(self, n_features: int, first: Array) -> _core.Atoms:
-        """Return atoms that have seen nothing, given the first rows of Omega."""
+    def _atoms(self, n_features: int, first: Array, *, at_once: bool = True) -> _core.Atoms:
+        """Return atoms that have seen nothing, given the first rows of Omega.
+
+        Their memory is taken at once, or else when they learn their first sample.
+        """
         rule, hold = (
             (self.schedule, None) if isinstance(self.schedule, Schedule) else lookup(RATES, self.schedule, "schedule")
         )
@@ -122,6 +125,7 @@ class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
             stores=self.admission != "never",
             budget=whole("budget", self.budget, at_least=1, at_most=10**9),
             precision=1e-12,
+            at_once=at_once,
         )
 
     def _begin(self, X: ArrayLike) -> Array:
@@ -145,7 +149,7 @@ class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         now = self.get_params(deep=False)
         self.set_params(**self._learns_with)  # atoms are made of what learning began with
         try:
-            atoms = self._atoms(n_features, first.reshape(-1, K))
+            atoms = self._atoms(n_features, first.reshape(-1, K), at_once=False)
         finally:
             self.set_params(**now)
         atoms.restore(arrays, counts)

@@ -45,7 +45,7 @@ def run(admission):
         errors = (y - model.predict_then_learn(X, y)) ** 2
         elapsed = time.perf_counter() - start
         floor, settled = errors[-10_000:].mean(), errors[5_000:15_000].mean()
-        R = model._learner.update.covariance_factor()
+        R = model._learner.covariance_factor()
         if admission == "ald":
             R = R @ model.kernel_(model.centers_)  # what is held: the values at the centres
         P = R.T @ R

@@ -165,7 +165,7 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         super().__setstate__(state)
         if learned is not None:
             n_features, n_outputs, arrays, counts = learned
-            learner = self._recipe(self._learns_with).build(n_features, n_outputs)
+            learner = self._recipe(self._learns_with).build(n_features, n_outputs, at_once=False)
             learner.restore(arrays, counts)
             self._learner = learner
 
