@@ -64,10 +64,10 @@ public:
         return true;
     }
 
-    void compress_by(std::shared_ptr<Compression> compression) {
+    void compress_by(std::shared_ptr<Compression> compression, std::size_t reserve) {
         nb::gil_scoped_release release;
         ModelLock::Learning guard(lock_, as_it_is);
-        learner_.compress_by(std::move(compression));
+        learner_.compress_by(std::move(compression), reserve);
     }
 
     void climb(std::size_t steps) {
@@ -260,7 +260,7 @@ void bind_learner(nb::module_& m) {
         .def("predict_then_learn", &SharedLearner::predict_then_learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none(),
              nb::arg("n_outputs") = 0)
         .def("learn_one", &SharedLearner::learn_one, nb::arg("x").none(), nb::arg("y").none(), nb::arg("weight") = 1.0)
-        .def("compress_by", &SharedLearner::compress_by, nb::arg("compression"))
+        .def("compress_by", &SharedLearner::compress_by, nb::arg("compression"), nb::arg("reserve"))
         .def("state", &SharedLearner::state)
         .def("restore", &SharedLearner::restore, nb::arg("arrays"), nb::arg("counts"))
         .def("require_sound", &SharedLearner::require_sound)

@@ -72,9 +72,9 @@ void AtomLearner::visit(StateVisitor visitor) {
     visitor.count("learned", learned_, seen_);
     const std::size_t M = visitor.part("dictionary").size("centres", dictionary_.size(), rules_.budget);
     if (M < std::min(seen_, n_init_) || (seen_ <= n_init_ && M != seen_)) refuse("the state holds ", M, " samples after ", seen_);
-    visitor.part("stored").expect("rows", triangle_numbers(M));
-    visitor.expect("gram", numbers(K, K));
-    if (rules_.in_parameters) visitor.expect("images", numbers(K, M));
+    visitor.part("stored").expect("rows", expected_triangle(M));
+    visitor.expect("gram", expected(K, K));
+    if (rules_.in_parameters) visitor.expect("images", expected(K, M));
     G_.resize(numbers(K, stride_));
     dictionary_.visit(visitor.part("dictionary"));
     fit_to_capacity();

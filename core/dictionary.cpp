@@ -570,10 +570,10 @@ void Dictionary::maintain() {
 void Dictionary::visit(StateVisitor visitor) {
     const std::size_t m = visitor.size("centres", size_, sound::most_centres), d = n_features_;
     if (visitor.reading()) {
-        visitor.expect("points", numbers(m, d));
-        visitor.expect("weights", numbers(m, n_outputs_));
+        visitor.expect("points", expected(m, d));
+        visitor.expect("weights", expected(m, n_outputs_));
         visitor.expect("diagonal", m);
-        if (needs_.factor) visitor.part("factor").expect("rows", triangle_numbers(m));
+        if (needs_.factor) visitor.part("factor").expect("rows", expected_triangle(m));
         if (needs_.neighbours) visitor.expect("neighbours", m);
         make_room(m);
     }
@@ -582,7 +582,7 @@ void Dictionary::visit(StateVisitor visitor) {
     visitor.numbers("points", points.data(), m * d);
     if (visitor.reading()) {
         require_finite(points.data(), m, d, "the state's points", kernel_->single());
-        std::vector<double> point(depth());
+        std::vector<double> point(m > 0 ? depth() : 0);
         for (std::size_t j = 0; j < m; ++j) {
             annotate(*kernel_, points.data() + j * d, 1, d, depth(), point.data(), scratch_);
             points_.append(point.data());
@@ -611,10 +611,12 @@ void Dictionary::visit(StateVisitor visitor) {
 }
 
 void Dictionary::require_sound() {
+    if (size_ == 0) return;
     auto point = scratch_.take(depth());
     for (std::size_t j = 0; j < size_; ++j) {
         double kxx = 0.0;
         points_.copy(j, point.data());
+        sound::require_within(point.data(), depth(), std::numeric_limits<double>::max(), "centres");  // and what the kernel makes of them
         kernel_->diagonal({point.data(), 1, depth()}, n_features_, 0, &kxx, scratch_);
         if (!(kxx >= 0.0 && kxx <= largest_kernel_value)) refuse("the kernel value of the state's centre ", j, " is ", kxx);
         if (!(std::fabs(kxx - diagonal_[j]) <= sound::same * kxx))

@@ -22,8 +22,8 @@ void DualAscentUpdate::resize(std::size_t n_outputs, std::size_t capacity) {
         for (std::size_t c = 0; c < n_outputs_; ++c)
             std::copy_n(this->kept(static_cast<Kept>(what), c), gram_.size(), kept.begin() + (what * n_outputs + c) * capacity);
     std::vector<double> room(numbers(rooms * n_outputs + (boxed() ? rooms_in_box : 0), capacity), 0.0);
-    targets_.resize(n_outputs);
-    lengths_.resize(n_outputs);
+    targets_.resize(capacity > 0 ? n_outputs : 0);
+    lengths_.resize(targets_.size());
     kept_ = std::move(kept);
     room_ = std::move(room);
     n_outputs_ = n_outputs;
@@ -65,10 +65,10 @@ void DualAscentUpdate::visit(StateVisitor visitor, Dictionary& dictionary) {
 }
 
 void DualAscentUpdate::expect(StateVisitor visitor, std::size_t m) const {
-    visitor.part("covariance").part("factor").expect("rows", triangle_numbers(m));
-    visitor.part("gram").expect("rows", triangle_numbers(m));
-    visitor.part("counts").expect("rows", triangle_numbers(m));
-    visitor.expect("kept", numbers(n_kept * n_outputs_, m));
+    visitor.part("covariance").part("factor").expect("rows", expected_triangle(m));
+    visitor.part("gram").expect("rows", expected_triangle(m));
+    visitor.part("counts").expect("rows", expected_triangle(m));
+    visitor.expect("kept", expected(n_kept * n_outputs_, m));
 }
 
 void DualAscentUpdate::require_sound(Dictionary& dictionary) const {

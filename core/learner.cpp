@@ -152,7 +152,7 @@ void Learner::require_sound() {
     recipe_.update->require_sound(dictionary_);
 }
 
-void Learner::compress_by(std::shared_ptr<Compression> compression) {
+void Learner::compress_by(std::shared_ptr<Compression> compression, std::size_t reserve) {
     if (!dictionary_.meets(compression->needs()))
         refuse("this model cannot be given a budget now: it was begun without one, and keeps no record of what a removal costs");
     if (ready_) compression->make_ready(dictionary_);
@@ -165,6 +165,7 @@ void Learner::compress_by(std::shared_ptr<Compression> compression) {
         recipe_.compression.swap(compression);
         throw;
     }
+    reserve_ = reserve;
     dictionary_.maintain();
 }
 

@@ -47,8 +47,8 @@ public:
     std::size_t n_targets(std::size_t n_outputs) const { return recipe_.loss->n_targets(n_outputs); }
 
     // From now on centres leave by this rule, and those beyond its budget at once. Throws InputError, and changes nothing, if the rule
-    // needs what the dictionary was not made to keep.
-    void compress_by(std::shared_ptr<Compression> compression);
+    // needs what the dictionary was not made to keep. `reserve`: centres to make room for, where that was not done yet.
+    void compress_by(std::shared_ptr<Compression> compression, std::size_t reserve);
 
     // `steps` more steps on what was seen, where the update keeps enough of it.
     void climb(std::size_t steps) {

@@ -60,7 +60,7 @@ public:
     double remove(Dictionary& dictionary, std::size_t j) override;
     const Covariance& covariance() const { return covariance_; }
     void expect(StateVisitor visitor, std::size_t m) const override {
-        visitor.part("covariance").part("factor").expect("rows", triangle_numbers(m));
+        visitor.part("covariance").part("factor").expect("rows", expected_triangle(m));
     }
     void visit(StateVisitor visitor, Dictionary& dictionary) override { covariance_.visit(visitor.part("covariance"), dictionary.size()); }
     void require_sound(Dictionary& dictionary) const override;

@@ -94,13 +94,22 @@ class Recipe:
         elif isinstance(self.admission, LinearDependence) and self.admission.ridge > 0:
             raise ValueError("a ridge in LinearDependence is for DualAscent only")
 
+    @property
+    def budget(self) -> int | None:
+        """The most centres after a step, None if there is no bound."""
+        return min((b for b in (self.compression.budget, self.admission.budget) if b is not None), default=None)
+
+    @property
+    def reserve(self) -> int:
+        """How many centres room is made for: those of the budget and of a step; 0 if there is no bound."""
+        return 0 if self.budget is None else self.budget + self.batch_size
+
     def build(self, n_features: int, n_outputs: int = 1, *, at_once: bool = True) -> _core.Learner:
         """Return a learner of these parts that has seen nothing.
 
         With a budget, its memory is taken at once, or else when it learns its first sample.
         """
-        budgets = [b for b in (self.compression.budget, self.admission.budget) if b is not None]
-        budget = min(budgets, default=None)
+        budget = self.budget
         try:
             return _core.Learner(
                 kernel=self.kernel.core(),
@@ -111,7 +120,7 @@ class Recipe:
                 n_features=whole("n_features", n_features, at_least=1),
                 n_outputs=whole("n_outputs", n_outputs, at_least=1),
                 batch_size=self.batch_size,
-                reserve=0 if budget is None else budget + self.batch_size,
+                reserve=self.reserve,
                 average_after=self.average_after,
                 at_once=at_once,
             )

@@ -15,9 +15,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeatures
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from parsimon import _core, _parts, kernels
+from parsimon import _core, _parts, _schema, kernels
 from parsimon._parts import joined, lookup, real, whole
-from parsimon.estimators.base import one_row, points, require_unchanged, unchanged_on_error, with_wider_points
+from parsimon.estimators.base import (
+    FITTED,
+    one_row,
+    points,
+    require_names,
+    require_unchanged,
+    unchanged_on_error,
+    with_wider_points,
+)
 from parsimon.estimators.classifier import known_label
 from parsimon.persistence import Storable
 from parsimon.updates import SCHEDULES, Schedule
@@ -40,6 +48,7 @@ class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
     kernel: Any
     kernel_: kernels.Kernel
     _learns_with: dict[str, Any]
+    _attributes = FITTED
 
     def __init__(
         self,
@@ -142,10 +151,17 @@ class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         arrays = with_wider_points(self.kernel_, arrays, self.n_features_in_, n_features)
         return self._unpack(n_features, arrays, counts)
 
+    def _require_agreement(self) -> None:
+        """Raise a ValueError unless a model that was read from a file agrees with its parameters."""
+        require_names(self)
+        given, gamma = self._learns_with["kernel"], self._learns_with["gamma"]
+        if not kernels.agrees(self.kernel_, given, gamma, lambda k, g: kernels.resolve(k, g, np.zeros((1, 1)))):
+            raise ValueError(f"its kernel {self.kernel_!r} is not what its parameters say")
+
     def _unpack(self, n_features: int, arrays: dict[str, Array], counts: dict[str, int]) -> _core.Atoms:
-        K, first = int(self._learns_with["n_components"]), arrays.get("first", np.empty(0))
-        if first.size == 0 or first.size % K:
-            raise ValueError(f"the state's first rows hold {first.size} numbers, no multiple of {K}")
+        K, first = whole("n_components", self._learns_with["n_components"], at_least=1), arrays.get("first")
+        if not isinstance(first, np.ndarray) or first.size == 0 or first.size % K:
+            raise ValueError(f"the state's first rows are not of {K} numbers")
         now = self.get_params(deep=False)
         self.set_params(**self._learns_with)  # atoms are made of what learning began with
         try:
@@ -346,6 +362,11 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if learned is not None:
             self._learner = self._unpack(self.n_features_in_, *learned)
 
+    def _require_sound(self) -> None:
+        if hasattr(self, "_learner"):
+            self._require_agreement()
+            self._learner.require_sound()
+
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn whether there is a model."""
         return hasattr(self, "_learner")
@@ -397,6 +418,13 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
     classes_: NDArray[Any]
     _learners: dict[Any, _core.Atoms]  # label: its atoms
     _rng: np.random.RandomState
+    _attributes = FITTED.extended(
+        {
+            "classes_": _schema.is_labels,
+            "_closed": _schema.one_of(bool),
+            "_rng": _schema.one_of(np.random.RandomState),
+        }
+    )
     _lock: RLock  # held while atoms learn, and while those of all classes are looked at: together they are one state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -510,6 +538,16 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
         with self._lock:
             self._learners = {label: self._wider(learner, n_features) for label, learner in self._learners.items()}
             self.n_features_in_ = n_features
+
+    def _require_sound(self) -> None:
+        if not hasattr(self, "_learners"):
+            return
+        self._require_agreement()
+        labels = self.classes_.tolist()
+        if not labels or labels != np.sort(self.classes_).tolist() or set(labels) != self._learners.keys():
+            raise ValueError("its classes are not those that it learned")
+        for learner in self._learners.values():
+            learner.require_sound()
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn whether there is a model."""

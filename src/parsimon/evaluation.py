@@ -21,10 +21,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import NotFittedError
 
+from parsimon import _schema
 from parsimon._parts import lookup, whole
+from parsimon._schema import Schema
 from parsimon.estimators.classifier import StreamClassifier
 from parsimon.persistence import Storable
-from parsimon.preprocessing import Moments, with_moments, with_plain_moments
+from parsimon.preprocessing import MOMENTS, Moments, with_moments, with_plain_moments
 
 __all__ = [
     "METRICS",
@@ -54,6 +56,10 @@ class Predictions(NamedTuple):
 
 
 # Metrics
+
+
+def _is_recent(value: Any, k: int) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == 2 and len(value) == k
 
 
 class _Metrics(Storable, BaseEstimator):  # type: ignore[misc]
@@ -89,6 +95,12 @@ class _Metrics(Storable, BaseEstimator):  # type: ignore[misc]
         """Take it back."""
         super().__setstate__(with_moments(state))
 
+    def _require_sound(self) -> None:
+        if hasattr(self, "n_rows_"):
+            whole("window", self.window, at_least=1)
+            if self._recent.shape[1] >= self.n_rows_:
+                raise ValueError(f"it holds {self._recent.shape[1]} of {self.n_rows_ - 1} rows")
+
 
 class RegressionMetrics(_Metrics):
     """Mean squared error, mean absolute error, R^2, and the squared error over the variance of the targets (`relative_mse` = 1 - R^2), in total and over the last `window` rows.
@@ -101,6 +113,21 @@ class RegressionMetrics(_Metrics):
     _moments: Moments
     _squared: float
     _absolute: float
+    _attributes = Schema(
+        {
+            "n_rows_": _schema.whole(1),
+            "_squared": _schema.number(0, infinite=True),
+            "_absolute": _schema.number(0, infinite=True),
+            "_moments": MOMENTS,
+            "_recent": lambda recent: _is_recent(recent, 3) and bool((recent[:2] >= 0).all()),
+        },
+        {},
+    )
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        if hasattr(self, "n_rows_") and len(self._moments.count) != 1:
+            raise ValueError("its running statistics are not those of one column")
 
     def update(self, y: ArrayLike, predictions: ArrayLike, *_: Any) -> RegressionMetrics:
         """Take the targets (n,) of a block and what was predicted for them."""
@@ -157,6 +184,33 @@ class ClassificationMetrics(_Metrics):
     _losses: int
     _unchanged: int
     _last: int
+    _attributes = Schema(
+        {
+            "n_rows_": _schema.whole(1),
+            "_labels": _schema.listed(_schema.is_label),
+            "_table": _schema.finite_array(None, None, least=0),
+            "_loss": _schema.number(0),
+            "_losses": _schema.whole(),
+            "_unchanged": _schema.whole(),
+            "_last": _schema.whole(),
+            "_recent": lambda recent: _is_recent(recent, 4),
+        },
+        {},
+    )
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        if not hasattr(self, "n_rows_"):
+            return
+        n, (true, predicted, losses, unchanged) = len(self._labels), self._recent
+        places = np.concatenate([true, predicted, [self._last]])
+        if n == 0 or len(set(self._labels)) != n or self._table.shape != (n, n) or self._table.dtype.kind != "i":
+            raise ValueError("its table is not that of its labels")
+        known = bool(((places >= 0) & (places < n)).all() and (places % 1 == 0).all())
+        if not known or not np.isin(unchanged, (0, 1)).all():
+            raise ValueError("its last rows are not those of its labels")
+        if (losses < 0).any() or np.isinf(losses).any():
+            raise ValueError("its losses are none")
 
     def update(
         self,

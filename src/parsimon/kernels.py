@@ -404,6 +404,17 @@ def named(kernel: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
+def agrees(kernel: Kernel, given: Any, gamma: float | str, settled: Callable[[Any, float | str], Kernel]) -> bool:
+    """Return whether `kernel` is what `settled(given, gamma)` can be. A `gamma` that is measured can be any number."""
+    if named(given) is not None and isinstance(gamma, str):
+        lookup({"scale": None, "median": None}, gamma, "gamma")
+        inner: Any = kernel
+        while isinstance(inner, Sum | SinglePrecision):
+            inner = inner.left if isinstance(inner, Sum) else inner.kernel
+        gamma = getattr(inner, "gamma", gamma)
+    return settled(given, gamma) == kernel
+
+
 def seen(kernel: Any, X: Array, what: str = "X") -> Array:
     """Return X (n, d) as a kernel sees it: rounded, if that is to single precision."""
     if not isinstance(kernel, SinglePrecision):

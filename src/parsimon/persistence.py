@@ -2,6 +2,11 @@
 
 A file is in the safetensors format: arrays, and one JSON text that says what they are (format version, estimator, parameters, kernel, classes, counters) with a digest over all of it. It is
 written whole or not at all. A model that was stored and loaded goes on learning bit for bit as if it had never stopped (same build, same processor).
+
+The digest detects damage. It does not authenticate: whoever writes a file can compute it. So a file
+is not believed because its digest is right. Sizes are checked before memory is taken, types and
+numbers before they are used, and what learning could not have led to is refused. Loading takes at
+most 16 times the size of the file and 64 MB. Room for the budget is made at the next sample.
 """
 
 from __future__ import annotations
@@ -13,14 +18,12 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load as from_bytes
 
-from parsimon import admission, compression, kernels, losses, updates
+from parsimon import _schema, admission, compression, kernels, losses, updates
 from parsimon._files import write_whole
 
 __all__ = ["FORMAT", "ModelFileError", "dumps", "load", "loads", "save"]
@@ -38,6 +41,9 @@ _KINDS = {
     "b1": "BOOL", "i1": "I8", "u1": "U8", "i2": "I16", "u2": "U16", "f2": "F16", "i4": "I32", "u4": "U32", "f4": "F32",
     "i8": "I64", "u8": "U64", "f8": "F64",
 }  # fmt: skip
+_DTYPES = {kind: np.dtype("<" + name) for name, kind in _KINDS.items()}
+#: What a file may make of itself in memory: so many times its size, and so many bytes besides.
+TIMES, BESIDES = 8, 32 << 20
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -93,14 +99,13 @@ def dumps(model: Any) -> bytes:
 def loads(data: bytes, path: str = "the data") -> Any:
     """Return the model that `dumps` made these bytes of, or raise `ModelFileError`; `path` is what it calls them."""
     try:
-        arrays = {name: array.copy() for name, array in from_bytes(data).items()}
-        metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__", {})
-    except (SafetensorError, ValueError, TypeError, KeyError, OverflowError, AttributeError, RecursionError) as error:
+        arrays, metadata = _tensors(data)
+    except (ValueError, TypeError, KeyError, OverflowError, AttributeError, RecursionError) as error:
         raise ModelFileError(f"{path} is damaged or not a model file: {error}") from None
     if KEY not in metadata:
         raise ModelFileError(f"{path} is not a parsimon model file")
     try:
-        header = json.loads(metadata[KEY])
+        header = _parsed(metadata[KEY], len(data))
         version = header["format"]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ModelFileError(f"{path} is damaged: its header cannot be read") from None
@@ -117,7 +122,10 @@ def loads(data: bytes, path: str = "the data") -> Any:
     if cls is None:
         raise ModelFileError(f"{path} holds a model of a kind unknown here, {name!r}")
     try:
-        return _restored(cls, _decode(header.get("state"), arrays))
+        reader = _Reader(arrays, TIMES * len(data) + BESIDES)
+        return _restored(cls, reader.decoded(header.get("state")))
+    except MemoryError:
+        raise
     except Exception as error:  # whatever a file that someone made by hand can lead to
         raise ModelFileError(f"{path} does not hold a sound model: {error}") from None
 
@@ -142,16 +150,33 @@ def _restored(cls: type[Any], state: Any) -> Any:
     for attribute in state:  # data, and nothing in the place of what the class defines or builds itself
         if attribute in ("_learner", "_learners") or (attribute != "_learned" and hasattr(cls, attribute)):
             raise ValueError(f"it would replace {attribute}")
+    for parameters in (state, state.get("_learns_with", {})):
+        for name in names & parameters.keys():
+            if not _schema.is_plain(parameters[name], cls._other_parameters):
+                raise ValueError(f"its parameter {name} is not what it must be")
+    cls._attributes.check({k: v for k, v in state.items() if k not in names})
     rng = state.get("random_state")
     if isinstance(rng, np.random.RandomState) and "_learns_with" in state:
         state["_learns_with"]["random_state"] = rng  # one object, as it was
     model: Any = object.__new__(cls)
     model.__setstate__(state)
+    model._require_sound()
     return model
 
 
 class Storable:
     """A model that can be stored in a file."""
+
+    #: What a file may hold of it besides its parameters.
+    _attributes: ClassVar[_schema.Schema] = _schema.Schema({}, {})
+
+    @staticmethod
+    def _other_parameters(value: Any) -> bool:
+        """Whether a value that is neither plain nor a part can be in its parameters."""
+        return False
+
+    def _require_sound(self) -> None:
+        """Raise an error unless a model that was read from a file is such as learning leads to."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that `parsimon.load` reads: data, never code, and whole or not at all."""
@@ -249,34 +274,51 @@ def _encode_array(value: NDArray[Any], arrays: Arrays, where: str) -> Any:
     raise TypeError(f"{where.removeprefix('state.')} cannot be stored in a file: an array of {value.dtype}")
 
 
-def _decode(value: Any, arrays: Arrays) -> Any:
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, list):
-        return [_decode(item, arrays) for item in value]
-    readers: dict[str, Callable[[Any], Any]] = {
-        "float": lambda v: {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[v],
-        "array": lambda v: arrays[v],
-        "labels": lambda v: _labels([_decode(item, arrays) for item in v], value["dtype"]),
-        "tuple": lambda v: tuple(_decode(item, arrays) for item in v),
-        "dict": lambda v: {_decode(k, arrays): _decode(item, arrays) for k, item in v},
-        "random_state": lambda v: _random_state(_decode(v, arrays)),
-        "model": lambda v: _restored(_estimators()[v], _decode(value["state"], arrays)),
-        "part": lambda v: _parts()[v](**{k: _decode(item, arrays) for k, item in value["fields"].items()}),
-    }
-    for key, read in readers.items():
-        if key in value:
-            return read(value[key])
-    raise ValueError(f"what is {sorted(value)}?")
+class _Reader:
+    """Makes values of what `_encode` made of them, within `room` bytes."""
 
+    def __init__(self, arrays: Arrays, room: int) -> None:
+        self.arrays, self.room, self.depth = dict(arrays), room, 0
 
-def _labels(items: list[Any], name: str) -> NDArray[Any]:
-    """Return labels as an array of the type they had, which is no wider than they ask for."""
-    dtype = np.dtype(name)
-    longest = max((len(item) for item in items if isinstance(item, str)), default=0)
-    if dtype.kind not in "UO" or dtype.itemsize > 4096 + 4 * longest:
-        raise ValueError(f"labels of type {name!r}")
-    return np.array(items, dtype=dtype)
+    def decoded(self, value: Any) -> Any:
+        """Return a value; what is none is refused."""
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        if self.depth > DEEPEST:
+            raise ValueError("it is nested too deeply")
+        self.depth += 1
+        try:
+            return self._container(value)
+        finally:
+            self.depth -= 1
+
+    def _container(self, value: Any) -> Any:
+        decode = self.decoded
+        if isinstance(value, list):
+            return [decode(item) for item in value]
+        readers: dict[str, Callable[[Any], Any]] = {
+            "float": lambda v: {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[v],
+            "array": lambda v: self.arrays.pop(v),  # each has one place
+            "labels": lambda v: self._labels([decode(item) for item in v], value["dtype"]),
+            "tuple": lambda v: tuple(decode(item) for item in v),
+            "dict": lambda v: {decode(k): decode(item) for k, item in v},
+            "random_state": lambda v: _random_state(decode(v)),
+            "model": lambda v: _restored(_estimators()[v], decode(value["state"])),
+            "part": lambda v: _parts()[v](**{k: decode(item) for k, item in value["fields"].items()}),
+        }
+        for key, read in readers.items():
+            if key in value:
+                return read(value[key])
+        raise ValueError(f"what is {sorted(value)}?")
+
+    def _labels(self, items: list[Any], name: str) -> NDArray[Any]:
+        """Return labels as an array of the type they had, which is no wider than they ask for."""
+        dtype = np.dtype(name)
+        longest = max((len(item) for item in items if isinstance(item, str)), default=0)
+        self.room -= dtype.itemsize * len(items)
+        if dtype.kind not in "UO" or dtype.itemsize > 4096 + 4 * longest or self.room < 0:
+            raise ValueError(f"{len(items)} labels of type {name!r}")
+        return np.array(items, dtype=dtype)
 
 
 def _random_state(state: dict[str, Any]) -> np.random.RandomState:
@@ -305,9 +347,47 @@ def _safetensors(arrays: Arrays, metadata: dict[str, str]) -> bytes:
     return b"".join([len(text).to_bytes(8, "little"), text, *pieces])
 
 
+def _tensors(data: bytes) -> tuple[Arrays, dict[str, Any]]:
+    """Return the arrays and the metadata of a file in the safetensors format. They fill it: there are neither gaps nor overlaps."""
+    size = int.from_bytes(data[:8], "little")
+    if len(data) < 8 or size > len(data) - 8:
+        raise ValueError("it ends within its header")
+    text = data[8 : 8 + size]
+    header = _parsed(text.decode(), len(data))
+    metadata = header.pop("__metadata__", {})
+    if not isinstance(metadata, dict):
+        raise ValueError("its metadata cannot be read")
+    found, at = {}, 0
+    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+        dtype, shape, (first, last) = _DTYPES[entry["dtype"]], entry["shape"], entry["data_offsets"]
+        if not all(type(n) is int and n >= 0 for n in (*shape, first, last)):
+            raise ValueError(f"{name} is no array")
+        if first != at or last - first != math.prod(shape) * dtype.itemsize or 8 + size + last > len(data):
+            raise ValueError(f"{name} is not where it must be")
+        count = (last - first) // dtype.itemsize
+        found[name] = np.frombuffer(data, dtype, count, 8 + size + first).reshape(shape).copy()
+        at = last
+    if 8 + size + at != len(data):
+        raise ValueError("it does not end with its arrays")
+    return found, metadata
+
+
+def _parsed(text: str, size: int) -> Any:
+    """Return the values of a JSON text. One that would take far more memory than the file's size allows for is refused unread."""
+    # A bracket becomes an object of some 60 bytes, and another when it is decoded. A comma stands for a value.
+    cost = 128 * (text.count("[") + text.count("{")) + 52 * text.count(",") + 8 * len(text)
+    if cost > 2 * TIMES * size + BESIDES:
+        raise ValueError("its header holds too much for its size")
+    return json.loads(text, parse_constant=_no_number)
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"its header holds {name}")
+
+
 def _digest(text: str, arrays: Arrays) -> str:
     digest = hashlib.sha256(text.encode())
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype.str} {arrays[name].shape}".encode())
-        digest.update(arrays[name].tobytes())
+        digest.update(np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from parsimon import _core
+from parsimon import _core, _schema
 from parsimon._parts import lookup, real, whole
 from parsimon.persistence import Storable
 
@@ -40,6 +40,7 @@ Array = NDArray[np.float64]
 MISSING = {"mean": "a number's running mean, which is 0; a category of its own in text", "error": "refuse them"}
 #: Beyond this a square overflows.
 LARGEST = 1e150
+LARGEST_STORED = 1e152
 DAY = 86400.0
 
 
@@ -328,6 +329,13 @@ class Moments:
         """Return what it holds."""
         return {name: getattr(self, name) for name in self.FIELDS}
 
+    def require_sound(self, largest: float) -> None:
+        """Raise a ValueError unless these can be the statistics of values up to `largest`."""
+        with np.errstate(over="ignore"):
+            within = np.abs(self.total) <= 2.0 * largest * np.maximum(self.count, 1.0)
+        if not ((self.count % 1 == 0) & (self.count <= 2.0**53) & (np.abs(self.shift) <= largest) & within).all():
+            raise ValueError("its running statistics are not those of numbers")
+
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> Moments:
         """Return one that holds a state."""
@@ -338,6 +346,10 @@ class Moments:
         moments = cls(len(arrays[0]))
         moments.count, moments.shift, moments.total, moments.squares = arrays
         return moments
+
+
+#: The running statistics in a state.
+MOMENTS = _schema.mapped(lambda name: name in Moments.FIELDS, _schema.finite_array(None))
 
 
 class TargetScaler(Storable, BaseEstimator):  # type: ignore[misc]
@@ -354,6 +366,13 @@ class TargetScaler(Storable, BaseEstimator):  # type: ignore[misc]
     """
 
     _moments: Moments
+    _attributes = _schema.Schema({"_moments": MOMENTS}, {})
+
+    def _require_sound(self) -> None:
+        if hasattr(self, "_moments"):
+            if len(self._moments.count) != 1:
+                raise ValueError("its running statistics are not those of one column")
+            self._moments.require_sound(LARGEST_STORED)
 
     def learn_transform(self, y: ArrayLike) -> tuple[Array, Any]:
         """Take targets y (n,), and return them scaled and the function that scales predictions back, each as it was before its row."""
@@ -451,6 +470,16 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
     _moments: Moments
     _indicators: list[str]
     _vocabulary: dict[str, list[str]]
+    _attributes = _schema.Schema(
+        {
+            "columns_": _schema.mapped(_schema.one_of(str), lambda kind: kind in KINDS),
+            "n_rows_seen_": _schema.whole(),
+            "_moments": MOMENTS,
+            "_indicators": _schema.listed(_schema.one_of(str)),
+            "_vocabulary": _schema.mapped(_schema.one_of(str), _schema.listed(_schema.one_of(str))),
+        },
+        {},
+    )
 
     def __init__(
         self, *, missing: str = "mean", max_categories: int = 32, clip: float = 3.0, ignore: Sequence[str] = ()
@@ -507,10 +536,7 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
 
     def check(self, columns: Mapping[str, Column]) -> None:
         """Refuse what cannot be learned or transformed."""
-        lookup(MISSING, self.missing, "missing")
-        whole("max_categories", self.max_categories, at_least=1, at_most=10**6)
-        if self.clip != np.inf:
-            real("clip", self.clip, above=0)
+        self._require_parameters()
         if not columns:
             raise TableError("there are no columns to learn from")
         for name, column in columns.items():
@@ -529,6 +555,12 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
         return self._features(columns, means[:, 1:], deviations[:, 1:])
 
     # How it is done
+
+    def _require_parameters(self) -> None:
+        lookup(MISSING, self.missing, "missing")
+        whole("max_categories", self.max_categories, at_least=1, at_most=10**6)
+        if self.clip != np.inf:
+            real("clip", self.clip, above=0)
 
     def _settle(self, columns: Mapping[str, Column]) -> None:
         if not len(next(iter(columns.values())).values):
@@ -598,6 +630,14 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
                 raise ValueError("its columns are not sound")
             if any(len(set(v)) != len(v) or len(v) > self.max_categories for v in self._vocabulary.values()):
                 raise ValueError("its vocabulary is not sound")
+
+    def _require_sound(self) -> None:
+        if not hasattr(self, "columns_"):
+            return
+        self._moments.require_sound(LARGEST_STORED)
+        if not self.columns_ or not {n for n, kind in self.columns_.items() if kind != "text"} >= set(self._indicators):
+            raise ValueError("its columns are not sound")
+        self._require_parameters()
 
 
 def require_kind(name: str, column: Column, kind: str | None) -> None:

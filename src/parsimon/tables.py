@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
+from parsimon import _schema, kernels
 from parsimon import estimators as known
-from parsimon import kernels
 from parsimon._parts import lookup, real, whole
 from parsimon.evaluation import (
     LEAST,
@@ -39,6 +39,8 @@ from parsimon.evaluation import (
 )
 from parsimon.persistence import Storable
 from parsimon.preprocessing import (
+    KINDS,
+    LARGEST,
     Column,
     TableEncoder,
     TableError,
@@ -103,6 +105,13 @@ class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: igno
 
     candidates_: list[Any]
     _losses: Array
+    _attributes = _schema.Schema(
+        {
+            "candidates_": _schema.listed(_schema.one_of(known.POLKClassifier)),
+            "_losses": _schema.finite_array(None, least=0, most=1e300),
+        },
+        {},
+    )
 
     def __init__(
         self, candidates: Sequence[Any], *, widths: Sequence[float] | None = None, memory: float = 500.0
@@ -168,6 +177,24 @@ class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: igno
         """How many samples were learned."""
         seen: int = self._learned()[0].n_samples_seen_
         return seen
+
+    @staticmethod
+    def _other_parameters(value: Any) -> bool:
+        return isinstance(value, known.POLKClassifier)
+
+    def _require_sound(self) -> None:
+        if not hasattr(self, "candidates_"):
+            return
+        real("memory", self.memory, at_least=1)
+        if not self.candidates_ or len(self._losses) != len(self.candidates_):
+            raise ValueError(f"it has {len(self.candidates_)} candidates and {len(self._losses)} losses")
+        for model in self.candidates_:
+            if not model.__sklearn_is_fitted__() or not hasattr(model, "predict_proba"):
+                raise ValueError("its candidates are not fitted classifiers with probabilities")
+            first = self.candidates_[0]
+            same = model.classes_.tolist() == first.classes_.tolist() and model._closed == first._closed
+            if not same or model.n_features_in_ != first.n_features_in_:
+                raise ValueError("its candidates have learned different things")
 
     def _learned(self) -> list[Any]:
         if not hasattr(self, "candidates_"):
@@ -319,6 +346,18 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
     reading_: dict[str, Any]
     _scores: Any
     _held: dict[str, Column] | None  # the rows of the warm-up
+    _attributes = _schema.Schema(
+        {},
+        {
+            "task_": lambda task: task in TASKS[1:],
+            "encoder_": _schema.one_of(TableEncoder),
+            "scaler_": _schema.one_of(TargetScaler),
+            "estimator_": _schema.one_of(Storable),
+            "_scores": _schema.one_of(*METRICS.values()),
+            "_target_kind": lambda kind: kind in KINDS,
+            "_held": lambda held: held is None or _schema.listed(_is_held)(held),
+        },
+    )
 
     def __init__(
         self,
@@ -363,7 +402,10 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
             return self._learn(columns, target)
         before = self.__dict__.copy()
         try:
-            first = min(n, whole("warmup", self.warmup, at_least=2) - self.n_rows_)
+            if self.n_rows_ >= whole("warmup", self.warmup, at_least=2):  # it was made shorter since
+                self._begin()
+                return self._learn(columns, target)
+            first = min(n, self.warmup - self.n_rows_)
             predictions = self._hold(_rows(columns, slice(0, first)), _rows_of(target, slice(0, first)))
             if first < n:
                 rest = slice(first, n)
@@ -553,6 +595,7 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
         task, reason = (self.task, None) if self.task != "auto" else self._found_task(held[self.target])
         columns = {name: column for name, column in held.items() if name != self.target}
         encoder, estimator = self._encoder(), self._make(task)
+        encoder.check(columns)
         X = encoder.learn_columns(columns)
         y = self._targets(held[self.target], task)
         if task == "regression":
@@ -603,12 +646,53 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
             held = {name: Column(kind, values, categories) for name, kind, values, categories in state["_held"]}
             if state["target"] not in held or len({len(c.values) for c in held.values()}) != 1:
                 raise ValueError("the rows that it holds are not sound")
+            if len(held) != len(state["_held"]) or len(held) < 2:
+                raise ValueError("the columns that it holds are not sound")
             state["_held"] = held
         if "estimator_" in state and not {"task_", "encoder_", "_scores", "_target_kind"} <= state.keys():
             raise ValueError("it is not complete")
         if not _is_reading(state.get("reading_", {})):
             raise ValueError("what it says about its data is not sound")
         super().__setstate__(state)
+
+    @staticmethod
+    def _other_parameters(value: Any) -> bool:
+        return isinstance(value, Storable)
+
+    def _require_sound(self) -> None:
+        if not isinstance(self.target, str):
+            raise ValueError("its target is no name")
+        learned = [name for name in ("task_", "encoder_", "_scores", "_target_kind") if hasattr(self, name)]
+        if not self._warm:
+            if learned or hasattr(self, "scaler_"):
+                raise ValueError("it has no estimator")
+            return
+        model, task = self.estimator_, self.task_
+        if not isinstance(self._scores, METRICS[task]) or not hasattr(self._scores, "n_rows_"):
+            raise ValueError("its metrics are not those of its task")
+        if (task == "regression") != hasattr(self, "scaler_") or not hasattr(self.encoder_, "columns_"):
+            raise ValueError("it is not complete")
+        if task == "regression" and not hasattr(self.scaler_, "_moments"):
+            raise ValueError("its scaler has seen nothing")
+        if not hasattr(model, "partial_fit") or is_classifier_like(model) != (task == "classification"):
+            raise ValueError(f"its estimator is not for {task}")
+        if isinstance(model, MixtureClassifier):
+            model = model._learned()[0]
+        if not model.__sklearn_is_fitted__() or model.n_features_in_ != self.encoder_.n_features_:
+            raise ValueError("its estimator does not fit its encoder")
+
+
+def _is_held(column: Any) -> bool:
+    """Whether this is a column of the warm-up, as a file holds it."""
+    if not isinstance(column, list | tuple) or len(column) != 4:
+        return False
+    name, kind, values, categories = column
+    plain = isinstance(name, str) and kind in (*KINDS, "empty") and _schema.listed(_schema.one_of(str))(categories)
+    if not plain or not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.ndim != 1:
+        return False
+    if kind != "text":
+        return not (np.abs(values) > LARGEST).any()
+    return bool(((values >= -1) & (values < len(categories))).all() and (values % 1 == 0).all())
 
 
 def _is_reading(value: Any) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,8 +15,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from parsimon import _core, _threads, kernels, merging
+from parsimon import _core, _schema, _threads, kernels, merging
 from parsimon._parts import numbers, whole
+from parsimon._schema import Schema
 from parsimon.persistence import Storable
 
 if TYPE_CHECKING:
@@ -27,6 +28,23 @@ Array = NDArray[np.float64]
 
 #: Parameters of an estimator that its algorithm does not know.
 NOT_THE_ALGORITHMS = ("kernel", "gamma", "bias", "class_weight", "n_passes", "shuffle", "random_state")
+
+
+#: The most features of a stored model, and the most outputs of one without centres to show for them.
+MOST_FEATURES, MOST_OUTPUTS = 2**40, 10**6
+#: What every model over a learner holds once it has learned.
+FITTED = Schema(
+    needed={
+        "n_features_in_": _schema.whole(1, MOST_FEATURES),
+        "kernel_": _schema.is_kernel,
+        "_learns_with": _schema.one_of(dict),
+        "_learned": _schema.one_of(tuple, dict),
+    },
+    allowed={
+        "feature_names_in_": _schema.is_labels,
+        "_sklearn_output_config": _schema.mapped(_schema.one_of(str), _schema.one_of(str)),
+    },
+)
 
 
 class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
@@ -42,6 +60,7 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
     _learns_with: dict[str, Any]
     _algorithm: Callable[..., Recipe]
     _learner: _core.Learner
+    _attributes: ClassVar[Schema] = FITTED
 
     # What has been learned
 
@@ -111,7 +130,7 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"{type(self).__name__} cannot be given budget={budget!r} after learning began: its budget is not kept by removing centres; call fit to start afresh"
             )
-        learner.compress_by(after.compression.core())
+        learner.compress_by(after.compression.core(), after.reserve)
         self.budget = budget
         self._learns_with = {**self._learns_with, "budget": budget}
         return self
@@ -165,9 +184,28 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         super().__setstate__(state)
         if learned is not None:
             n_features, n_outputs, arrays, counts = learned
+            held = arrays.get("dictionary.weights", np.empty(0))
+            whole("n_features", n_features, at_least=1, at_most=MOST_FEATURES)
+            whole("n_outputs", n_outputs, at_least=1, at_most=max(MOST_OUTPUTS, np.size(held)))
             learner = self._recipe(self._learns_with).build(n_features, n_outputs, at_once=False)
             learner.restore(arrays, counts)
             self._learner = learner
+
+    def _require_sound(self) -> None:
+        if not hasattr(self, "_learner"):
+            return
+        require_names(self)
+        if self._learner.n_features != self.n_features_in_:
+            raise ValueError(f"it is of {self.n_features_in_} features, and its centres of {self._learner.n_features}")
+        began = type(self)(**self._learns_with)
+        if not kernels.agrees(self.kernel_, began.kernel, began.gamma, began._settled):
+            raise ValueError(f"its kernel {self.kernel_!r} is not what its parameters say")
+        self._learner.require_sound()
+
+    def _settled(self, kernel: Any, gamma: float | str) -> kernels.Kernel:
+        """Return the kernel that parameters mean, where no first block is needed."""
+        self.kernel, self.gamma = kernel, gamma
+        return self._resolve_kernel(np.zeros((1, 1)))
 
     def _widen(self, n_features: int) -> None:
         """Make room for further features, which were 0 in all that was seen so far: f stays as it was."""
@@ -277,6 +315,13 @@ def points(model: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
         lambda X: validate_data(model, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False),
     )
     return result
+
+
+def require_names(model: Any) -> None:
+    """Raise a ValueError unless a model that has names of features has one for each."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and (len(names) != model.n_features_in_ or not all(isinstance(n, str) for n in names)):
+        raise ValueError(f"its names are not those of {model.n_features_in_} features")
 
 
 @contextmanager

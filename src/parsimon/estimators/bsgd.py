@@ -85,5 +85,5 @@ class BSGDClassifier(StreamClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def _class_loss(self) -> losses.ClassificationLoss:
+    def _class_loss(self, params: dict[str, Any]) -> losses.ClassificationLoss:
         return losses.MulticlassHinge()

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from parsimon import _parts
+from parsimon import _parts, _schema
 from parsimon._parts import Labels, joined, lookup, real, require_unmasked
-from parsimon.estimators.base import Array, StreamEstimator, one_row
+from parsimon.estimators.base import FITTED, Array, StreamEstimator, one_row
 from parsimon.losses import ClassificationLoss
 
 T = TypeVar("T")
@@ -38,6 +38,19 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     _rows: dict[int, Array]  # output: its target for a sample of that class, while no class is added
     _loss: ClassificationLoss
     _factors: dict[Any, float]  # label: the factor on its samples' weights, where that is not 1
+    _attributes = FITTED.extended(
+        {
+            "_met": _schema.is_labels,
+            "classes_": _schema.is_labels,
+            "_index": _schema.one_of(dict),
+            "_closed": _schema.one_of(bool),
+            "_loss": _schema.one_of(ClassificationLoss),
+        },
+        {  # the first files have no factors, and rows that are made anew
+            "_factors": _schema.mapped(_schema.is_label, _schema.number(0)),
+            "_rows": _schema.one_of(dict),
+        },
+    )
 
     # Learning
 
@@ -145,6 +158,18 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         if "_learned" in state and "_factors" not in state:  # there were none at first
             self._factors = {}
 
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        if not hasattr(self, "_learner"):
+            return
+        known = _known(self._met)
+        if len(self._met) != self._learner.n_outputs:
+            raise ValueError(f"it has {len(self._met)} classes and {self._learner.n_outputs} outputs")
+        if self.classes_.tolist() != known["classes_"].tolist() or self._index != known["_index"]:
+            raise ValueError("its classes are not those that it met")
+        if self._loss != self._class_loss(self._learns_with):
+            raise ValueError(f"its loss {self._loss!r} is not what its parameters say")
+
     def _sorted(self, values: Array) -> Array:
         """Return an array (n, C) with the columns in the order of `classes_`."""
         return values[:, np.argsort(self._met[: values.shape[1]])]
@@ -159,9 +184,9 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         columns = np.argsort(met)
         return F[:, columns], met[columns]
 
-    def _class_loss(self) -> ClassificationLoss:
+    def _class_loss(self, params: dict[str, Any]) -> ClassificationLoss:
         """Return the loss that says what the targets are."""
-        loss: ClassificationLoss = self._options(self.get_params(deep=False))["loss"]
+        loss: ClassificationLoss = self._options(params)["loss"]
         return loss
 
     def _give(self, classes: ArrayLike) -> None:
@@ -177,7 +202,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
 
     def _first_targets(self, y: ArrayLike, n: int, *, all_at_once: bool) -> tuple[Array, int]:
         labels = _labels(y, n)
-        self._loss = self._class_loss()
+        self._loss = self._class_loss(self.get_params(deep=False))
         self._factors = _class_factors(self.class_weight, labels if all_at_once else None)
         if all_at_once:
             self._set_classes(np.unique(labels))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from parsimon import _core, _threads, kernels, merging
+from parsimon import _core, _schema, _threads, kernels, merging
 from parsimon.estimators.base import points
 from parsimon.persistence import Storable
 
@@ -52,6 +52,24 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
     def n_features_in_(self) -> int:
         """How many features a point has, d."""
         return int(np.shape(self.centers)[1])
+
+    @staticmethod
+    def _other_parameters(value: Any) -> bool:
+        return isinstance(value, np.ndarray)
+
+    def _require_sound(self) -> None:
+        centres, W, offset = self.centers_, self.weights_, np.asarray(self.intercept, dtype=np.float64)
+        if not _schema.is_kernel(self.kernel):
+            raise ValueError("its kernel is none")
+        if centres.ndim != 2 or not centres.shape[1] or W.ndim != 2 or len(W) != len(centres):
+            raise ValueError(f"its centres have shape {np.shape(self.centers)}, its weights {np.shape(self.weights)}")
+        if offset.shape not in ((), (1,), W.shape[1:]):
+            raise ValueError(f"its intercept has shape {offset.shape}")
+        values = self.kernel.diagonal(centres)
+        with np.errstate(over="ignore", invalid="ignore"):
+            sizes = np.abs(W).T @ np.sqrt(values)
+        if not (values <= 1e80).all() or not (sizes <= 1e170).all() or not (np.abs(offset) <= 1e170).all():
+            raise ValueError("its numbers are too large to predict with")
 
     def norm(self) -> float:
         """Return ||f - b|| in the RKHS, the outputs' squares summed."""
@@ -157,6 +175,12 @@ class KernelExpansionClassifier(ClassifierMixin, _KernelExpansion):  # type: ign
     def classes_(self) -> NDArray[Any]:
         """The labels, (C,)."""
         return np.asarray(self.classes)
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        labels, n = self.classes_, len(self.classes_)
+        if not _schema.is_labels(labels) or n < 2 or self.weights_.shape[1] != n * (n - 1) // 2:
+            raise ValueError(f"its {n} classes do not fit {self.weights_.shape[1]} functions")
 
     @property
     def _output_labels(self) -> list[Any]:

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
+from parsimon import _schema
 from parsimon._parts import numbers, real
-from parsimon.estimators.base import Array, StreamEstimator, one_row
+from parsimon.estimators.base import FITTED, Array, StreamEstimator, one_row
 
 #: Numbers that need no second look.
 PLAIN = frozenset({float, int, np.float64})
@@ -21,6 +22,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
     """A regressor over one learner, of one output or several."""
 
     _flat: bool
+    _attributes = FITTED.extended({"_flat": _schema.one_of(bool)})
 
     # Learning
 
@@ -83,6 +85,11 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         return self._outputs(self._fitted().weights())
 
     # How it is done
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        if hasattr(self, "_learner") and self._flat and self._learner.n_outputs != 1:
+            raise ValueError(f"it has {self._learner.n_outputs} outputs where there must be one")
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what to expect."""
