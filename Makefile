@@ -6,7 +6,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard core/*.?pp core/*/*.?pp bindi
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.7" "cmake>=3.26" ninja
 SOURCES := core/*.?pp core/*/*.?pp bindings/*.?pp benchmarks/*.cpp
 
-.PHONY: demo test lint format core-test wheel asan bench bench-quick bench-compare soak experiments clean
+.PHONY: demo test lint format core-test wheel asan tsan bench bench-quick bench-compare soak experiments clean
 
 demo: .venv/installed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m parsimon.cli.demo
@@ -61,11 +61,28 @@ core-test: .venv/tools
 	$(BIN)/cmake --build build/core-test
 	build/core-test/core_tests
 
-# The same under AddressSanitizer and UBSan.
-asan: .venv/tools
-	$(BIN)/cmake -S . -B build/asan -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPARSIMON_PYTHON=OFF -DPARSIMON_TESTS=ON -DPARSIMON_WERROR=ON -DPARSIMON_SANITIZE=ON >/dev/null
-	$(BIN)/cmake --build build/asan
-	build/asan/core_tests
+# Builds tests and extension with sanitizers (GCC): folder, sanitizers. Python itself has none, so what it loads them with is preloaded.
+define SANITIZED
+	$(BIN)/cmake -S . -B $(1) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPARSIMON_TESTS=ON -DPARSIMON_WERROR=ON -DPARSIMON_SANITIZE=$(2) \
+	  -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) >/dev/null
+	$(BIN)/cmake --build $(1)
+	$(1)/core_tests
+endef
+PRELOAD = OPENBLAS_NUM_THREADS=1 LD_PRELOAD="$$(gcc -print-file-name=$(1)) $$(gcc -print-file-name=libstdc++.so.6)"
+
+# AddressSanitizer and UBSan: the C++ tests, and those Python tests that give the extension what it must refuse or store.
+# They leave out what must fail for want of memory, which AddressSanitizer takes for an error.
+asan: .venv/test
+	$(call SANITIZED,build/asan,address)
+	$(call PRELOAD,libasan.so) ASAN_OPTIONS=detect_leaks=0 $(BIN)/python tools/sanitized.py build/asan -m pytest -q -p no:cacheprovider \
+	  tests/test_state.py tests/test_forged.py tests/test_kernel_functions.py tests/test_dictionary.py tests/test_dictionary_learning.py \
+	  tests/test_knlms.py tests/test_filters.py tests/test_sog.py tests/test_single.py tests/test_merging.py \
+	  -k "not (headers or several_things or memory or another_process or deep_and_wide or sizes or starve)"
+
+# ThreadSanitizer: the C++ tests, and every estimator with one thread that learns while others use it.
+tsan: .venv/test
+	$(call SANITIZED,build/tsan,thread)
+	$(call PRELOAD,libtsan.so) TSAN_OPTIONS=exitcode=66 $(BIN)/python tools/sanitized.py build/tsan tests/races.py
 
 # Builds the wheel with the tools at hand, installs it into an empty environment and uses it there. Needs no network:
 # what parsimon depends on comes from .venv, parsimon itself must not.

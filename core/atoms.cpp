@@ -34,6 +34,7 @@ void AtomLearner::make_ready() {
         dictionary_.reserve(room);
         looks_ = Looks(1, dictionary_);
         fit_to_capacity();
+        dictionary_.reserve_scratch(1);
     } catch (const std::bad_alloc&) {
         std::ostringstream message;
         message << "there is no memory for " << rules_.n_atoms << " atoms over " << room << " samples of " << dictionary_.n_features()

@@ -89,6 +89,12 @@ bool Dictionary::make_room(std::size_t more) { return size_ + more > capacity_ &
 bool Dictionary::reserve(std::size_t n) {
     const std::size_t capacity = simd::padded(n);
     if (capacity <= capacity_) return false;
+    // The largest first: where there is no memory, little is taken in vain.
+    if (needs_.factor) {
+        factor_.reserve(capacity);
+        column_.resize(capacity);
+    }
+    for (Aligned* state : aligned_) state->reserve(capacity);
     std::vector<double> weights(numbers(n_outputs_, capacity), 0.0);
     for (std::size_t c = 0; c < n_outputs_; ++c) std::copy_n(weights_.begin() + c * capacity_, size_, weights.begin() + c * capacity);
     points_.reserve(capacity);
@@ -97,11 +103,6 @@ bool Dictionary::reserve(std::size_t n) {
         for (auto* values : {&neighbour_coherence_, &next_coherence_}) values->resize(capacity);
         for (auto* indices : {&neighbour_, &next_neighbour_}) indices->resize(capacity);
     }
-    if (needs_.factor) {
-        factor_.reserve(capacity);
-        column_.resize(capacity);
-    }
-    for (Aligned* state : aligned_) state->reserve(capacity);
     weights_ = std::move(weights);
     capacity_ = capacity;
     return true;
@@ -612,8 +613,8 @@ void Dictionary::visit(StateVisitor visitor) {
 
 void Dictionary::require_sound() {
     if (size_ == 0) return;
-    auto point = scratch_.take(depth());
     for (std::size_t j = 0; j < size_; ++j) {
+        auto point = scratch_.take(depth());
         double kxx = 0.0;
         points_.copy(j, point.data());
         sound::require_within(point.data(), depth(), std::numeric_limits<double>::max(), "centres");  // and what the kernel makes of them

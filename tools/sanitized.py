@@ -12,9 +12,6 @@ assert spec is not None and spec.loader is not None
 sys.modules["parsimon._core"] = importlib.util.module_from_spec(spec)  # before the package looks for its own
 spec.loader.exec_module(sys.modules["parsimon._core"])
 
-import parsimon  # noqa: E402
-
-assert parsimon._core.__file__ == str(path), parsimon._core.__file__
 if command[0] == "-m":
     sys.argv = command[1:]
     runpy.run_module(command[1], run_name="__main__", alter_sys=True)
