@@ -6,7 +6,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard core/*.?pp core/*/*.?pp bindi
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.7" "cmake>=3.26" ninja
 SOURCES := core/*.?pp core/*/*.?pp bindings/*.?pp benchmarks/*.cpp
 
-.PHONY: demo test lint format core-test wheel asan tsan bench bench-quick bench-compare soak experiments clean
+.PHONY: demo test lint format core-test wheel asan tsan bench bench-quick bench-compare soak mutants experiments clean
 
 demo: .venv/installed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m parsimon.cli.demo
@@ -115,6 +115,10 @@ soak: .venv/test
 	$(BIN)/python tests/soak/files.py
 	$(BIN)/python tests/soak/hostile_input.py
 	$(BIN)/python tests/soak/cli.py
+
+# The core with one semantic change at a time: which changes does no test notice? `make mutants ONLY=core/rls.cpp JOBS=2`
+mutants: .venv/test
+	$(BIN)/python tests/mutants/run.py $(if $(JOBS),--jobs $(JOBS)) $(if $(ONLY),--only $(ONLY))
 
 # The papers' tables and figures, into results/.
 # `make experiments DATA=folder` reads real data sets from there; without it they are fetched by name.

@@ -1,4 +1,5 @@
 // Atoms over stored samples: what is kept of them against what their coefficients say, and a block against its rows.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -104,6 +105,122 @@ TEST(steps_that_overshoot_are_cut) {
         atoms.learn(x.data(), 200, nullptr);
         for (std::size_t k = 0; k < K; ++k)
             for (std::size_t j = 0; j < atoms.dictionary().size(); ++j) CHECK(std::isfinite(atoms.dictionary().weights(k)[j]));
+    }
+}
+
+// Atoms over samples of the linear kernel, stored whatever they are, with the rows of Omega given.
+AtomRules plain_rules(std::size_t n_atoms, bool in_parameters) {
+    return {.n_atoms = n_atoms,
+            .lambda = 0.01,
+            .penalty = 0.1,
+            .in_parameters = in_parameters,
+            .step_size = 0.5,
+            .power = 0.0,
+            .delay = 1.0,
+            .hold = 1,
+            .coherence = std::numeric_limits<double>::infinity(),
+            .tolerance = -1.0,
+            .stores = true,
+            .budget = 4,
+            .precision = 1e-12};
+}
+
+TEST(digits_lost_with_a_large_sample_come_back) {
+    // The first sample has a kernel value of 1e24 and a small row of Omega: it is the greater part of G, and the first to go.
+    const double large = 1e12;
+    for (const bool in_parameters : {false, true}) {
+        const std::size_t n = 4;
+        std::vector<double> first(n * K);
+        std::mt19937 rng(5);
+        std::normal_distribution<double> normal;
+        for (std::size_t i = 0; i < first.size(); ++i) first[i] = (i < K ? 1e5 / large : 1.0) * normal(rng);
+        AtomLearner atoms(linear(), d, plain_rules(K, in_parameters), first);
+        const double x[] = {large, large, -large, 0.3, 1.0, 0.5, -0.7, 0.2, 0.4, 0.1, -1.0, 0.6}, y[] = {1.0, -0.5, 0.3, 0.2, 0.8, -0.4};
+        atoms.learn(x, n, nullptr);
+        CHECK(atoms.gram()[0] > 1e6);
+        atoms.learn(y, 2, nullptr);
+        CHECK(atoms.gram()[0] < 100.0);
+        CHECK(error_of_gram(atoms) < 1e-13);
+    }
+}
+
+TEST(what_is_as_coherent_as_the_threshold_is_not_stored) {
+    // The coherence of (1, 0, 0) and (3, 4, 0) is 3 / 5.
+    const double x[] = {1, 0, 0, 3, 4, 0};
+    for (const double threshold : {0.6, std::nextafter(0.6, 1.0)}) {
+        AtomRules rules = plain_rules(1, false);
+        rules.coherence = threshold;
+        AtomLearner atoms(linear(), d, rules, {1.0});
+        atoms.learn(x, 2, nullptr);
+        CHECK(atoms.learned() == (threshold > 0.6) && atoms.dictionary().size() == 1 + atoms.learned());
+    }
+}
+
+TEST(what_is_reconstructed_as_well_as_the_tolerance_is_not_learned) {
+    const double x[] = {1, 0, 0, 0, 0, 0};  // the zero function is reconstructed without an error
+    for (const double tolerance : {0.0, -1.0}) {
+        AtomRules rules = plain_rules(1, true);
+        rules.tolerance = tolerance;
+        AtomLearner atoms(linear(), d, rules, {1.0});
+        atoms.learn(x, 2, nullptr);
+        CHECK(atoms.learned() == (tolerance < 0.0));
+    }
+}
+
+TEST(costs_are_those_of_the_objective) {
+    const auto x = samples(40);
+    for (const bool in_parameters : {false, true}) {
+        AtomLearner atoms = make(in_parameters, 0.95, 0.01);
+        atoms.learn(x.data(), 20, nullptr);
+        for (std::size_t i = 20; i < 40; ++i) {
+            double codes[K], error = 0.0, cost = 0.0, expected = 0.0;
+            atoms.code(x.data() + i * d, 1, codes, &error);
+            for (std::size_t k = 0; k < K; ++k) expected += 0.05 * std::fabs(codes[k]) + 0.05 * atoms.gram()[k * atoms.stride() + k];
+            atoms.learn(x.data() + i * d, 1, &cost);
+            CHECK_NEAR(cost, expected + 0.5 * error, 1e-10 * (1.0 + cost));
+        }
+    }
+}
+
+TEST(the_rate_is_held_after_a_while) {
+    // What is held from sample 3 on is a constant rate, for the first five samples take no step.
+    const auto x = samples(60);
+    for (const bool in_parameters : {false, true}) {
+        AtomRules falling = plain_rules(2, in_parameters), constant = falling;
+        falling.power = 0.7;
+        falling.delay = 2.0;
+        falling.hold = 3;
+        constant.step_size = falling.step_size * std::pow(1.0 + 3.0 / 2.0, -0.7);
+        const std::vector<double> first = {0.3, -0.2, 0.1, 0.4, -0.3, 0.2, 0.2, 0.1};
+        AtomLearner a(linear(), d, falling, first), b(linear(), d, constant, first);
+        a.learn(x.data(), 60, nullptr);
+        b.learn(x.data(), 60, nullptr);
+        for (std::size_t k = 0; k < 2; ++k)
+            for (std::size_t j = 0; j < a.dictionary().size(); ++j) CHECK(a.dictionary().weights(k)[j] == b.dictionary().weights(k)[j]);
+        CHECK(a.learned() == 56);
+    }
+}
+
+TEST(an_atom_that_is_zero_up_to_rounding_is_zero) {
+    for (int i = 1; i < 20; ++i) {  // 3 x - (3 x)
+        const double x[] = {0.1 * i, 0.2 * i, -0.7 * i, 3.0 * (0.1 * i), 3.0 * (0.2 * i), 3.0 * (-0.7 * i)};
+        AtomLearner atoms(linear(), d, plain_rules(2, false), {3.0, 1.0, -1.0, 1.0});
+        atoms.learn(x, 2, nullptr);
+        for (const std::size_t place : {std::size_t{0}, std::size_t{1}, atoms.stride()}) CHECK(atoms.gram()[place] == 0.0);
+        CHECK(atoms.gram()[atoms.stride() + 1] > 0.0);
+    }
+}
+
+TEST(codes_of_many_rows_are_those_of_each) {
+    const auto x = samples(600);
+    AtomLearner atoms = make(false, 0.95, 0.001);
+    atoms.learn(x.data(), 100, nullptr);
+    std::vector<double> codes(600 * K), errors(600), one(K);
+    atoms.code(x.data(), 600, codes.data(), errors.data());
+    for (std::size_t i = 0; i < 600; ++i) {
+        double error = 0.0;
+        atoms.code(x.data() + i * d, 1, one.data(), &error);
+        CHECK(std::equal(one.begin(), one.end(), codes.begin() + static_cast<std::ptrdiff_t>(i * K)) && error == errors[i]);
     }
 }
 

@@ -208,4 +208,14 @@ TEST(vector_loops) {
         }
 }
 
+TEST(the_fastest_table_that_can_run_is_chosen) {
+    std::size_t n = 0;
+    const simd::Loops* const* all = simd::all_loops(n);
+    CHECK(&simd::loops() == all[n - 1]);
+#if defined(__x86_64__) && defined(__linux__)
+    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    CHECK(n > (v3 ? 1 : 0) && (v3 || n == 1));
+#endif
+}
+
 }  // namespace

@@ -1,7 +1,9 @@
 // Pieces: each is done once, by whatever thread, and an error of one of them is thrown.
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "check.hpp"
@@ -40,6 +42,34 @@ TEST(an_error_of_one_thread_is_thrown) {
         CHECK(thrown);
         CHECK(done >= 50 && done < 100);
     }
+}
+
+TEST(pieces_not_yet_begun_are_left_after_an_error) {
+    std::atomic<bool> thrown = false;
+    std::atomic<int> done = 0;
+    try {
+        in_pieces(2000, 1, 2, [&](std::size_t first, std::size_t) {
+            if (first == 0) {
+                thrown = true;
+                throw std::runtime_error("the first");
+            }
+            while (!thrown) std::this_thread::yield();
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));  // time for the other to tell
+            ++done;
+        });
+    } catch (const std::runtime_error&) {
+    }
+    CHECK(thrown && done < 1999);
+}
+
+TEST(the_calling_thread_is_one_of_them) {
+    const auto caller = std::this_thread::get_id();
+    std::atomic<int> elsewhere = 0;
+    in_pieces(20, 1, 1, [&](std::size_t, std::size_t) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // time for another to take a piece
+        elsewhere += std::this_thread::get_id() != caller;
+    });
+    CHECK(elsewhere == 0);
 }
 
 }  // namespace
