@@ -653,15 +653,27 @@ def test_a_budget_brings_no_other_change_with_it():
     assert model.set_params(parsimony=1e-4).set_budget(60).n_centers_ == 60
 
 
-def test_a_class_met_late_is_seen_by_the_mean():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(6000, 2))
-    y = (X[:, 0] > 0).astype(int)
-    X[5000:] += np.where(rng.random((1000, 1)) < 0.5, 6.0, 0.0)
-    y[5000:][X[5000:].sum(axis=1) > 6] = 2
-    model = POLKClassifier(gamma=0.5, budget=60, average=True).partial_fit(X[:5000], y[:5000])
-    model.partial_fit(X[5000:], y[5000:])
-    assert np.mean(model.predict(X[5000:])[y[5000:] == 2] == 2) > 0.9
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_a_class_met_late_is_seen_by_the_mean(loss):
+    """Means are over the steps since a class first took part; over all steps its own would stay small for as long again."""
+    X, y = make_multidist(160, n_classes=3, random_state=3)
+    order = np.argsort(y == 2, kind="stable")  # the last class comes last
+    X, y = X[order], y[order]
+    options = {"gamma": 1.0, "loss": loss, "step_size": 1.0, "alpha": 0.01, "parsimony": 0.0}
+    means, plain = POLKClassifier(**options, average=10), POLKClassifier(**options)
+    total, steps, alive, restarts = 0.0, 0, 0, []
+    for i in range(160):
+        means.partial_fit(X[i : i + 1], y[i : i + 1])
+        plain.partial_fit(X[i : i + 1], y[i : i + 1])
+        if i < 10:
+            continue
+        met = int((plain.weights_ != 0).any(axis=0).sum())
+        if met > alive:
+            total, steps, alive = 0.0, 0, met
+            restarts.append(i)
+        total, steps = total + plain._evaluate(X), steps + 1
+        np.testing.assert_allclose(means._evaluate(X), total / steps, rtol=0, atol=1e-9)
+    assert restarts == [10, int(np.flatnonzero(y == 2)[0])]
 
 
 def test_what_average_may_be():

@@ -146,6 +146,12 @@ TEST(bad_input_is_named) {
     CHECK(message({1, 2, 3, 4}, {1, inf}) == "y contains infinity (inf) at row 1");
     CHECK(message({1, 2, 1e200, 4}, {1, 2}).find("row 1") != std::string::npos);
     CHECK(message({1, 2, 3, 4}, {1e200, 2}).find("row 0") != std::string::npos);
+    CHECK(message({0.99e40, 0}, {1}).empty());  // k(x, x) may be 1e80, targets 1e100
+    CHECK(message({1.01e40, 0}, {1}).find("beyond the largest that can be used (1e+80)") != std::string::npos);
+    CHECK(message({1, 0}, {-1e100}).empty());
+    CHECK(message({1, 0}, {-1.01e100}).find("beyond the largest target that can be used (1e+100)") != std::string::npos);
+    Learner indefinite = knlms(sum(linear(), constant(-1.0)), 0.9, std::make_shared<NoCompression>(), 2, 1);
+    CHECK(message_of(indefinite, {2, 0, 0.5, 0}, {1, 2}).starts_with("the kernel value k(x, x) of row 1 of X is -0.75: this is not a"));
     CHECK(message({1, 2, 3, 1e39}, {1, 2}).empty());
     CHECK(message_of(single, {1, 2, 3, -1e39}, {1, 2}).starts_with("X contains -1e+39 at row 1, column 1, beyond the range of single"));
     CHECK(message_of(single, {1, 2, 3, nan}, {1, 2}) == "X contains NaN at row 1, column 1");

@@ -231,6 +231,29 @@ TEST(a_tolerance_is_that_of_a_norm) {
     CHECK(learner.dictionary().size() < 12);
 }
 
+TEST(the_error_allowed_is_a_power_of_the_rate) {
+    // Far from each other, centres cost their squared weights, (rate y)^2: with y = 1, rate = 1/4 and eps = parsimony / 16 they go if
+    // parsimony > 4.
+    for (const double parsimony : {3.9, 4.1}) {
+        Learner learner({gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<ProposedAdmission>(),
+                         std::make_shared<ProjectedGradientUpdate>(0.25, 0.0, 0.0, 1.0),
+                         std::make_shared<MatchingPursuitCompression>(parsimony, 2.0, 100)},
+                        1, 1, 0);
+        const double x[] = {0.0, 100.0, 200.0}, y[] = {1.0, 1.0, 1.0};
+        learner.learn(x, y, nullptr, 3, nullptr);
+        CHECK(learner.dictionary().size() == (parsimony < 4.0 ? 3 : 0));
+        CHECK(learner.spent() == (parsimony < 4.0 ? 0.0 : 3.0 / 16.0));
+    }
+}
+
+TEST(the_oldest_go_first) {
+    Crowd crowd(gaussian(1.0), 2);
+    const Function before(crowd.learner.dictionary());
+    crowd.learner.compress_by(std::make_shared<OldestCompression>(5));
+    CHECK(Function(crowd.learner.dictionary()).centres == Rows(before.centres.end() - 5, before.centres.end()));
+    CHECK(Function(crowd.learner.dictionary()).weights == Rows(before.weights.end() - 5, before.weights.end()));
+}
+
 TEST(what_is_projected_is_booked) {
     // f + c k(x, .) is replaced by its projection: the squared distance between the two is what was spent.
     Learner learner = make(

@@ -34,6 +34,7 @@ struct Problem {
 // A pursuit that updates P after every removal.
 struct Plain {
     std::vector<std::size_t> order;
+    std::vector<double> W;  // what is left
     double spent = 0.0;
 
     Plain(Problem p, std::size_t most, double allowance) {
@@ -47,7 +48,7 @@ struct Plain {
                 const double cost = square / p.P[j * p.m + j];
                 if (!gone[j] && (best == p.m || cost < least)) best = j, least = cost;
             }
-            if (left <= most && least > allowance) return;
+            if (left <= most && least > allowance) break;
             const std::vector<double> column(p.P.begin() + static_cast<std::ptrdiff_t>(best * p.m),
                                              p.P.begin() + static_cast<std::ptrdiff_t>((best + 1) * p.m));
             for (std::size_t c = 0; c < p.C; ++c) {
@@ -62,6 +63,7 @@ struct Plain {
             allowance -= least;
             spent += least;
         }
+        W = p.W;
     }
 };
 
@@ -100,6 +102,30 @@ TEST(the_cheapest_go_first) {
             CHECK(run.same(plain.order, m));
             CHECK(std::fabs(run.done.spent - plain.spent) <= 1e-12 * (1.0 + plain.spent));
         }
+}
+
+TEST(columns_are_corrected_in_all_their_pieces) {
+    // More than the thousand that are corrected at a time. P = I + a a' with weights along it: each removal changes all other costs.
+    const std::size_t m = 1100;
+    Problem p(1, 1, 1);
+    p.m = m;
+    p.P.assign(m * m, 0.0);
+    p.W.resize(m);
+    std::mt19937 rng(11);
+    std::normal_distribution<double> normal;
+    std::vector<double> a(m);
+    for (double& v : a) v = normal(rng);
+    for (std::size_t i = 0; i < m; ++i) {
+        p.W[i] = 2.0 * a[i] + 0.1 * normal(rng);
+        for (std::size_t j = 0; j < m; ++j) p.P[i * m + j] = (i == j) + a[i] * a[j];
+    }
+    const Plain plain(p, m - 6, 0.0);
+    const Run run(p, 8, m - 6, 0.0, 0.0);
+    CHECK(run.done.count == 6 && plain.order.size() == 6);
+    CHECK(run.same(plain.order, m));
+    CHECK_NEAR(run.done.spent, plain.spent, 1e-10 * plain.spent);
+    for (std::size_t i = 0; i < m; ++i)
+        if (!run.gone[i]) CHECK_NEAR(p.W[i], plain.W[i], 1e-9);
 }
 
 TEST(a_block_is_as_long_as_there_is_room) {
