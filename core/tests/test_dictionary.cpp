@@ -519,4 +519,17 @@ TEST(terms_that_are_added_become_centres_or_are_taken_over) {
     }
 }
 
+TEST(normalized_kernels_do_not_mind_tiny_points) {
+    for (const double scale : {1.0, 1e-78, 1e-90, 1e90}) {  // products of their norms vanish, or are beyond all numbers
+        Dictionary dictionary(normalized(linear()), 2, 1, {});
+        dictionary.make_room(1);
+        Looks looks(1, dictionary);
+        const double centre[] = {scale, 0.0}, x[] = {3.0 * scale, 4.0 * scale};
+        dictionary.look(looks, centre, 1);
+        dictionary.append(looks[0], nullptr);
+        dictionary.look(looks, x, 1);
+        CHECK_NEAR(looks[0].h[0], 0.6, 1e-15);
+    }
+}
+
 }  // namespace

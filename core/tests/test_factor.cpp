@@ -139,12 +139,34 @@ TEST(several_conditioned_out_in_one_sweep) {
             together.condition_out(js.data(), count);
             for (std::size_t k = count; k-- > 0;) singly.condition_out(js[k]);
             CHECK(together.size() == m - count);
+            const Dense P = dense(together);
+            for (std::size_t k = 0; k < together.size(); ++k) CHECK_NEAR(together.diagonal()[k], P[k][k], 1e-11 * P[k][k]);
             for (std::size_t i = 0; i < together.size(); ++i)
                 for (std::size_t k = 0; k < parsimon::simd::padded(i + 1); ++k) {
                     CHECK_NEAR(together.row(i)[k], singly.row(i)[k], 1e-11);
                     if (k > i) CHECK(together.row(i)[k] == 0.0);
                 }
         }
+}
+
+TEST(squared_norms_and_columns_are_those_of_the_matrix) {
+    std::mt19937 rng(10);
+    std::normal_distribution<double> normal;
+    for (const std::size_t m : {1u, 7u, 8u, 9u, 40u}) {
+        const TriangularFactor factor = example(m, rng);
+        const Dense P = dense(factor);
+        std::vector<double> v(parsimon::simd::padded(m));
+        for (double& e : v) e = normal(rng);
+        double expected = 0.0;
+        for (std::size_t i = 0; i < m; ++i)
+            for (std::size_t j = 0; j < m; ++j) expected += v[i] * P[i][j] * v[j];
+        CHECK_NEAR(factor.squared_norm(v.data()), expected, 1e-11 * expected);
+        const std::size_t js[] = {m / 2, 0, m - 1}, stride = parsimon::simd::padded(m);
+        std::vector<double> room(3 * stride), out(3 * stride);
+        factor.columns(js, 3, stride, room.data(), out.data());
+        for (std::size_t c = 0; c < 3; ++c)
+            for (std::size_t i = 0; i < m; ++i) CHECK_NEAR(out[c * stride + i], P[i][js[c]], 1e-11 * (1 + std::fabs(P[i][js[c]])));
+    }
 }
 
 }  // namespace
