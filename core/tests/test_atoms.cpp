@@ -201,6 +201,20 @@ TEST(the_rate_is_held_after_a_while) {
     }
 }
 
+TEST(steps_to_numbers_beyond_all_use_are_not_taken) {
+    // The code of (1, 1, 0) over an atom of norm `small` is 1 / small, and its square must be below 1e100.
+    for (const double small : {1e-40, 1e-60}) {
+        AtomRules rules = plain_rules(1, false);
+        rules.lambda = 0.0;
+        AtomLearner atoms(linear(), d, rules, {small});
+        const double x[] = {1, 0, 0, 1, 1, 0};
+        atoms.learn(x, 2, nullptr);
+        const bool taken = small == 1e-40;
+        CHECK(atoms.dictionary().size() == (taken ? 2 : 1));
+        if (!taken) CHECK(atoms.dictionary().weights(0)[0] == small);
+    }
+}
+
 TEST(an_atom_that_is_zero_up_to_rounding_is_zero) {
     for (int i = 1; i < 20; ++i) {  // 3 x - (3 x)
         const double x[] = {0.1 * i, 0.2 * i, -0.7 * i, 3.0 * (0.1 * i), 3.0 * (0.2 * i), 3.0 * (-0.7 * i)};

@@ -346,6 +346,27 @@ TEST(the_error_allowed_is_a_power_of_the_rate) {
     }
 }
 
+TEST(a_projection_and_the_removals_after_it_share_an_allowance) {
+    // In units of the rate, 1/4: eps^2 is 0.08. The centre at 100 costs 0.3^2 at first, and 0.27^2 after a step that shrinks it.
+    // It goes with that step, unless a sample was projected at a cost of 0.01 before.
+    for (const double projected : {0.0, 0.005, 0.01}) {
+        Learner learner({gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<CoherenceAdmission>(0.3),
+                         std::make_shared<ProjectedGradientUpdate>(0.25, 0.4, 0.0, 1.0),
+                         std::make_shared<MatchingPursuitCompression>(std::sqrt(0.08), 1.0, 100)},
+                        1, 1, 0);
+        const double x[] = {0.0, 100.0, 0.5}, residual = 1.0 - std::exp(-0.5), y[] = {1.0, 0.3};
+        learner.learn(x, y, nullptr, 2, nullptr);
+        CHECK(learner.dictionary().size() == 2 && learner.spent() == 0.0);
+        double f = 0.0;
+        learner.predict(x + 2, 1, &f);
+        const double target = f + std::sqrt(projected / residual);
+        learner.learn(x + 2, &target, nullptr, 1, nullptr);
+        const bool stays = projected == 0.01;
+        CHECK(learner.dictionary().size() == (stays ? 2 : 1));
+        CHECK_NEAR(16.0 * learner.spent(), projected + (stays ? 0.0 : 0.27 * 0.27), 1e-12);
+    }
+}
+
 TEST(the_oldest_go_first) {
     Crowd crowd(gaussian(1.0), 2);
     const Function before(crowd.learner.dictionary());
