@@ -469,4 +469,36 @@ TEST(a_dual_ascent_makes_its_values_anew) {
         }
 }
 
+TEST(what_a_dual_ascent_follows_fits_together) {
+    // Samples with weights: r = A'A Q r and f = K w after every one of them, long before anything is made anew.
+    for (const double box : {std::numeric_limits<double>::infinity(), 0.5}) {
+        const auto update = std::make_shared<DualAscentUpdate>(0.1, box, false);
+        Learner learner({gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<DependenceAdmission>(0.1, 0.0, 100), update,
+                         std::make_shared<NoCompression>()},
+                        1, 2, 0);
+        std::mt19937 rng(15);
+        std::uniform_real_distribution<double> uniform(-2.0, 2.0);
+        for (int i = 0; i < 60; ++i) {
+            const double x = uniform(rng), y[] = {std::sin(2.0 * x), x * x}, weight = 0.1 + std::fabs(uniform(rng));
+            learner.learn(&x, y, &weight, 1, nullptr);
+            const std::size_t m = learner.dictionary().size();
+            State state;
+            learner.visit(StateVisitor::writer(state));
+            const auto& kept = state.arrays.at("update.kept");  // s, Q A'y, f, r and Q r of both outputs
+            std::vector<double> r(learner.dictionary().capacity()), centres(m), f(2 * m);
+            for (std::size_t j = 0; j < m; ++j) learner.dictionary().centre(j, centres.data() + j);
+            learner.predict(centres.data(), m, f.data());
+            for (std::size_t c = 0; c < 2; ++c) {
+                update->residual(c, r.data());
+                for (std::size_t j = 0; j < m; ++j) {
+                    CHECK_NEAR(kept[(6 + c) * m + j], r[j], 1e-9);
+                    CHECK_NEAR(kept[(4 + c) * m + j], f[2 * j + c], 1e-9);
+                    CHECK_NEAR(kept[(8 + c) * m + j], kept[(2 + c) * m + j] - f[2 * j + c], 1e-9);
+                }
+            }
+        }
+        CHECK(learner.dictionary().size() > 3 && learner.dictionary().size() < 20);
+    }
+}
+
 }  // namespace
