@@ -532,4 +532,47 @@ TEST(normalized_kernels_do_not_mind_tiny_points) {
     }
 }
 
+TEST(kernels_of_kernels_keep_their_values_apart) {
+    // Each normalised kernel keeps a value with every point, beside those of the others.
+    const auto kernel = sum(normalized(polynomial(1.0, 1.0, 2)), product(normalized(sum(linear(), constant(0.3))), normalized(linear())));
+    const auto value = [](const double* a, const double* b) {
+        const auto dot = [](const double* p, const double* q) { return p[0] * q[0] + p[1] * q[1]; };
+        const auto normal = [&](auto k) { return k(dot(a, b)) / std::sqrt(k(dot(a, a)) * k(dot(b, b))); };
+        return normal([](double s) { return (s + 1.0) * (s + 1.0); }) +
+               normal([](double s) { return s + 0.3; }) * normal([](double s) { return s; });
+    };
+    Dictionary dictionary(kernel, 2, 1, {});
+    Looks looks(2, dictionary);
+    std::mt19937 rng(14);
+    std::normal_distribution<double> normal;
+    std::vector<double> points;
+    for (std::size_t i = 0; i < 11; ++i) {
+        if (dictionary.make_room(1)) looks.fit(dictionary);
+        const double x[] = {normal(rng), normal(rng), 2.0 * normal(rng), normal(rng)};
+        dictionary.look(looks, x, 2);
+        for (std::size_t r = 0; r < 2; ++r) {
+            CHECK_NEAR(looks[r].kxx, 2.0, 1e-14);
+            for (std::size_t j = 0; j < i; ++j) CHECK_NEAR(looks[r].h[j], value(x + 2 * r, points.data() + 2 * j), 1e-13);
+        }
+        dictionary.append(looks[0], nullptr);
+        points.insert(points.end(), x, x + 2);
+    }
+}
+
+TEST(kernels_know_whether_their_norm_is_one) {
+    CHECK(gaussian(1.0)->unit_diagonal() && constant(1.0)->unit_diagonal() && product(gaussian(1.0), laplacian(1.0))->unit_diagonal());
+    CHECK(!constant(2.0)->unit_diagonal() && !sum(gaussian(1.0), laplacian(1.0))->unit_diagonal() && !linear()->unit_diagonal());
+    CHECK(!product(gaussian(1.0), linear())->unit_diagonal() && single_precision(gaussian(1.0))->unit_diagonal());
+    // A normalised kernel is 0, and no other number, where the kernel inside vanishes.
+    Dictionary dictionary(normalized(linear()), 1, 1, {});
+    dictionary.make_room(2);
+    Looks looks(2, dictionary);
+    const double x[] = {0.0, 3.0};
+    dictionary.look(looks, x, 2);
+    CHECK(looks[0].kxx == 0.0 && looks[1].kxx == 1.0);
+    dictionary.append(looks[1], nullptr);
+    dictionary.look(looks, x, 2);
+    CHECK(looks[0].h[0] == 0.0 && looks[1].h[0] == 1.0);
+}
+
 }  // namespace

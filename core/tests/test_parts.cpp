@@ -398,6 +398,35 @@ TEST(what_is_projected_is_booked) {
     CHECK(largest > 0.01 && learner.dictionary().size() > 5);
 }
 
+TEST(batches_are_numbered_and_short_ones_count) {
+    // Points far apart, so that each weight is rate y / b: of a whole batch of b = 4, or of what there is of it. The rate of step t is
+    // 0.5 / (1 + (t - 1) / 3)^2.
+    Learner learner({gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<AlwaysAdmission>(),
+                     std::make_shared<PlainGradientUpdate>(0.5, 0.0, 2.0, 3.0), std::make_shared<NoCompression>(), 4},
+                    1, 1, 0);
+    std::vector<double> x(20), y(20, 1.0);
+    for (std::size_t i = 0; i < 20; ++i) x[i] = 100.0 * static_cast<double>(i);
+    std::size_t first = 0, number = 0;
+    for (const std::size_t n : {3u, 4u, 1u, 4u, 2u}) {
+        learner.learn(x.data() + first, y.data() + first, nullptr, n, nullptr);
+        const double rate = 0.5 * std::pow(1.0 + static_cast<double>(number) / 3.0, -2.0);
+        for (std::size_t i = first; i < first + n; ++i) CHECK_NEAR(learner.dictionary().weights(0)[i], rate / 4.0, 1e-15);
+        first += n;
+        number = (first + 3) / 4;  // batches begun, had all been whole
+    }
+}
+
+TEST(a_batch_sees_the_centres_that_it_brought) {
+    for (const std::size_t batch : {1u, 3u}) {
+        Learner learner({gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<CoherenceAdmission>(0.5),
+                         std::make_shared<NLMSUpdate>(0.3, 0.01), std::make_shared<NoCompression>(), batch},
+                        1, 1, 0);
+        const double x[] = {0.0, 0.1, 5.0, 5.1, 0.2, 9.0}, y[] = {1, 1, 1, 1, 1, 1}, weights[] = {1, 1, 1, 1, 1, 0};
+        learner.learn(x, y, weights, 6, nullptr);
+        CHECK(learner.dictionary().size() == 2);  // the last has no weight
+    }
+}
+
 TEST(means_begin_anew_with_an_output_that_takes_part) {
     // The second output's targets are 0, which is what it predicts, until sample 30: its weights are 0 till then.
     const auto recipe = [](std::uint64_t average_after) {
