@@ -17,6 +17,12 @@ bool same(const Points& points, const Rows& rows, std::size_t d, bool single) {
     const simd::Panels panels = points.panels();
     if (panels.points != rows.size() || panels.count != simd::padded(rows.size()) / simd::panel_width) return false;
     if (!rows.empty() && (single ? panels.doubles || !panels.singles : panels.singles || !panels.doubles)) return false;
+    for (std::size_t first = 0; first < rows.size(); first += 5) {  // the panels from that of a point on
+        const simd::Panels later = points.panels(first);
+        const std::size_t skipped = first / simd::panel_width;
+        if (later.points != rows.size() - skipped * simd::panel_width || later.count != panels.count - skipped) return false;
+        if (later.feature(0, d - 1) != rows[skipped * simd::panel_width][d - 1]) return false;
+    }
     std::vector<double> point(points.depth()), features(d);
     for (std::size_t j = 0; j < panels.count * simd::panel_width; ++j) {
         const bool there = j < rows.size();
