@@ -253,7 +253,7 @@ void check_bookings(const KernelPtr& kernel, Formula k, const std::vector<Rule>&
         for (std::size_t left = 12; left-- > 0;) {
             const Function before(learner.dictionary());
             const double booked = learner.spent();
-            learner.compress_by(rule(left));
+            learner.compress_by(rule(left), left);
             CHECK(learner.dictionary().size() == left);
             const double distance = before.distance(Function(learner.dictionary()), k);
             CHECK_NEAR(learner.spent() - booked, distance, 1e-9 * (1.0 + distance));
@@ -274,7 +274,7 @@ TEST(opposite_terms_meet_where_the_larger_is) {
         const double x[] = {0.0, 1.5}, k = std::exp(-1.5 * 1.5), y[] = {1.0, small + k};  // weights 1 and `small`
         learner.learn(x, y, nullptr, 2, nullptr);
         CHECK_NEAR(learner.dictionary().weights(0)[1], small, 1e-15);
-        learner.compress_by(merge(1));
+        learner.compress_by(merge(1), 1);
         double centre = 1.0;
         learner.dictionary().centre(0, &centre);
         CHECK(learner.dictionary().size() == 1 && centre == 0.0);
@@ -298,7 +298,7 @@ TEST(the_term_of_least_norm_is_dropped) {
         double least = std::numeric_limits<double>::infinity();
         for (std::size_t j = 0; j <= left; ++j) least = std::min(least, without(learner, j));
         const double booked = learner.spent();
-        learner.compress_by(smallest(left));
+        learner.compress_by(smallest(left), left);
         CHECK_NEAR(learner.spent() - booked, least, 1e-9 * (1.0 + least));
     }
 }
@@ -311,7 +311,7 @@ TEST(of_two_coherent_centres_the_older_or_the_cheaper_goes) {
             const auto pair = learner.dictionary().most_coherent();
             const bool younger = by_cost && learner.dictionary().removal_cost(pair.j) < learner.dictionary().removal_cost(pair.i);
             const Function before(learner.dictionary());
-            learner.compress_by((by_cost ? cheaper : older)(11));
+            learner.compress_by((by_cost ? cheaper : older)(11), 11);
             Function after(learner.dictionary());
             after.centres.insert(after.centres.begin() + static_cast<std::ptrdiff_t>(younger ? pair.j : pair.i),
                                  before.centres[younger ? pair.j : pair.i]);
@@ -325,9 +325,9 @@ TEST(a_tolerance_is_that_of_a_norm) {
     Learner& learner = crowd.learner;
     const double cheapest = learner.dictionary().removal_cost(learner.dictionary().cheapest()), tolerance = 0.99 * std::sqrt(cheapest);
     CHECK(cheapest < 0.5);
-    learner.compress_by(std::make_shared<LeastCostCompression>(100, tolerance));
+    learner.compress_by(std::make_shared<LeastCostCompression>(100, tolerance), 100);
     CHECK(learner.dictionary().size() == 12);
-    learner.compress_by(std::make_shared<LeastCostCompression>(100, std::sqrt(cheapest) * (1.0 + 1e-9)));
+    learner.compress_by(std::make_shared<LeastCostCompression>(100, std::sqrt(cheapest) * (1.0 + 1e-9)), 100);
     CHECK(learner.dictionary().size() < 12);
 }
 
@@ -370,7 +370,7 @@ TEST(a_projection_and_the_removals_after_it_share_an_allowance) {
 TEST(the_oldest_go_first) {
     Crowd crowd(gaussian(1.0), 2);
     const Function before(crowd.learner.dictionary());
-    crowd.learner.compress_by(std::make_shared<OldestCompression>(5));
+    crowd.learner.compress_by(std::make_shared<OldestCompression>(5), 5);
     CHECK(Function(crowd.learner.dictionary()).centres == Rows(before.centres.end() - 5, before.centres.end()));
     CHECK(Function(crowd.learner.dictionary()).weights == Rows(before.weights.end() - 5, before.weights.end()));
 }
