@@ -53,7 +53,7 @@ TEST(kernels_match_formulas_and_blocks_equal_rows) {
     std::mt19937 rng(1);
     std::normal_distribution<double> normal;
     const simd::Shape shape{0.3, 1.7, 4.0, 3};
-    for (const std::size_t d : {1u, 3u, 17u})
+    for (const std::size_t d : {1u, 3u, 17u, 1100u})  // the last takes more than one span of features
         for (const std::size_t m : {1u, 8u, 37u}) {
             const std::size_t n = 7;
             std::vector<double> x(n * d), c(m * d);
