@@ -1,6 +1,8 @@
 #include "kernels.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
@@ -152,17 +154,9 @@ void bind_kernels(nb::module_& m) {
     nb::class_<Gram>(m, "Gram")
         .def(nb::init<std::shared_ptr<Kernel>, const Matrix&>(), nb::arg("kernel"), nb::arg("X"))
         .def("fill", &Gram::fill, nb::arg("first"), nb::arg("last"), nb::arg("K"));
-    m.def("gaussian", [](double gamma) { return shared(gaussian(gamma)); }, nb::arg("gamma"));
-    m.def("laplacian", [](double gamma) { return shared(laplacian(gamma)); }, nb::arg("gamma"));
-    m.def("matern32", [](double gamma) { return shared(matern32(gamma)); }, nb::arg("gamma"));
-    m.def("matern52", [](double gamma) { return shared(matern52(gamma)); }, nb::arg("gamma"));
     m.def(
-        "rational_quadratic", [](double gamma, double alpha) { return shared(rational_quadratic(gamma, alpha)); }, nb::arg("gamma"),
-        nb::arg("alpha"));
-    m.def(
-        "polynomial", [](double gamma, double offset, int degree) { return shared(polynomial(gamma, offset, degree)); }, nb::arg("gamma"),
-        nb::arg("offset"), nb::arg("degree"));
-    m.def("linear", [] { return shared(linear()); });
+        "leaf", [](const std::string& name, const std::vector<double>& parameters) { return shared(leaf(name, parameters)); },
+        nb::arg("name"), nb::arg("parameters"));
     m.def("constant", [](double value) { return shared(constant(value)); }, nb::arg("value"));
     m.def("sum", [](std::shared_ptr<Kernel> a, std::shared_ptr<Kernel> b) { return shared(sum(a, b)); }, nb::arg("left"), nb::arg("right"));
     m.def(

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "input.hpp"
+
 namespace parsimon {
 
 using simd::Block;
@@ -11,29 +13,45 @@ using simd::Panels;
 using simd::Rows;
 using simd::Shape;
 
-void LeafKernel::rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t, const Block& out, Scratch&) const {
-    (simd::loops().*evaluate_)(x, centres, d, shape_, out);
-}
-
-void LeafKernel::diagonal(const Rows& x, std::size_t d, std::size_t, double* out, Scratch& scratch) const {
-    if (stationary_) {
-        std::fill_n(out, x.count, 1.0);
-        return;
-    }
-    // The point as a panel of its own: the same loop gives the same bits as against a stored copy of it.
-    constexpr std::size_t width = simd::panel_width;
-    auto panel = scratch.take((d + 1) * width);
-    double* values = panel.data() + d * width;
-    for (std::size_t r = 0; r < x.count; ++r) {
-        const double* point = x.data + r * x.stride;
-        for (std::size_t f = 0; f < d; ++f) std::fill_n(panel.data() + f * width, width, point[f]);
-        (simd::loops().*evaluate_)({point, 1, x.stride}, {.doubles = panel.data(), .count = 1, .n_features = d, .points = width}, d, shape_,
-                                   {values, width});
-        out[r] = values[0];
-    }
-}
-
 namespace {
+
+class LeafKernel final : public Kernel {
+public:
+    LeafKernel(const simd::Leaf& leaf, const Shape& shape) : leaf_(leaf), shape_(shape) {
+        if (!leaf_.of_distance) return;
+        constexpr std::size_t width = simd::panel_width;
+        const double zeros[width] = {};
+        double values[width];
+        leaf_.evaluate({zeros, 1, 1}, {.doubles = zeros, .count = 1, .n_features = 1, .points = width}, 1, shape_, {values, width});
+        at_zero_ = values[0];
+    }
+    void rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t, const Block& out, Scratch&) const override {
+        leaf_.evaluate(x, centres, d, shape_, out);
+    }
+    void diagonal(const Rows& x, std::size_t d, std::size_t, double* out, Scratch& scratch) const override {
+        if (leaf_.of_distance) {
+            std::fill_n(out, x.count, at_zero_);
+            return;
+        }
+        // The point as a panel of its own: the same loop gives the same bits as against a stored copy of it.
+        constexpr std::size_t width = simd::panel_width;
+        auto panel = scratch.take((d + 1) * width);
+        double* values = panel.data() + d * width;
+        for (std::size_t r = 0; r < x.count; ++r) {
+            const double* point = x.data + r * x.stride;
+            for (std::size_t f = 0; f < d; ++f) std::fill_n(panel.data() + f * width, width, point[f]);
+            leaf_.evaluate({point, 1, x.stride}, {.doubles = panel.data(), .count = 1, .n_features = d, .points = width}, d, shape_,
+                           {values, width});
+            out[r] = values[0];
+        }
+    }
+    bool unit_diagonal() const override { return leaf_.of_distance && at_zero_ == 1.0; }
+
+private:
+    const simd::Leaf& leaf_;
+    Shape shape_;
+    double at_zero_ = 0.0;  // k(x, x) of a kernel of a distance
+};
 
 class ConstantKernel final : public Kernel {
 public:
@@ -148,33 +166,20 @@ private:
     KernelPtr inner_;
 };
 
-Shape with_gamma(double gamma) {
-    Shape shape;
-    shape.gamma = gamma;
-    return shape;
-}
-
 }  // namespace
 
-KernelPtr gaussian(double gamma) { return std::make_shared<LeafKernel>(&simd::Loops::gaussian, with_gamma(gamma), true); }
-KernelPtr laplacian(double gamma) { return std::make_shared<LeafKernel>(&simd::Loops::laplacian, with_gamma(gamma), true); }
-KernelPtr matern32(double gamma) { return std::make_shared<LeafKernel>(&simd::Loops::matern32, with_gamma(gamma), true); }
-KernelPtr matern52(double gamma) { return std::make_shared<LeafKernel>(&simd::Loops::matern52, with_gamma(gamma), true); }
-
-KernelPtr rational_quadratic(double gamma, double alpha) {
-    Shape shape = with_gamma(gamma);
-    shape.alpha = alpha;
-    return std::make_shared<LeafKernel>(&simd::Loops::rational_quadratic, shape, true);
+KernelPtr leaf(std::string_view name, std::span<const double> parameters) {
+    for (const simd::Leaf& known : simd::loops().leaves) {
+        if (name != known.name) continue;
+        if (parameters.size() != known.n_parameters)
+            refuse("the kernel '", name, "' takes ", known.n_parameters, " parameters, got ", parameters.size());
+        Shape shape;
+        std::copy(parameters.begin(), parameters.end(), shape.parameters);
+        return std::make_shared<LeafKernel>(known, shape);
+    }
+    refuse("there is no kernel '", name, "' among those of core/simd/shapes.hpp");
 }
 
-KernelPtr polynomial(double gamma, double offset, int degree) {
-    Shape shape = with_gamma(gamma);
-    shape.offset = offset;
-    shape.degree = degree;
-    return std::make_shared<LeafKernel>(&simd::Loops::polynomial, shape, false);
-}
-
-KernelPtr linear() { return std::make_shared<LeafKernel>(&simd::Loops::linear, Shape{}, false); }
 KernelPtr constant(double value) { return std::make_shared<ConstantKernel>(value); }
 KernelPtr sum(KernelPtr left, KernelPtr right) { return std::make_shared<PairKernel<Add>>(std::move(left), std::move(right)); }
 KernelPtr product(KernelPtr left, KernelPtr right) { return std::make_shared<PairKernel<Multiply>>(std::move(left), std::move(right)); }

@@ -12,7 +12,10 @@
 
 #include <cmath>
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
+#include <span>
+#include <string_view>
 
 #include "points.hpp"
 #include "scratch.hpp"
@@ -49,29 +52,22 @@ public:
 
 using KernelPtr = std::shared_ptr<const Kernel>;
 
-// A kernel of one sum over the features: the loops do the work.
-class LeafKernel : public Kernel {
-public:
-    LeafKernel(simd::Evaluate simd::Loops::* evaluate, const simd::Shape& shape, bool stationary)
-        : evaluate_(evaluate), shape_(shape), stationary_(stationary) {}
-    void rows(const simd::Rows&, const simd::Panels&, std::size_t, std::size_t, const simd::Block&, Scratch&) const override;
-    void diagonal(const simd::Rows&, std::size_t, std::size_t, double*, Scratch&) const override;
-    bool unit_diagonal() const override { return stationary_; }
+// A kernel of one sum over the features, by the name and with the parameters that it has in simd/shapes.hpp.
+KernelPtr leaf(std::string_view name, std::span<const double> parameters);
+inline KernelPtr leaf(std::string_view name, std::initializer_list<double> parameters) {
+    return leaf(name, std::span(parameters.begin(), parameters.size()));
+}
 
-private:
-    simd::Evaluate simd::Loops::* evaluate_;
-    simd::Shape shape_;
-    bool stationary_;  // a function of x - y with value 1 at 0
-};
+// Short for some of them.
+inline KernelPtr gaussian(double gamma) { return leaf("gaussian", {gamma}); }    // exp(-gamma ||x - y||^2)
+inline KernelPtr laplacian(double gamma) { return leaf("laplacian", {gamma}); }  // exp(-gamma ||x - y||_1)
+inline KernelPtr matern32(double gamma) { return leaf("matern32", {gamma}); }    // (1 + z) exp(-z), z^2 = 6 gamma ||x - y||^2
+inline KernelPtr polynomial(double gamma, double offset, int degree) {           // (gamma x'y + offset)^degree
+    return leaf("polynomial", {gamma, offset, static_cast<double>(degree)});
+}
+inline KernelPtr linear() { return leaf("linear", {}); }  // x'y
 
-KernelPtr gaussian(double gamma);                               // exp(-gamma ||x - y||^2)
-KernelPtr laplacian(double gamma);                              // exp(-gamma ||x - y||_1)
-KernelPtr matern32(double gamma);                               // (1 + z) exp(-z),            z^2 = 6 gamma ||x - y||^2
-KernelPtr matern52(double gamma);                               // (1 + z + z^2/3) exp(-z),    z^2 = 10 gamma ||x - y||^2
-KernelPtr rational_quadratic(double gamma, double alpha);       // (1 + gamma ||x - y||^2 / alpha)^-alpha
-KernelPtr polynomial(double gamma, double offset, int degree);  // (gamma x'y + offset)^degree
-KernelPtr linear();                                             // x'y
-KernelPtr constant(double value);                               // value
+KernelPtr constant(double value);  // value
 KernelPtr sum(KernelPtr left, KernelPtr right);
 KernelPtr product(KernelPtr left, KernelPtr right);
 KernelPtr normalized(KernelPtr kernel);        // k(x, y) / sqrt(k(x, x) k(y, y)); 0 where k(x, x) = 0

@@ -1,67 +1,31 @@
 // Compiled once for each instruction set, with PARSIMON_ISA naming the namespace and the table.
 #include "simd/loops.hpp"
 
+#include <string_view>
+#include <utility>
+
 #include "simd/pack.hpp"
+#include "simd/shapes.hpp"
 
 namespace parsimon::simd::PARSIMON_ISA {
 namespace {
 
-// How a feature enters the sum on which a kernel depends.
-struct SquaredDistance {
-    static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) {
-        const Pack diff = c - x;  // differences, not ||x||^2 + ||c||^2 - 2 x'c: accurate for near-duplicates
-        return fma(diff, diff, acc);
-    }
-};
-struct AbsoluteDistance {
-    static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) { return acc + absolute(c - x); }
-};
-struct InnerProduct {
-    static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) { return fma(c, x, acc); }
-};
+// How many parameters the value of a kernel takes, and the value with so many.
+template <class... Parameters>
+constexpr std::size_t count_parameters(Pack (*)(const Pack&, Parameters...)) {
+    return sizeof...(Parameters);
+}
+template <class Kernel>
+constexpr std::size_t n_parameters = count_parameters(&Kernel::value);
 
-// How the sum becomes the kernel's value.
-struct Gaussian : SquaredDistance {
-    static PARSIMON_INLINE Pack value(const Pack& r2, const Shape& s) { return exponential(broadcast(-s.gamma) * r2); }
-};
-struct Laplacian : AbsoluteDistance {
-    static PARSIMON_INLINE Pack value(const Pack& r, const Shape& s) { return exponential(broadcast(-s.gamma) * r); }
-};
-// z exp(-z) is 0 in the limit, but infinity times 0 is not: past 800 the exponential is 0 whatever stands before it.
-PARSIMON_INLINE Pack capped(const Pack& z) { return minimum(z, broadcast(800.0)); }
-struct Matern32 : SquaredDistance {
-    static PARSIMON_INLINE Pack value(const Pack& r2, const Shape& s) {
-        const Pack z = capped(broadcast(std::sqrt(6.0) * std::sqrt(s.gamma)) * square_root(r2));
-        return (broadcast(1.0) + z) * exponential(broadcast(0.0) - z);
-    }
-};
-struct Matern52 : SquaredDistance {
-    static PARSIMON_INLINE Pack value(const Pack& r2, const Shape& s) {
-        const Pack z = capped(broadcast(std::sqrt(10.0) * std::sqrt(s.gamma)) * square_root(r2));
-        return (broadcast(1.0) + z + z * z * broadcast(1.0 / 3.0)) * exponential(broadcast(0.0) - z);
-    }
-};
-struct RationalQuadratic : SquaredDistance {
-    static PARSIMON_INLINE Pack value(const Pack& r2, const Shape& s) {
-        // log(1 + z) with what rounding took from 1 + z put back: for large alpha the value hangs on it.
-        const Pack one = broadcast(1.0), z = minimum(broadcast(s.gamma / s.alpha) * r2, broadcast(1e300)), base = one + z;
-        return exponential(broadcast(-s.alpha) * (logarithm(base) + (z - (base - one)) / base));
-    }
-};
-struct Polynomial : InnerProduct {
-    static PARSIMON_INLINE Pack value(const Pack& xy, const Shape& s) {
-        const Pack base = fma(broadcast(s.gamma), xy, broadcast(s.offset));
-        Pack result = base;
-        for (int i = 1; i < s.degree; ++i) result = result * base;
-        return result;
-    }
-};
-struct PlainDistance : SquaredDistance {
-    static PARSIMON_INLINE Pack value(const Pack& r2, const Shape&) { return r2; }
-};
-struct Linear : InnerProduct {
-    static PARSIMON_INLINE Pack value(const Pack& xy, const Shape&) { return xy; }
-};
+template <class Kernel, std::size_t... I>
+PARSIMON_INLINE Pack value_of(const Pack& sum, const Shape& shape, std::index_sequence<I...>) {
+    return Kernel::value(sum, shape.parameters[I]...);
+}
+template <class Kernel>
+PARSIMON_INLINE Pack value_of(const Pack& sum, const Shape& shape) {
+    return value_of<Kernel>(sum, shape, std::make_index_sequence<n_parameters<Kernel>>{});
+}
 
 // Features first..last-1 of a sum over n; what came before is in the block, and so is what comes after the last.
 struct Span {
@@ -96,7 +60,7 @@ PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Stored<T>& centr
         }
     }
     for (std::size_t r = 0; r < R; ++r)
-        for (std::size_t q = 0; q < Q; ++q) store(place(r, q), span.last == span.n ? Kernel::value(acc[r][q], shape) : acc[r][q]);
+        for (std::size_t q = 0; q < Q; ++q) store(place(r, q), span.last == span.n ? value_of<Kernel>(acc[r][q], shape) : acc[r][q]);
 }
 
 // Rows in blocks that stay in the second-level cache, for them all features in spans, and for these a few panels that stay in the first.
@@ -373,6 +337,27 @@ void column_squares(const double* S, std::size_t m, double* sums) {
     }
 }
 
+// What the rest of the library knows of a kernel comes from its struct alone: nothing can be paired wrongly.
+template <class Kernel>
+constexpr Leaf leaf_of() {
+    static_assert(n_parameters<Kernel> <= most_parameters, "give Shape room for more parameters");
+    return {Kernel::name, n_parameters<Kernel>, Kernel::of_distance, evaluate<Kernel>};
+}
+
+template <class Kernels>
+struct Leaves;
+template <class... Kernels>
+struct Leaves<List<Kernels...>> {
+    static constexpr Leaf all[] = {leaf_of<Kernels>()...};
+    static constexpr bool distinct() {
+        for (std::size_t i = 0; i < sizeof...(Kernels); ++i)
+            for (std::size_t j = 0; j < i; ++j)
+                if (std::string_view(all[i].name) == all[j].name) return false;
+        return true;
+    }
+};
+static_assert(Leaves<Shapes>::distinct(), "two kernels have the same name");
+
 #define PARSIMON_STRING(x) #x
 #define PARSIMON_NAME(x) PARSIMON_STRING(x)
 
@@ -380,25 +365,19 @@ void column_squares(const double* S, std::size_t m, double* sums) {
 
 extern const Loops table;
 const Loops table = {
-    PARSIMON_NAME(PARSIMON_ISA),
-    evaluate<Gaussian>,
-    evaluate<Laplacian>,
-    evaluate<Matern32>,
-    evaluate<Matern52>,
-    evaluate<RationalQuadratic>,
-    evaluate<Polynomial>,
-    evaluate<Linear>,
-    evaluate<PlainDistance>,
-    dot,
-    axpy,
-    max_abs,
-    project,
-    combine,
-    absorb,
-    turn,
-    symmetric,
-    add_outer,
-    column_squares,
+    .name = PARSIMON_NAME(PARSIMON_ISA),
+    .leaves = Leaves<Shapes>::all,
+    .squared_distance = evaluate<PlainDistance>,
+    .dot = dot,
+    .axpy = axpy,
+    .max_abs = max_abs,
+    .project = project,
+    .combine = combine,
+    .absorb = absorb,
+    .turn = turn,
+    .symmetric = symmetric,
+    .add_outer = add_outer,
+    .column_squares = column_squares,
 };
 
 }  // namespace parsimon::simd::PARSIMON_ISA

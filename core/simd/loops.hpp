@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 namespace parsimon::simd {
 
@@ -61,18 +62,25 @@ struct Turn {
     double* out;
 };
 
+// The parameters of a kernel, in the order in which its value takes them (shapes.hpp).
+constexpr std::size_t most_parameters = 4;
 struct Shape {
-    double gamma = 1.0;
-    double alpha = 1.0;   // rational quadratic
-    double offset = 0.0;  // polynomial
-    int degree = 1;       // polynomial
+    double parameters[most_parameters] = {};
 };
 
 using Evaluate = void (*)(const Rows& x, const Panels& centres, std::size_t n_features, const Shape& shape, const Block& out);
 
+// A kernel of one sum over the features.
+struct Leaf {
+    const char* name;
+    std::size_t n_parameters;
+    bool of_distance;  // whether the sum is 0 for x = c, so that k(x, x) is the same for all x
+    Evaluate evaluate;
+};
+
 struct Loops {
     const char* name;
-    Evaluate gaussian, laplacian, matern32, matern52, rational_quadratic, polynomial, linear;
+    std::span<const Leaf> leaves;
     Evaluate squared_distance;  // not a kernel: ||x - c||^2
 
     double (*dot)(const double* x, const double* y, std::size_t n);

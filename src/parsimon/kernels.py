@@ -100,7 +100,7 @@ class Gaussian(Kernel):
 
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
-        return _core.gaussian(self.gamma)
+        return _core.leaf("gaussian", [self.gamma])
 
 
 @part
@@ -119,7 +119,7 @@ class Laplacian(Kernel):
 
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
-        return _core.laplacian(self.gamma)
+        return _core.leaf("laplacian", [self.gamma])
 
 
 @part
@@ -139,7 +139,7 @@ class Matern32(Kernel):
 
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
-        return _core.matern32(self.gamma)
+        return _core.leaf("matern32", [self.gamma])
 
 
 @part
@@ -157,7 +157,7 @@ class Matern52(Kernel):
 
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
-        return _core.matern52(self.gamma)
+        return _core.leaf("matern52", [self.gamma])
 
 
 @part
@@ -177,7 +177,7 @@ class RationalQuadratic(Kernel):
 
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
-        return _core.rational_quadratic(self.gamma, self.alpha)
+        return _core.leaf("rational_quadratic", [self.gamma, self.alpha])
 
 
 @part
@@ -199,7 +199,7 @@ class Polynomial(Kernel):
 
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
-        return _core.polynomial(self.gamma, self.offset, self.degree)
+        return _core.leaf("polynomial", [self.gamma, self.offset, self.degree])
 
 
 @part
@@ -212,7 +212,7 @@ class Linear(Kernel):
 
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
-        return _core.linear()
+        return _core.leaf("linear", [])
 
 
 @part
