@@ -1,4 +1,6 @@
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "admission.hpp"
 #include "arrays.hpp"
@@ -49,15 +51,9 @@ void bind_parts(nb::module_& m) {
         .def("value", &loss_value, nb::arg("f"), nb::arg("y"))
         .def("values", &loss_values, nb::arg("F"), nb::arg("Y"))
         .def("gradient", &loss_gradient, nb::arg("f"), nb::arg("y"));
-    nb::class_<SquaredLoss, Loss>(m, "SquaredLoss").def(nb::init<>());
-    nb::class_<EpsilonInsensitiveLoss, Loss>(m, "EpsilonInsensitiveLoss").def(nb::init<double>(), nb::arg("epsilon"));
-    nb::class_<HuberLoss, Loss>(m, "HuberLoss").def(nb::init<double>(), nb::arg("delta"));
-    nb::class_<QuantileLoss, Loss>(m, "QuantileLoss").def(nb::init<double>(), nb::arg("quantile"));
-    nb::class_<HingeLoss, Loss>(m, "HingeLoss").def(nb::init<>());
-    nb::class_<SquaredHingeLoss, Loss>(m, "SquaredHingeLoss").def(nb::init<>());
-    nb::class_<LogisticLoss, Loss>(m, "LogisticLoss").def(nb::init<>());
-    nb::class_<MulticlassHingeLoss, Loss>(m, "MulticlassHingeLoss").def(nb::init<>());
-    nb::class_<MultinomialLogisticLoss, Loss>(m, "MultinomialLogisticLoss").def(nb::init<>());
+    m.def(
+        "loss", [](const std::string& name, const std::vector<double>& parameters) { return make_loss(name, parameters); }, nb::arg("name"),
+        nb::arg("parameters"));
 
     nb::class_<Admission>(m, "Admission");
     nb::class_<AlwaysAdmission, Admission>(m, "AlwaysAdmission").def(nb::init<>());

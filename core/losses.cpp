@@ -1,24 +1,11 @@
 #include "losses.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <type_traits>
+
+#include "input.hpp"
 
 namespace parsimon {
 namespace {
-
-double sign(double r) { return static_cast<double>(r > 0.0) - static_cast<double>(r < 0.0); }
-
-// Sums of a function of each residual, and its derivatives.
-template <class Function>
-double sum_of(const double* f, const double* y, std::size_t n, Function function) {
-    double total = 0.0;
-    for (std::size_t c = 0; c < n; ++c) total += function(f[c] - y[c]);
-    return total;
-}
-template <class Function>
-void each(const double* f, const double* y, double* g, std::size_t n, Function function) {
-    for (std::size_t c = 0; c < n; ++c) g[c] = function(f[c] - y[c]);
-}
 
 std::size_t known_classes(const double* y) { return static_cast<std::size_t>(y[1]); }
 
@@ -31,34 +18,6 @@ std::size_t runner_up(const double* f, std::size_t own, std::size_t known) {
 }
 
 }  // namespace
-
-double SquaredLoss::value(const double* f, const double* y, std::size_t n) const {
-    return 0.5 * sum_of(f, y, n, [](double r) { return r * r; });
-}
-void SquaredLoss::gradient(const double* f, const double* y, double* g, std::size_t n) const {
-    each(f, y, g, n, [](double r) { return r; });
-}
-
-double EpsilonInsensitiveLoss::value(const double* f, const double* y, std::size_t n) const {
-    return sum_of(f, y, n, [this](double r) { return std::max(0.0, std::fabs(r) - epsilon_); });
-}
-void EpsilonInsensitiveLoss::gradient(const double* f, const double* y, double* g, std::size_t n) const {
-    each(f, y, g, n, [this](double r) { return std::fabs(r) > epsilon_ ? sign(r) : 0.0; });
-}
-
-double HuberLoss::value(const double* f, const double* y, std::size_t n) const {
-    return sum_of(f, y, n, [this](double r) { return std::fabs(r) <= delta_ ? 0.5 * r * r : delta_ * (std::fabs(r) - 0.5 * delta_); });
-}
-void HuberLoss::gradient(const double* f, const double* y, double* g, std::size_t n) const {
-    each(f, y, g, n, [this](double r) { return std::clamp(r, -delta_, delta_); });
-}
-
-double QuantileLoss::value(const double* f, const double* y, std::size_t n) const {
-    return sum_of(f, y, n, [this](double r) { return r < 0.0 ? -quantile_ * r : (1.0 - quantile_) * r; });
-}
-void QuantileLoss::gradient(const double* f, const double* y, double* g, std::size_t n) const {
-    each(f, y, g, n, [this](double r) { return r < 0.0 ? -quantile_ : r > 0.0 ? 1.0 - quantile_ : 0.0; });
-}
 
 const char* MarginLoss::objection(const double* y, std::size_t n) const {
     const bool good = std::all_of(y, y + n, [](double v) { return v == -1.0 || v == 0.0 || v == 1.0; });
@@ -73,15 +32,6 @@ double MarginLoss::value(const double* f, const double* y, std::size_t n) const 
 void MarginLoss::gradient(const double* f, const double* y, double* g, std::size_t n) const {
     for (std::size_t c = 0; c < n; ++c) g[c] = y[c] != 0.0 ? y[c] * slope(y[c] * f[c]) : 0.0;
 }
-
-double HingeLoss::of(double z) const { return std::max(0.0, 1.0 - z); }
-double HingeLoss::slope(double z) const { return z < 1.0 ? -1.0 : 0.0; }
-
-double SquaredHingeLoss::of(double z) const { return z < 1.0 ? (1.0 - z) * (1.0 - z) : 0.0; }
-double SquaredHingeLoss::slope(double z) const { return z < 1.0 ? -2.0 * (1.0 - z) : 0.0; }
-
-double LogisticLoss::of(double z) const { return std::max(0.0, -z) + std::log1p(std::exp(-std::fabs(z))); }
-double LogisticLoss::slope(double z) const { return z > 0.0 ? -std::exp(-z) / (1.0 + std::exp(-z)) : -1.0 / (1.0 + std::exp(z)); }
 
 const char* ClassLoss::objection(const double* y, std::size_t n_outputs) const {
     const bool good =
@@ -121,5 +71,45 @@ void MultinomialLogisticLoss::gradient(const double* f, const double* y, double*
         if (c != own) others += g[c];
     g[own] = -others;
 }
+
+namespace {
+
+template <class Each>
+constexpr std::size_t n_parameters = std::is_default_constructible_v<Each>   ? 0
+                                     : std::is_constructible_v<Each, double> ? 1
+                                                                             : 2;
+
+template <class Each>
+std::shared_ptr<Loss> made(std::span<const double> p) {
+    if (p.size() != n_parameters<Each>) refuse("the loss '", Each::name, "' takes ", n_parameters<Each>, " parameters, got ", p.size());
+    if constexpr (n_parameters<Each> == 0)
+        return std::make_shared<Each>();
+    else if constexpr (n_parameters<Each> == 1)
+        return std::make_shared<Each>(p[0]);
+    else
+        return std::make_shared<Each>(p[0], p[1]);
+}
+
+template <class... Each>
+std::shared_ptr<Loss> found(std::string_view name, std::span<const double> parameters, LossList<Each...>) {
+    std::shared_ptr<Loss> result;
+    ((name == Each::name && (result = made<Each>(parameters))) || ...);
+    if (!result) refuse("there is no loss '", name, "' among those of core/losses.hpp");
+    return result;
+}
+
+template <class... Each>
+constexpr bool distinct(LossList<Each...>) {
+    const std::string_view names[] = {Each::name...};
+    for (std::size_t i = 0; i < sizeof...(Each); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (names[i] == names[j]) return false;
+    return true;
+}
+static_assert(distinct(Losses{}), "two losses have the same name");
+
+}  // namespace
+
+std::shared_ptr<Loss> make_loss(std::string_view name, std::span<const double> parameters) { return found(name, parameters, Losses{}); }
 
 }  // namespace parsimon

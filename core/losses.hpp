@@ -1,8 +1,17 @@
 // Losses: convex functions l(f, y) of a prediction f, and their gradients with respect to f. At a kink the gradient is the subgradient of
 // least norm, zero where that is allowed, unless said otherwise.
+//
+// A loss is a class below and its line in `Losses` at the end. Its name is how the rest of the library asks for it, and its parameters are
+// those of its constructor.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string_view>
 
 namespace parsimon {
 
@@ -17,75 +26,125 @@ public:
     virtual void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const = 0;
     // The largest second derivative where the gradient is unbounded: gradient steps beyond 2 / (curvature k(x, x)) diverge then. Else 0.
     virtual double curvature() const { return 0.0; }
+    // Shortens a gradient g at f, where a step is to move f by -reach g: no further than to the minimiser of the loss. For losses with
+    // unbounded second derivatives, whose steps would diverge whatever their rate.
+    virtual void limit(const double* /*f*/, const double* /*y*/, double /*reach*/, double* /*g*/, std::size_t /*n_outputs*/) const {}
 };
 
-// l = sum_c (f_c - y_c)^2 / 2
-class SquaredLoss final : public Loss {
+// A sum over the outputs of a function of f_c and y_c.
+class OutputLoss : public Loss {
 public:
-    double value(const double* f, const double* y, std::size_t n_outputs) const override;
-    void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const override;
-    double curvature() const override { return 1.0; }
-};
-
-// l = sum_c |f_c - y_c|, or less: max(0, |r| - epsilon).
-class EpsilonInsensitiveLoss final : public Loss {
-public:
-    explicit EpsilonInsensitiveLoss(double epsilon) : epsilon_(epsilon) {}
-    double value(const double* f, const double* y, std::size_t n_outputs) const override;
-    void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const override;
+    double value(const double* f, const double* y, std::size_t n_outputs) const final {
+        double total = 0.0;
+        for (std::size_t c = 0; c < n_outputs; ++c) total += of(f[c], y[c]);
+        return total;
+    }
+    void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const final {
+        for (std::size_t c = 0; c < n_outputs; ++c) g[c] = slope(f[c], y[c]);
+    }
 
 private:
+    virtual double of(double f, double y) const = 0;
+    virtual double slope(double f, double y) const = 0;  // the derivative with respect to f
+};
+
+// (f - y)^2 / 2
+class SquaredLoss final : public OutputLoss {
+public:
+    static constexpr const char* name = "squared";
+    double curvature() const override { return 1.0; }
+
+private:
+    double of(double f, double y) const override { return 0.5 * (f - y) * (f - y); }
+    double slope(double f, double y) const override { return f - y; }
+};
+
+// |r| with r = f - y, or less: max(0, |r| - epsilon).
+class EpsilonInsensitiveLoss final : public OutputLoss {
+public:
+    static constexpr const char* name = "epsilon_insensitive";
+    explicit EpsilonInsensitiveLoss(double epsilon) : epsilon_(epsilon) {}
+
+private:
+    double of(double f, double y) const override { return std::max(0.0, std::fabs(f - y) - epsilon_); }
+    double slope(double f, double y) const override {
+        const double r = f - y;
+        return std::fabs(r) > epsilon_ ? static_cast<double>(r > 0.0) - static_cast<double>(r < 0.0) : 0.0;
+    }
     double epsilon_;
 };
 
-// r^2 / 2 up to |r| = delta, then delta |r| - delta^2 / 2.
-class HuberLoss final : public Loss {
+// r^2 / 2 up to |r| = delta, then delta |r| - delta^2 / 2, with r = f - y.
+class HuberLoss final : public OutputLoss {
 public:
+    static constexpr const char* name = "huber";
     explicit HuberLoss(double delta) : delta_(delta) {}
-    double value(const double* f, const double* y, std::size_t n_outputs) const override;
-    void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const override;
 
 private:
+    double of(double f, double y) const override {
+        const double r = f - y;
+        return std::fabs(r) <= delta_ ? 0.5 * r * r : delta_ * (std::fabs(r) - 0.5 * delta_);
+    }
+    double slope(double f, double y) const override { return std::clamp(f - y, -delta_, delta_); }
     double delta_;
 };
 
 // quantile (y - f) where y > f, (1 - quantile) (f - y) elsewhere.
-class QuantileLoss final : public Loss {
+class QuantileLoss final : public OutputLoss {
 public:
+    static constexpr const char* name = "quantile";
     explicit QuantileLoss(double quantile) : quantile_(quantile) {}
-    double value(const double* f, const double* y, std::size_t n_outputs) const override;
-    void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const override;
 
 private:
+    double of(double f, double y) const override { return f < y ? -quantile_ * (f - y) : (1.0 - quantile_) * (f - y); }
+    double slope(double f, double y) const override {
+        const double r = f - y;
+        return r < 0.0 ? -quantile_ : r > 0.0 ? 1.0 - quantile_ : 0.0;
+    }
     double quantile_;
 };
 
 // Losses of the margins z_c = y_c f_c, y_c in {-1, 1}, summed over the outputs; an output with y_c = 0 takes no part.
 class MarginLoss : public Loss {
 public:
-    const char* objection(const double* y, std::size_t n_outputs) const override;
-    double value(const double* f, const double* y, std::size_t n_outputs) const override;
-    void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const override;
+    const char* objection(const double* y, std::size_t n_outputs) const final;
+    double value(const double* f, const double* y, std::size_t n_outputs) const final;
+    void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const final;
 
 private:
     virtual double of(double margin) const = 0;
     virtual double slope(double margin) const = 0;
 };
 
-class HingeLoss final : public MarginLoss {  // max(0, 1 - z)
-    double of(double margin) const override;
-    double slope(double margin) const override;
+// max(0, 1 - z)
+class HingeLoss final : public MarginLoss {
+public:
+    static constexpr const char* name = "hinge";
+
+private:
+    double of(double z) const override { return std::max(0.0, 1.0 - z); }
+    double slope(double z) const override { return z < 1.0 ? -1.0 : 0.0; }
 };
 
-class SquaredHingeLoss final : public MarginLoss {  // max(0, 1 - z)^2
-    double of(double margin) const override;
-    double slope(double margin) const override;
+// max(0, 1 - z)^2
+class SquaredHingeLoss final : public MarginLoss {
+public:
+    static constexpr const char* name = "squared_hinge";
     double curvature() const override { return 2.0; }
+
+private:
+    double of(double z) const override { return z < 1.0 ? (1.0 - z) * (1.0 - z) : 0.0; }
+    double slope(double z) const override { return z < 1.0 ? -2.0 * (1.0 - z) : 0.0; }
 };
 
-class LogisticLoss final : public MarginLoss {  // log(1 + exp(-z))
-    double of(double margin) const override;
-    double slope(double margin) const override;
+// log(1 + exp(-z))
+class LogisticLoss final : public MarginLoss {
+public:
+    static constexpr const char* name = "logistic";
+
+private:
+    double of(double z) const override { return std::max(0.0, -z) + std::log1p(std::exp(-std::fabs(z))); }
+    double slope(double z) const override { return z > 0.0 ? -std::exp(-z) / (1.0 + std::exp(-z)) : -1.0 / (1.0 + std::exp(z)); }
 };
 
 // Losses of one function a class. A target is (class, how many classes were known when it came): outputs beyond those take no part.
@@ -99,6 +158,7 @@ public:
 // is no other.
 class MulticlassHingeLoss final : public ClassLoss {
 public:
+    static constexpr const char* name = "multiclass_hinge";
     double value(const double* f, const double* y, std::size_t n_outputs) const override;
     void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const override;
 };
@@ -106,8 +166,26 @@ public:
 // (28) of Koppel et al. 2019: log sum_c exp f_c - f_y.
 class MultinomialLogisticLoss final : public ClassLoss {
 public:
+    static constexpr const char* name = "multinomial_logistic";
     double value(const double* f, const double* y, std::size_t n_outputs) const override;
     void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const override;
 };
+
+template <class... Each>
+struct LossList {};
+
+// Every loss.
+using Losses = LossList<SquaredLoss,             //
+                        EpsilonInsensitiveLoss,  //
+                        HuberLoss,               //
+                        QuantileLoss,            //
+                        HingeLoss,               //
+                        SquaredHingeLoss,        //
+                        LogisticLoss,            //
+                        MulticlassHingeLoss,     //
+                        MultinomialLogisticLoss>;
+
+// The loss of that name, with the parameters of its constructor.
+std::shared_ptr<Loss> make_loss(std::string_view name, std::span<const double> parameters);
 
 }  // namespace parsimon

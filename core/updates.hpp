@@ -71,6 +71,7 @@ public:
     double kernel_bound(const Loss& loss) const override {
         return loss.curvature() > 0.0 ? 2.0 / (loss.curvature() * step_size_) : std::numeric_limits<double>::infinity();
     }
+    void attach(Dictionary&, const Loss& loss) override { loss_ = &loss; }
     void open(Dictionary& dictionary, Step& step) override;
     void step(Dictionary& dictionary, Sample& sample, Step& step) final;
 
@@ -79,6 +80,7 @@ protected:
 
 private:
     double step_size_, shrinkage_, power_, delay_;
+    const Loss* loss_ = nullptr;
 };
 
 // It is left out.

@@ -80,7 +80,7 @@ class Squared(Loss):
 
     def core(self) -> _core.Loss:
         """Return the C++ twin."""
-        return _core.SquaredLoss()
+        return _core.loss("squared", [])
 
 
 @part
@@ -93,7 +93,7 @@ class Absolute(Loss):
 
     def core(self) -> _core.Loss:
         """Return the C++ twin."""
-        return _core.EpsilonInsensitiveLoss(0.0)
+        return _core.loss("epsilon_insensitive", [0.0])
 
 
 @part
@@ -113,7 +113,7 @@ class Huber(Loss):
 
     def core(self) -> _core.Loss:
         """Return the C++ twin."""
-        return _core.HuberLoss(self.delta)
+        return _core.loss("huber", [self.delta])
 
 
 @part
@@ -131,7 +131,7 @@ class EpsilonInsensitive(Loss):
 
     def core(self) -> _core.Loss:
         """Return the C++ twin."""
-        return _core.EpsilonInsensitiveLoss(self.epsilon)
+        return _core.loss("epsilon_insensitive", [self.epsilon])
 
 
 @part
@@ -153,7 +153,7 @@ class Quantile(Loss):
 
     def core(self) -> _core.Loss:
         """Return the C++ twin."""
-        return _core.QuantileLoss(self.quantile)
+        return _core.loss("quantile", [self.quantile])
 
 
 class ClassificationLoss(Loss):
@@ -191,7 +191,7 @@ class Hinge(_MarginLoss):
 
     def core(self) -> _core.Loss:
         """Return the C++ twin."""
-        return _core.HingeLoss()
+        return _core.loss("hinge", [])
 
 
 @part
@@ -204,7 +204,7 @@ class SquaredHinge(_MarginLoss):
 
     def core(self) -> _core.Loss:
         """Return the C++ twin."""
-        return _core.SquaredHingeLoss()
+        return _core.loss("squared_hinge", [])
 
 
 @part
@@ -219,7 +219,7 @@ class Logistic(_MarginLoss):
 
     def core(self) -> _core.Loss:
         """Return the C++ twin."""
-        return _core.LogisticLoss()
+        return _core.loss("logistic", [])
 
     def probabilities(self, F: Array) -> Array:
         """Return each class's probability against the rest, scaled to sum to one."""
@@ -250,7 +250,7 @@ class MulticlassHinge(_ClassLoss):
 
     def core(self) -> _core.Loss:
         """Return the C++ twin."""
-        return _core.MulticlassHingeLoss()
+        return _core.loss("multiclass_hinge", [])
 
 
 @part
@@ -267,7 +267,7 @@ class MultinomialLogistic(_ClassLoss):
 
     def core(self) -> _core.Loss:
         """Return the C++ twin."""
-        return _core.MultinomialLogisticLoss()
+        return _core.loss("multinomial_logistic", [])
 
     def probabilities(self, F: Array) -> Array:
         """Return softmax(f) for each row."""
