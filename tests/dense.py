@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from parsimon import kernels
+from parsimon import formulas, kernels
 
 
 def squares(X, Y):
@@ -48,8 +48,8 @@ def single(formula):
     return lambda X, Y: formula(*(points.astype(np.float32).astype(np.float64) for points in (X, Y)))
 
 
-#: name: (object, formula). Every generic test of a kernel runs over all of these.
-KERNELS = {
+#: name in `kernels.KERNELS`: (object, formula). A kernel that is registered must be here.
+REGISTERED = {
     "gaussian": (kernels.Gaussian(0.7), gaussian(0.7)),
     "laplacian": (kernels.Laplacian(0.4), laplacian(0.4)),
     "matern32": (kernels.Matern32(0.5), matern32(0.5)),
@@ -60,6 +60,10 @@ KERNELS = {
     ),
     "polynomial": (kernels.Polynomial(4, gamma=0.3, offset=1.0), polynomial(0.3, 1.0, 4)),
     "linear": (kernels.Linear(), polynomial(1.0, 0.0, 1)),
+}
+#: Every generic test of a kernel runs over all of these.
+KERNELS = {
+    **REGISTERED,
     "constant": (kernels.Gaussian(0.7) + 0.3, lambda X, Y: gaussian(0.7)(X, Y) + 0.3),
     "sum": (kernels.Gaussian(0.2) + kernels.Laplacian(0.5), lambda X, Y: gaussian(0.2)(X, Y) + laplacian(0.5)(X, Y)),
     "product": (
@@ -85,3 +89,8 @@ KERNELS = {
     ),
 }
 FAST = {name: pair for name, pair in KERNELS.items() if name != "function"}
+#: Kernels that depend on a distance alone, and those of them that have names.
+OF_DISTANCE = {
+    type(kernel) for kernel, _ in REGISTERED.values() if not formulas.varies(formulas.diagonal(kernel.formula()))
+}
+RADIAL = [name for name, (kernel, _) in REGISTERED.items() if type(kernel) in OF_DISTANCE]

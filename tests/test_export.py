@@ -12,6 +12,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+import dense
 import numpy as np
 import onnx
 import onnxruntime
@@ -27,12 +28,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import parsimon
-from parsimon import losses
+from parsimon import formulas, kernels, losses
 from parsimon._extras import install_command
 from parsimon.estimators import ESTIMATORS
 from parsimon.export import to_c, to_libsvm, to_onnx
 from parsimon.export.c import _Header
-from parsimon.export.expansion import KNOWN, expansion
+from parsimon.export.expansion import expansion
 from parsimon.kernels import (
     Constant,
     Function,
@@ -70,6 +71,7 @@ KERNELS = [
     Normalized(Polynomial(3, 0.5, 1.0)),
     Normalized(Constant(3.0)),
     Normalized(Gaussian(0.5) + 2.0 * Normalized(Linear() * Linear()) + Polynomial(2)) * RationalQuadratic(0.2, 3.0),
+    *(kernel for kernel, _ in dense.REGISTERED.values()),
 ]
 
 #: Estimators in all their ways of predicting.
@@ -165,9 +167,7 @@ def margins(f):
 
 def test_every_estimator_and_kernel_is_here():
     assert {type(model) for model in MODELS} == set(ESTIMATORS)
-    assert {Sum, Product} < set(KNOWN)
-    assert set(KNOWN) - {Sum, Product} == {type(k) for k in KERNELS} - {Sum, Product}
-    assert {Sum, Product} <= {type(k) for k in KERNELS}
+    assert {*kernels.KERNELS.values(), Constant, Sum, Product, Normalized} == {type(k) for k in KERNELS}
 
 
 # ONNX
@@ -267,7 +267,8 @@ def test_an_input_may_be_called_like_a_part_of_the_graph():
 
 
 FAR = np.array([[1e300, 0.0, 0.0], [0.0, -1e160, 1e160], [1e5, 1e5, -1e5]])
-DISTANT = NAMES[:7]  # those that depend on distances alone
+#: Those that depend on distances alone.
+DISTANT = [name for name, k in zip(NAMES, KERNELS, strict=False) if type(k) in dense.OF_DISTANCE]
 
 
 @pytest.mark.parametrize("name", DISTANT)
@@ -692,12 +693,42 @@ def test_wrong_models_are_refused(export, tmp_path):
     assert not path.exists()
 
 
-def test_a_kernel_of_ones_own_is_refused():
-    class Own(Gaussian):
-        pass
+class Own(kernels.Kernel):
+    """A kernel that a user could write."""
 
-    with pytest.raises(TypeError, match="not one of parsimon's own"):
-        to_c(parsimon.KNLMSRegressor(Own(1.0)).fit(points(20, 0), np.arange(20.0)))
+    def core(self):
+        return Gaussian(1.0).core()
+
+
+class OwnWithFormula(Own):
+    def formula(self):
+        return formulas.exp(-1.0 * formulas.SQUARED_DISTANCE)
+
+
+class Inherits(Gaussian):
+    def core(self):
+        return Laplacian(self.gamma).core()
+
+
+@pytest.mark.parametrize("export", [to_c, to_onnx])
+def test_a_kernel_of_ones_own_needs_its_formula(export):
+    def learned(kernel):
+        return parsimon.KNLMSRegressor(kernel).fit(points(20, 0), np.arange(20.0))
+
+    for kernel in (Own(), Own() + Linear(), Normalized(2.0 * Own())):
+        with pytest.raises(TypeError, match=r"cannot be exported: the kernel <.*Own.*has no formula"):
+            export(learned(kernel))
+    with pytest.raises(TypeError, match=r"the formula of Inherits\(gamma=1.0\) does not give its values"):
+        export(learned(Inherits(1.0)))
+    with pytest.raises(TypeError, match="is a Python function, and code cannot be exported"):
+        export(learned(Function(lambda x, y: float(x @ y)) + 1.0))
+    export(learned(OwnWithFormula() + Linear()))
+
+
+def test_a_kernel_of_ones_own_is_exported_by_its_formula():
+    model = parsimon.KNLMSRegressor(OwnWithFormula()).fit(points(50, 0), np.arange(50.0))
+    X = points(100, 1)
+    np.testing.assert_allclose(run(to_onnx(model), X)["variable"][:, 0], model.predict(X), rtol=0, atol=1e-11)
 
 
 def test_scaling_beyond_all_numbers_is_refused():

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from parsimon import _core, kernels
+from parsimon import _core, formulas, kernels
+from parsimon._formula_values import own_values, values
 
 every_kernel = pytest.mark.parametrize("name", dense.KERNELS)
 fast_kernel = pytest.mark.parametrize("name", dense.FAST)
@@ -38,6 +39,43 @@ def test_agrees_with_dense_formula(name, d):
         scale = np.ones_like(expected)
     assert np.max(np.abs(kernel(X, Y) - expected) / scale) < 1e-12
     np.testing.assert_allclose(kernel.diagonal(X), np.diag(formula(X, X)), rtol=1e-12)
+
+
+def test_every_kernel_that_has_a_name_is_tested():
+    registered = {kernels.KERNELS[name]: kernel for name, (kernel, _) in dense.REGISTERED.items()}
+    assert registered.keys() == set(kernels.KERNELS.values())
+    assert all(type(kernel) is cls for cls, kernel in registered.items())
+
+
+@fast_kernel
+@pytest.mark.parametrize("d", [1, 7])
+def test_formula_agrees_with_the_values(name, d):
+    kernel, _ = dense.KERNELS[name]
+    rng = np.random.default_rng(d)
+    X, Y = (kernels.seen(kernel, rng.normal(size=(n, d))) for n in (13, 17))
+    K, norms = kernel(X, Y), np.sqrt(np.outer(kernel.diagonal(X), kernel.diagonal(Y)))
+    assert np.max(np.abs(values(kernel.formula(), X, Y) - K) / norms) < 1e-12
+    np.testing.assert_allclose(own_values(kernel.formula(), X), kernel.diagonal(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", dense.RADIAL)
+def test_kernels_of_a_distance_have_a_constant_diagonal(name):
+    kernel, _ = dense.KERNELS[name]
+    assert formulas.diagonal(kernel.formula()) == formulas.Number(1.0)
+    assert kernel.diagonal([[0.3, 1e200]]).tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("gausian", [1.0], "there is no kernel 'gausian'"),
+        ("gaussian", [], "'gaussian' takes 1 parameters, got 0"),
+        ("linear", [1.0], "'linear' takes 0 parameters, got 1"),
+    ],
+)
+def test_the_core_names_what_a_kernel_lacks(name, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        _core.leaf(name, parameters)
 
 
 @fast_kernel
@@ -88,7 +126,7 @@ def test_near_duplicates_far_from_the_origin_are_told_apart(offset):
     assert kernels.Gaussian(gamma)(x, y)[0, 0] == pytest.approx(exact, rel=1e-13)
 
 
-@pytest.mark.parametrize("name", ["gaussian", "laplacian", "matern32", "matern52", "rational_quadratic"])
+@pytest.mark.parametrize("name", dense.RADIAL)
 def test_kernels_of_a_distance_fall_from_one_to_zero(name):
     kernel = kernels.KERNELS[name](gamma=2.0)
     r = np.linspace(0, 30, 400)[:, None]
@@ -167,7 +205,7 @@ def test_rational_quadratic_keeps_its_digits_for_large_alpha(alpha):
     np.testing.assert_allclose(kernels.RationalQuadratic(0.7, alpha)(r, np.zeros((1, 1))), exact, rtol=1e-13)
 
 
-@pytest.mark.parametrize("name", ["gaussian", "laplacian", "matern32", "matern52", "rational_quadratic"])
+@pytest.mark.parametrize("name", dense.RADIAL)
 @pytest.mark.parametrize("gamma", [1e-308, 1e308])
 def test_extreme_widths(name, gamma):
     K = kernels.KERNELS[name](gamma=gamma)([[0.0], [1.0]])

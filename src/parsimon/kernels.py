@@ -23,6 +23,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from parsimon import _core
 from parsimon._parts import lookup, numbers, part, real, whole
+from parsimon.formulas import (
+    ABSOLUTE_DISTANCE,
+    PRODUCT,
+    SQUARED_DISTANCE,
+    Cosine,
+    Expression,
+    Number,
+    exp,
+    log1p,
+    minimum,
+    power,
+    sqrt,
+)
 
 __all__ = [
     "KERNELS",
@@ -56,6 +69,13 @@ class Kernel(ABC):
     @abstractmethod
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
+
+    def formula(self) -> Expression:
+        """Return k(x, y) as an expression of `parsimon.formulas`, from which models are exported.
+
+        A kernel without one works as any other, but a model with it cannot be exported.
+        """
+        raise TypeError(f"the kernel {self!r} has no formula that could be exported: give its class a method formula()")
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Evaluate a block: X (n, d) and Y (m, d) give (n, m); without Y, X against itself."""
@@ -102,6 +122,10 @@ class Gaussian(Kernel):
         """Return the C++ twin."""
         return _core.leaf("gaussian", [self.gamma])
 
+    def formula(self) -> Expression:
+        """Return k(x, y) as an expression."""
+        return exp(-self.gamma * SQUARED_DISTANCE)
+
 
 @part
 class Laplacian(Kernel):
@@ -120,6 +144,10 @@ class Laplacian(Kernel):
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
         return _core.leaf("laplacian", [self.gamma])
+
+    def formula(self) -> Expression:
+        """Return k(x, y) as an expression."""
+        return exp(-self.gamma * ABSOLUTE_DISTANCE)
 
 
 @part
@@ -141,6 +169,11 @@ class Matern32(Kernel):
         """Return the C++ twin."""
         return _core.leaf("matern32", [self.gamma])
 
+    def formula(self) -> Expression:
+        """Return k(x, y) as an expression."""
+        z = _matern(6.0, self.gamma)
+        return (1.0 + z) * exp(-z)
+
 
 @part
 class Matern52(Kernel):
@@ -158,6 +191,11 @@ class Matern52(Kernel):
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
         return _core.leaf("matern52", [self.gamma])
+
+    def formula(self) -> Expression:
+        """Return k(x, y) as an expression."""
+        z = _matern(10.0, self.gamma)
+        return (1.0 + z + z * z / 3.0) * exp(-z)
 
 
 @part
@@ -178,6 +216,13 @@ class RationalQuadratic(Kernel):
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
         return _core.leaf("rational_quadratic", [self.gamma, self.alpha])
+
+    def formula(self) -> Expression:
+        """Return k(x, y) as an expression."""
+        z = self.gamma / self.alpha * SQUARED_DISTANCE
+        if float(self.alpha).is_integer() and self.alpha <= 64:
+            return 1.0 / power(1.0 + z, int(self.alpha))  # needs no logarithm
+        return exp(-self.alpha * log1p(z))
 
 
 @part
@@ -201,6 +246,10 @@ class Polynomial(Kernel):
         """Return the C++ twin."""
         return _core.leaf("polynomial", [self.gamma, self.offset, self.degree])
 
+    def formula(self) -> Expression:
+        """Return k(x, y) as an expression."""
+        return power(self.gamma * PRODUCT + self.offset, self.degree)
+
 
 @part
 class Linear(Kernel):
@@ -213,6 +262,10 @@ class Linear(Kernel):
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
         return _core.leaf("linear", [])
+
+    def formula(self) -> Expression:
+        """Return k(x, y) as an expression."""
+        return PRODUCT
 
 
 @part
@@ -235,6 +288,10 @@ class Constant(Kernel):
         """Return the C++ twin."""
         return _core.constant(self.value)
 
+    def formula(self) -> Expression:
+        """Return k(x, y) as an expression."""
+        return Number(float(self.value))
+
 
 @part
 class Sum(Kernel):
@@ -253,6 +310,10 @@ class Sum(Kernel):
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
         return _core.sum(self.left.core(), self.right.core())
+
+    def formula(self) -> Expression:
+        """Return k(x, y) as an expression."""
+        return self.left.formula() + self.right.formula()
 
 
 @part
@@ -273,6 +334,10 @@ class Product(Kernel):
         """Return the C++ twin."""
         return _core.product(self.left.core(), self.right.core())
 
+    def formula(self) -> Expression:
+        """Return k(x, y) as an expression."""
+        return self.left.formula() * self.right.formula()
+
 
 @part
 class Normalized(Kernel):
@@ -292,6 +357,10 @@ class Normalized(Kernel):
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
         return _core.normalized(self.inner.core())
+
+    def formula(self) -> Expression:
+        """Return k(x, y) as an expression."""
+        return Cosine(self.inner.formula())
 
 
 @part
@@ -315,6 +384,10 @@ class Function(Kernel):
     def core(self) -> _core.Kernel:
         """Return the C++ twin."""
         return _core.callable(self.function)
+
+    def formula(self) -> Expression:
+        """Return k(x, y) as an expression."""
+        raise TypeError(f"the kernel {self!r} is a Python function, and code cannot be exported as data")
 
 
 @part
@@ -363,8 +436,12 @@ class SinglePrecision(Kernel):
         """Return the C++ twin."""
         return _core.single_precision(self.inner.core())
 
+    def formula(self) -> Expression:
+        """Return k(x, y) as an expression."""
+        return self.inner.formula()
 
-#: Kernels that an estimator's ``kernel`` parameter can name. Each takes the estimator's ``gamma``, but for the linear one.
+
+#: Kernels that an estimator's ``kernel`` parameter can name, a line for each. One with a ``gamma`` takes the estimator's.
 KERNELS: dict[str, type[Kernel]] = {
     "gaussian": Gaussian,
     "rbf": Gaussian,
@@ -383,8 +460,8 @@ def resolve(kernel: str | Kernel | Callable[[Array, Array], float], gamma: float
         return SinglePrecision(resolve(kernel.kernel, gamma, seen(kernel, X)))
     if isinstance(kernel, str):
         cls = lookup(KERNELS, kernel, "kernel")
-        if cls is Linear:
-            width(gamma, X[:1])  # it has none, but a wrong one is still wrong
+        if not has_width(cls):
+            width(gamma, X[:1])  # a wrong one is still wrong
             return cls()
         return cls(gamma=width(gamma, X, cls.metric))  # type: ignore[call-arg]
     if isinstance(kernel, type) and issubclass(kernel, Kernel):
@@ -396,6 +473,11 @@ def resolve(kernel: str | Kernel | Callable[[Array, Array], float], gamma: float
     if callable(kernel):
         return Function(kernel)  # type: ignore[arg-type]
     raise TypeError(f"kernel must be a name, a kernel object or a function of two points, got {kernel!r}")
+
+
+def has_width(cls: type[Kernel]) -> bool:
+    """Tell whether a kernel takes an estimator's gamma."""
+    return "gamma" in getattr(cls, "__match_args__", ())
 
 
 def named(kernel: Any) -> str | None:
@@ -457,6 +539,11 @@ def _median(X: Array, metric: str) -> float:
     with np.errstate(over="ignore"):
         median = float(np.median(distances)) if len(distances) else 1.0
     return 1.0 / ((2.0 if metric == "sqeuclidean" else 1.0) * median) if len(distances) else 1.0
+
+
+def _matern(factor: float, gamma: float) -> Expression:
+    """Return z = sqrt(factor gamma) ||x - y||, up to 800, where exp(-z) is 0: infinity times 0 is not."""
+    return minimum(float(np.sqrt(factor) * np.sqrt(gamma)) * sqrt(SQUARED_DISTANCE), 800.0)
 
 
 def _positive_gamma(kernel: Any) -> None:

@@ -249,7 +249,7 @@ def _beginning(estimator: StreamEstimator, n_features: int) -> bytes:
             f"keyed streams are for estimators that learn over one dictionary, got {type(estimator).__name__}"
         )
     name, gamma = kernels.named(estimator.kernel), estimator.gamma
-    if name and isinstance(gamma, str) and kernels.KERNELS.get(name) is not kernels.Linear:
+    if name and isinstance(gamma, str) and kernels.has_width(kernels.KERNELS.get(name, kernels.Gaussian)):
         raise ValueError(f"gamma={gamma!r} would be measured on whatever rows of a key come first: give a number")
     if getattr(estimator, "budget", None) is None:
         warnings.warn(

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import textwrap
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -13,21 +14,29 @@ import numpy as np
 
 from parsimon import __version__
 from parsimon._files import write_whole
+from parsimon._formula_values import own_values
 from parsimon._parts import lookup
 from parsimon.export.expansion import Array, Expansion, Label, expansion
-from parsimon.kernels import (
-    Constant,
-    Gaussian,
-    Kernel,
-    Laplacian,
-    Linear,
-    Matern32,
-    Matern52,
-    Normalized,
-    Polynomial,
-    Product,
-    RationalQuadratic,
-    Sum,
+from parsimon.formulas import (
+    ABSOLUTE_DISTANCE,
+    OUTPUT,
+    PRODUCT,
+    SQUARED_DISTANCE,
+    SQUARED_NORM,
+    Add,
+    Cosine,
+    Divide,
+    Exp,
+    Expression,
+    Input,
+    Log1p,
+    Minimum,
+    Multiply,
+    Number,
+    Positive,
+    Power,
+    Sqrt,
+    diagonal,
 )
 
 __all__ = ["to_c"]
@@ -49,7 +58,8 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
 
     - MODEL_N_FEATURES, MODEL_N_OUTPUTS, MODEL_N_CENTERS;
     - ``void model_decision(const double x[], double out[])``: f, an output or class after the other;
-    - ``double model_predict(const double x[])`` for a regressor of one output, ``void model_predict(const double x[], double out[])`` for one of several;
+    - ``double model_predict(const double x[])`` for a regressor of one output, ``void model_predict(const double x[], double out[])`` for one of several: f, or the mean where
+      the loss has a link;
     - ``int model_predict(const double x[])`` for a classifier: the index of the class, the first of equals, in ``model_classes[]``, a table of strings, integers (booleans are 0 and 1) or numbers;
     - ``void model_proba(const double x[], double out[])`` where the model has probabilities.
 
@@ -150,7 +160,7 @@ class _Header:
 
     def decision(self) -> str:
         e, name, NAME = self.e, self.name, self.NAME
-        value = self.value(e.kernel)
+        value = self.value(e.formula)
         start = self.number(0)
         if e.offset.any():
             self.table("offset", e.offset)
@@ -182,10 +192,15 @@ class _Header:
         )
 
     def predict(self) -> str:
-        call = f"{self.name}_decision(x, out);"
+        lines = [f"{self.name}_decision(x, out);"]
+        if self.e.link is not None:
+            each: list[str] = []
+            result = _Writer(self, each, "p").name(self.e.link)
+            body = ["    " + line for line in [*each, f"out[c] = {result};"]]
+            lines += [f"for (int c = 0; c < {self.NAME}_N_OUTPUTS; ++c) {{", *body, "}"]
         if self.e.classes is None and self.e.n_outputs > 1:
-            return self.function("void", "predict", [call], out=True)
-        start = [f"{self.real} out[{self.NAME}_N_OUTPUTS];", call]
+            return self.function("void", "predict", lines, out=True)
+        start = [f"{self.real} out[{self.NAME}_N_OUTPUTS];", *lines]
         if self.e.classes is None:
             return self.function(self.real, "predict", [*start, "return out[0];"])
         largest = [
@@ -222,70 +237,30 @@ class _Header:
         body = "\n".join("    " + line for line in lines)
         return f"static inline {kind} {self.name}_{what}({arguments})\n{{\n{body}\n}}"
 
-    # Kernels
+    # Formulas
 
-    def value(self, kernel: Kernel) -> str:
+    def value(self, formula: Expression) -> str:
         """Write k(x, d_j), and return what it is called."""
-        match kernel:
-            case Gaussian(gamma):
-                return self.let(f"{self.library_function('exp')}({self.number(-gamma)} * {self.squared})")
-            case Laplacian(gamma):
-                return self.let(f"{self.library_function('exp')}({self.number(-gamma)} * {self.absolute})")
-            case Matern32(gamma):
-                z = self.matern(6.0 * gamma)
-                return self.let(f"({self.number(1)} + {z}) * {self.library_function('exp')}(-{z})")
-            case Matern52(gamma):
-                z = self.matern(10.0 * gamma)
-                polynomial = f"{self.number(1)} + {z} + {z} * {z} / {self.number(3)}"
-                return self.let(f"({polynomial}) * {self.library_function('exp')}(-{z})")
-            case RationalQuadratic(gamma, alpha):
-                z = f"{self.number(gamma / alpha)} * {self.squared}"
-                if float(alpha).is_integer() and alpha <= 64:
-                    return self.let(f"{self.number(1)} / {self.power(f'{self.number(1)} + {z}', int(alpha))}")
-                logarithm = f"{self.library_function('log1p')}({z})"
-                return self.let(f"{self.library_function('exp')}({self.number(-alpha)} * {logarithm})")
-            case Polynomial(degree, gamma, offset):
-                return self.let(self.power(f"{self.number(gamma)} * {self.product} + {self.number(offset)}", degree))
-            case Linear():
-                return self.product
-            case Constant(constant):
-                return self.number(constant)
-            case Sum(left, right):
-                return self.let(f"{self.value(left)} + {self.value(right)}")
-            case Product(left, right):
-                return self.let(f"{self.value(left)} * {self.value(right)}")
-            case Normalized(inner):
-                value, count = self.value(inner), len(self.before)
-                own = f"own_{count}"
-                self.before.append(f"const {self.real} {own} = {self.library_function('sqrt')}({self.own(inner)});")
-                self.table(f"norms_{count}", np.sqrt(inner.diagonal(self.e.centers)))
-                norm = self.let(f"{own} * {self.name}_norms_{count}[j]")
-                return self.let(f"{norm} > {self.number(0)} ? {value} / {norm} : {self.number(0)}")
-        raise AssertionError(kernel)
+        return _Writer(self, self.inside, "k").name(formula)
 
-    def own(self, kernel: Kernel) -> str:
-        """Return an expression for k(x, x)."""
-        match kernel:
-            case Polynomial(degree, gamma, offset):
-                return self.power(f"{self.number(gamma)} * {self.squares} + {self.number(offset)}", degree)
-            case Linear():
-                return self.squares
-            case Constant(value):
-                return self.number(value)
-            case Sum(left, right):
-                return f"({self.own(left)} + {self.own(right)})"
-            case Product(left, right):
-                return f"{self.own(left)} * {self.own(right)}"
-            case Normalized(inner):
-                zero, one = self.number(0), self.number(1)
-                return f"({self.own(inner)} > {zero} ? {one} : {zero})"
-        return self.number(1)
+    def given(self, what: Input) -> str:
+        """Return what an input of a formula is called."""
+        names: dict[Input, Callable[[], str]] = {
+            SQUARED_DISTANCE: lambda: self.squared,
+            ABSOLUTE_DISTANCE: lambda: self.absolute,
+            PRODUCT: lambda: self.product,
+            SQUARED_NORM: lambda: self.squares,
+            OUTPUT: lambda: "out[c]",
+        }
+        return names[what]()
 
-    def matern(self, factor: float) -> str:
-        """Write z = sqrt(factor) ||x - d_j||, up to 800, where exp(-z) is zero: infinity times zero is not."""
-        root = self.library_function("sqrt")
-        z = self.let(f"{self.number(float(np.sqrt(factor)))} * {root}({self.squared})")
-        return self.let(f"{z} < {self.number(800)} ? {z} : {self.number(800)}")
+    def norms(self, inner: Expression) -> str:
+        """Write sqrt(k(x, x) k(d_j, d_j)), and return an expression for it."""
+        own = _Writer(self, self.before, "v").name(diagonal(inner))
+        count, root = len(self.before), self.library_function("sqrt")
+        self.before.append(f"const {self.real} own_{count} = {root}({own});")
+        self.table(f"norms_{count}", np.sqrt(own_values(inner, self.e.centers)))
+        return f"own_{count} * {self.name}_norms_{count}[j]"
 
     def power(self, base: str, exponent: int) -> str:
         real, one = self.real, self.number(1)
@@ -299,11 +274,6 @@ class _Header:
             "    return result;\n}"
         )
         return f"{self.name}_power({base}, {exponent})"
-
-    def let(self, expression: str) -> str:
-        name = f"k{len(self.inside)}"
-        self.inside.append(f"const {self.real} {name} = {expression};")
-        return name
 
     @cached_property
     def squared(self) -> str:
@@ -431,6 +401,69 @@ class _Header:
         if not np.isfinite(numbers).all():
             raise ValueError(f"the model's {what} are too large for dtype={self.real!r}")
         return numbers
+
+
+class _Writer:
+    """Writes an expression as statements after `lines`, and returns what the result is called.
+
+    What is used more than once is a name or a number: no part of a formula is computed twice.
+    """
+
+    def __init__(self, header: _Header, lines: list[str], prefix: str) -> None:
+        self.header = header
+        self.lines = lines
+        self.prefix = prefix
+        self.known: dict[int, str] = {}
+
+    def name(self, e: Expression) -> str:
+        """Return an expression as a name or a number."""
+        if id(e) not in self.known:
+            text = self.text(e)
+            self.known[id(e)] = text if isinstance(e, Number | Input | Minimum) else self.let(text)
+        return self.known[id(e)]
+
+    def let(self, text: str) -> str:
+        name = f"{self.prefix}{len(self.lines)}"
+        self.lines.append(f"const {self.header.real} {name} = {text};")
+        return name
+
+    def operand(self, e: Expression, *bare: type[Expression]) -> str:
+        """Return an expression as part of another one, in parentheses unless it is of a kind that needs none."""
+        text = self.inline(e)
+        simple = isinstance(e, Number | Input | Minimum | Exp | Sqrt | Log1p | Power)
+        return text if simple or isinstance(e, bare) or id(e) in self.known else f"({text})"
+
+    def inline(self, e: Expression) -> str:
+        return self.name(e) if id(e) in self.known or isinstance(e, Minimum) else self.text(e)
+
+    def text(self, e: Expression) -> str:
+        h = self.header
+        match e:
+            case Number(value):
+                return h.number(value)
+            case Input():
+                return h.given(e)
+            case Multiply(Number(-1.0), Minimum() as right):
+                return f"-{self.name(right)}"
+            case Add(left, right):
+                return f"{self.operand(left, Add, Multiply, Divide)} + {self.operand(right, Multiply, Divide)}"
+            case Multiply(left, right):
+                return f"{self.operand(left, Multiply, Divide)} * {self.operand(right)}"
+            case Divide(left, right):
+                return f"{self.operand(left, Multiply, Divide)} / {self.operand(right)}"
+            case Minimum(left, right):
+                a, b = self.name(left), self.name(right)
+                return self.let(f"{a} < {b} ? {a} : {b}")
+            case Exp(inner) | Sqrt(inner) | Log1p(inner):
+                return f"{h.library_function(type(e).__name__.lower())}({self.inline(inner)})"
+            case Power(base, Number(exponent)):
+                return h.power(self.inline(base), int(exponent))
+            case Positive(inner):
+                return f"{self.name(inner)} > {h.number(0)} ? {h.number(1)} : {h.number(0)}"
+            case Cosine(inner):
+                above, below = self.name(inner), self.let(h.norms(inner))
+                return f"{below} > {h.number(0)} ? {above} / {below} : {h.number(0)}"
+        raise TypeError(f"{e!r} cannot be written as C")
 
 
 def _wrapped(text: str, indent: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,12 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScale
 from sklearn.utils.validation import check_is_fitted
 
 from parsimon import kernels, losses
+from parsimon._formula_values import values
 from parsimon.dictionary_learning import KernelDictionaryClassifier, KernelDictionaryLearning
 from parsimon.estimators.base import StreamEstimator
 from parsimon.estimators.classifier import StreamClassifier
 from parsimon.estimators.fixed import KernelExpansionRegressor
+from parsimon.formulas import Expression
 
 __all__ = ["Expansion", "expansion"]
 
@@ -27,21 +30,6 @@ Affine = tuple[Array, Array]
 
 #: How probabilities come from f: softmax(f), or the probabilities of each class against the rest, scaled to sum to one.
 PROBABILITIES: dict[type[losses.Loss], str] = {losses.MultinomialLogistic: "softmax", losses.Logistic: "one_vs_rest"}
-
-#: Kernels that can be exported, compositions of them included.
-KNOWN = (
-    kernels.Gaussian,
-    kernels.Laplacian,
-    kernels.Matern32,
-    kernels.Matern52,
-    kernels.RationalQuadratic,
-    kernels.Polynomial,
-    kernels.Linear,
-    kernels.Constant,
-    kernels.Sum,
-    kernels.Product,
-    kernels.Normalized,
-)
 
 
 @dataclass(frozen=True)
@@ -66,6 +54,12 @@ class Expansion:
     classes: tuple[Label, ...] | None = None  # C labels of one type
     probabilities: str | None = None  # a value of PROBABILITIES
     feature_names: tuple[str, ...] | None = None
+    link: Expression | None = None  # what predictions are of f; without one they are f
+
+    @cached_property
+    def formula(self) -> Expression:
+        """The kernel as an expression."""
+        return self.kernel.formula()
 
     @property
     def n_centers(self) -> int:
@@ -136,7 +130,7 @@ def _of_parts(model: StreamEstimator | KernelExpansionRegressor, weights: Array,
     kernel, centers = model.kernel_, model.centers_
     if isinstance(kernel, kernels.SinglePrecision):
         kernel = kernel.inner
-    _require_known(kernel)
+    _require_formula(kernel, centers)
     if len(centers) == 0:
         # Zero is written as one centre without weight: neither C nor ONNX is fond of empty arrays.
         kernel, centers, weights = kernels.Constant(), np.zeros((1, centers.shape[1])), np.zeros((1, weights.shape[1]))
@@ -153,13 +147,18 @@ def _of_parts(model: StreamEstimator | KernelExpansionRegressor, weights: Array,
     )
 
 
-def _require_known(kernel: kernels.Kernel) -> None:
-    if type(kernel) not in KNOWN:
-        why = "is a Python function" if isinstance(kernel, kernels.Function) else "is not one of parsimon's own"
-        raise TypeError(f"the kernel {kernel!r} cannot be exported: it {why}, and code cannot be written as data")
-    for part in vars(kernel).values():
-        if isinstance(part, kernels.Kernel):
-            _require_known(part)
+def _require_formula(kernel: kernels.Kernel, centers: Array) -> None:
+    """Refuse a kernel that has no formula, or one that is not its own, as a subclass may inherit it."""
+    try:
+        formula = kernel.formula()
+    except TypeError as error:
+        raise TypeError(f"the model cannot be exported: {error}") from None
+    some = centers[:10]
+    with np.errstate(all="ignore"):
+        found, norms = values(formula, some, some), np.sqrt(kernel.diagonal(some))
+        wrong = np.abs(kernel(some) - found) > 1e-6 * np.outer(norms, norms)
+    if wrong.any():
+        raise TypeError(f"the model cannot be exported: the formula of {kernel!r} does not give its values")
 
 
 def _labels(classes: NDArray[Any]) -> tuple[Label, ...]:

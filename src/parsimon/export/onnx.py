@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,21 +14,30 @@ from numpy.typing import ArrayLike, NDArray
 from parsimon import __version__
 from parsimon._extras import install_command
 from parsimon._files import write_whole
+from parsimon._formula_values import own_values
 from parsimon._parts import lookup
 from parsimon.export.expansion import Array, Expansion, expansion
-from parsimon.kernels import (
-    Constant,
-    Gaussian,
-    Kernel,
-    Laplacian,
-    Linear,
-    Matern32,
-    Matern52,
-    Normalized,
-    Polynomial,
-    Product,
-    RationalQuadratic,
-    Sum,
+from parsimon.formulas import (
+    ABSOLUTE_DISTANCE,
+    OUTPUT,
+    PRODUCT,
+    SQUARED_DISTANCE,
+    SQUARED_NORM,
+    Add,
+    Cosine,
+    Divide,
+    Exp,
+    Expression,
+    Input,
+    Log1p,
+    Minimum,
+    Multiply,
+    Number,
+    Positive,
+    Power,
+    Sqrt,
+    diagonal,
+    varies,
 )
 
 if TYPE_CHECKING:
@@ -49,7 +59,7 @@ def to_onnx(
 
     The graph has one input of shape (n, d), any n, and these outputs:
 
-    - regressors: "variable" (n, C), with C = 1 if one output was learned;
+    - regressors: "variable" (n, C), what `predict` gives, with C = 1 if one output was learned;
     - classifiers: "label" (n,), and "probabilities" (n, C) if the loss has them, else "scores" (n, C), which are f, column by column as `classes_`. Integer labels are int64, and strings,
       booleans and floats (double) are what they are.
 
@@ -91,7 +101,7 @@ def to_onnx(
         raise ValueError(f"input_name must be a name, and none of {', '.join(OUTPUTS)}, got {input_name!r}")
     e = expansion(model)
     graph = _Graph(dtype, input_name)
-    outputs = _outputs(e, graph, _Function(e, graph).values())
+    outputs = _outputs(e, graph, _Function(e, graph).predictions())
     real = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     rows = "n"
     result = helper.make_model(
@@ -199,81 +209,74 @@ class _Function:
     def __init__(self, e: Expansion, graph: _Graph) -> None:
         self.e = e
         self.g = graph
+        self.known: dict[int, tuple[Expression, str]] = {}
+        self.output = ""  # the name of f
+
+    def predictions(self) -> str:
+        """Write f, or what the link makes of it."""
+        self.output = self.values()
+        return self.output if self.e.link is None else self.write(self.e.link)
 
     def values(self) -> str:
         e, g = self.e, self.g
-        block = self.block(e.kernel)
-        if not _varies(e.kernel):
+        block = self.write(e.formula)
+        if not varies(e.formula):
             block = g("Expand", block, self.shape)
         f = self.multiply(block, e.weights, "weights")
         return g("Add", f, g.array(e.offset[np.newaxis], "offset")) if e.offset.any() else f
 
-    def block(self, kernel: Kernel) -> str:
-        """Write k(x, d_j) for each row and centre: an array that broadcasts to (n, m)."""
-        g = self.g
-        match kernel:
-            case Gaussian(gamma):
-                return g("Exp", g("Mul", self.squared_distances, g.number(-gamma)))
-            case Laplacian(gamma):
-                return g("Exp", g("Mul", self.distances, g.number(-gamma)))
-            case Matern32(gamma):
-                z = self.matern(6.0 * gamma)
-                return g("Mul", g("Add", z, g.number(1)), g("Exp", g("Neg", z)))
-            case Matern52(gamma):
-                z = self.matern(10.0 * gamma)
-                third = g("Mul", g("Mul", z, z), g.number(1 / 3))
-                return g("Mul", g("Add", g("Add", z, third), g.number(1)), g("Exp", g("Neg", z)))
-            case RationalQuadratic(gamma, alpha):
-                # log(1 + z) with what rounding took from 1 + z put back: for large alpha the value hangs on it.
-                z, one = g("Mul", self.squared_distances, g.number(gamma / alpha)), g.number(1)
-                z = g("Min", z, g.number(LARGEST[g.dtype.name] ** 2))
-                base = g("Add", z, one)
-                lost = g("Div", g("Sub", z, g("Sub", base, one)), base)
-                return g("Exp", g("Mul", g("Add", g("Log", base), lost), g.number(-alpha)))
-            case Polynomial():
-                return self.power(kernel, self.products)
-            case Linear():
-                return self.products
-            case Constant(value):
+    def write(self, e: Expression) -> str:
+        """Write a formula: an array that broadcasts to (n, m), or to (n, 1) if it is of x alone. Each part is written once."""
+        if id(e) not in self.known:
+            self.known[id(e)] = (e, self.written(e))  # with the expression, so that no other one has its id
+        return self.known[id(e)][1]
+
+    def written(self, e: Expression) -> str:
+        g, write = self.g, self.write
+        match e:
+            case Number(value):
                 return g.number(value)
-            case Sum(left, right):
-                return g("Add", self.block(left), self.block(right))
-            case Product(left, right):
-                return g("Mul", self.block(left), self.block(right))
-            case Normalized(inner):
-                theirs = g.array(np.sqrt(inner.diagonal(self.e.centers))[np.newaxis], "norms")
-                norms = g("Mul", g("Sqrt", self.diagonal(inner)), theirs)
+            case Input():
+                return self.given(e)
+            case Add(left, right):
+                return g("Add", write(left), write(right))
+            case Multiply(left, right):
+                return g("Mul", write(left), write(right))
+            case Divide(left, right):
+                return g("Div", write(left), write(right))
+            case Minimum(left, right):
+                return g("Min", write(left), write(right))
+            case Power(base, exponent):
+                return g("Pow", write(base), write(exponent))
+            case Exp(inner):
+                return g("Exp", write(inner))
+            case Sqrt(inner):
+                return g("Sqrt", write(inner))
+            case Log1p(inner):
+                # log(1 + z) with what rounding took from 1 + z put back: with a large factor the value hangs on it.
+                z, one = g("Min", write(inner), g.number(LARGEST[g.dtype.name] ** 2)), g.number(1)
+                more = g("Add", z, one)
+                lost = g("Div", g("Sub", z, g("Sub", more, one)), more)
+                return g("Add", g("Log", more), lost)
+            case Positive(inner):
+                return g("Where", g("Greater", write(inner), g.number(0)), g.number(1), g.number(0))
+            case Cosine(inner):
+                theirs = g.array(np.sqrt(own_values(inner, self.e.centers))[np.newaxis], "norms")
+                norms = g("Mul", g("Sqrt", write(diagonal(inner))), theirs)
                 zero = g.number(0)
-                return g("Where", g("Greater", norms, zero), g("Div", self.block(inner), norms), zero)
-        raise AssertionError(kernel)
+                return g("Where", g("Greater", norms, zero), g("Div", write(inner), norms), zero)
+        raise TypeError(f"{e!r} cannot be written as ONNX")
 
-    def diagonal(self, kernel: Kernel) -> str:
-        """Write k(x, x) for each row: an array that broadcasts to (n, 1)."""
-        g = self.g
-        match kernel:
-            case Polynomial():
-                return self.power(kernel, self.squares)
-            case Linear():
-                return self.squares
-            case Constant(value):
-                return g.number(value)
-            case Sum(left, right):
-                return g("Add", self.diagonal(left), self.diagonal(right))
-            case Product(left, right):
-                return g("Mul", self.diagonal(left), self.diagonal(right))
-            case Normalized(inner):
-                return g("Where", g("Greater", self.diagonal(inner), g.number(0)), g.number(1), g.number(0))
-        return g.number(1)
-
-    def matern(self, factor: float) -> str:
-        """Write z = sqrt(factor) ||x - d||, up to 800, where exp(-z) is zero: infinity times zero is not."""
-        g = self.g
-        return g("Min", g("Mul", g("Sqrt", self.squared_distances), g.number(np.sqrt(factor))), g.number(800))
-
-    def power(self, kernel: Polynomial, products: str) -> str:
-        g = self.g
-        base = g("Add", g("Mul", products, g.number(kernel.gamma)), g.number(kernel.offset))
-        return g("Pow", base, g.number(kernel.degree))
+    def given(self, what: Input) -> str:
+        """Return the name of an input of a formula."""
+        names: dict[Input, Callable[[], str]] = {
+            SQUARED_DISTANCE: lambda: self.squared_distances,
+            ABSOLUTE_DISTANCE: lambda: self.distances,
+            PRODUCT: lambda: self.products,
+            SQUARED_NORM: lambda: self.squares,
+            OUTPUT: lambda: self.output,
+        }
+        return names[what]()
 
     @cached_property
     def shape(self) -> str:
@@ -349,15 +352,3 @@ class _Function:
             if part.any():
                 x = g("Sub", x, g.array(part[np.newaxis], what))
         return x
-
-
-def _varies(kernel: Kernel) -> bool:
-    """Whether a kernel depends on the points at all."""
-    match kernel:
-        case Constant():
-            return False
-        case Sum(left, right) | Product(left, right):
-            return _varies(left) or _varies(right)
-        case Normalized(inner):
-            return _varies(inner)
-    return True
