@@ -58,6 +58,7 @@ REGISTERED = {
         kernels.RationalQuadratic(0.8, alpha=1.7),
         lambda X, Y: (1 + 0.8 * squares(X, Y) / 1.7) ** -1.7,
     ),
+    "cauchy": (kernels.Cauchy(0.9), lambda X, Y: 1 / (1 + 0.9 * squares(X, Y))),
     "polynomial": (kernels.Polynomial(4, gamma=0.3, offset=1.0), polynomial(0.3, 1.0, 4)),
     "linear": (kernels.Linear(), polynomial(1.0, 0.0, 1)),
 }

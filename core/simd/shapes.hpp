@@ -61,6 +61,10 @@ struct RationalQuadratic : SquaredDistance {
         return exponential(broadcast(-alpha) * (logarithm(base) + (z - (base - one)) / base));
     }
 };
+struct Cauchy : SquaredDistance {
+    static constexpr const char* name = "cauchy";
+    static PARSIMON_INLINE Pack value(const Pack& r2, double gamma) { return broadcast(1.0) / (broadcast(1.0) + broadcast(gamma) * r2); }
+};
 struct Polynomial : InnerProduct {
     static constexpr const char* name = "polynomial";
     static PARSIMON_INLINE Pack value(const Pack& xy, double gamma, double offset, double degree) {
@@ -85,6 +89,7 @@ using Shapes = List<Gaussian,           //
                     Matern32,           //
                     Matern52,           //
                     RationalQuadratic,  //
+                    Cauchy,             //
                     Polynomial,         //
                     Linear>;
 

@@ -39,6 +39,7 @@ from parsimon.formulas import (
 
 __all__ = [
     "KERNELS",
+    "Cauchy",
     "Constant",
     "Function",
     "Gaussian",
@@ -223,6 +224,30 @@ class RationalQuadratic(Kernel):
         if float(self.alpha).is_integer() and self.alpha <= 64:
             return 1.0 / power(1.0 + z, int(self.alpha))  # needs no logarithm
         return exp(-self.alpha * log1p(z))
+
+
+@part
+class Cauchy(Kernel):
+    """Cauchy kernel, k(x, y) = 1 / (1 + gamma ||x - y||^2). Its tails are heavy: far points count.
+
+    It equals ``RationalQuadratic(gamma, alpha=1)``, without a logarithm and an exponential.
+
+    >>> Cauchy(gamma=1.0)([[0.0]], [[2.0]])
+    array([[0.2]])
+    """
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        _positive_gamma(self)
+
+    def core(self) -> _core.Kernel:
+        """Return the C++ twin."""
+        return _core.leaf("cauchy", [self.gamma])
+
+    def formula(self) -> Expression:
+        """Return k(x, y) as an expression."""
+        return 1.0 / (1.0 + self.gamma * SQUARED_DISTANCE)
 
 
 @part
@@ -449,6 +474,7 @@ KERNELS: dict[str, type[Kernel]] = {
     "matern32": Matern32,
     "matern52": Matern52,
     "rational_quadratic": RationalQuadratic,
+    "cauchy": Cauchy,
     "polynomial": Polynomial,
     "linear": Linear,
 }

@@ -21,7 +21,7 @@ class KNLMSRegressor(StreamRegressor):
     Parameters
     ----------
     kernel : str or Kernel or callable, default="gaussian"
-        A name ("gaussian" or "rbf", "laplacian", "matern32", "matern52", "rational_quadratic", "polynomial", "linear"), an object of
+        A name ("gaussian" or "rbf", "laplacian", "matern32", "matern52", "rational_quadratic", "cauchy", "polynomial", "linear"), an object of
         `parsimon.kernels`, or a function of two points.
     gamma : float or "scale" or "median", default="scale"
         Width of a kernel given by name: exp(-gamma r^2) for the Gaussian, see `parsimon.kernels` for the others. "scale" and "median" are measured on
