@@ -7,18 +7,9 @@ from sklearn.metrics import hinge_loss, log_loss, mean_absolute_error, mean_pinb
 
 from parsimon import losses
 
-PARTS = {
-    "squared": losses.Squared(),
-    "absolute": losses.Absolute(),
-    "huber": losses.Huber(0.7),
-    "epsilon_insensitive": losses.EpsilonInsensitive(0.3),
-    "quantile": losses.Quantile(0.8),
-    "hinge": losses.Hinge(),
-    "squared_hinge": losses.SquaredHinge(),
-    "logistic": losses.Logistic(),
-    "multiclass_hinge": losses.MulticlassHinge(),
-    "multinomial_logistic": losses.MultinomialLogistic(),
-}
+#: Every loss that is registered, some with parameters of their own.
+PARAMETERS = {"huber": {"delta": 0.7}, "epsilon_insensitive": {"epsilon": 0.3}, "quantile": {"quantile": 0.8}}
+PARTS = {name: cls(**PARAMETERS.get(name, {})) for name, cls in losses.LOSSES.items()}
 
 
 def target(loss, rng, n_outputs):

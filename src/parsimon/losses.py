@@ -10,13 +10,14 @@ array([-1.,  1.,  0.])
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parsimon import _core
 from parsimon._parts import lookup, part, real
+from parsimon.formulas import Expression
 
 __all__ = [
     "CLASSIFICATION",
@@ -43,9 +44,26 @@ Array = NDArray[np.float64]
 class Loss(ABC):
     """A convex function l(f, y) of the prediction f (C,)."""
 
+    #: What `predict` gives, as an expression in `parsimon.formulas.OUTPUT`. None: f itself. With one, f is still what
+    #: is learned, merged, compressed and has a norm.
+    inverse_link: ClassVar[Expression | None] = None
+
     @abstractmethod
     def core(self) -> _core.Loss:
         """Return the C++ twin."""
+
+    def refused(self, y: Array) -> tuple[int, str] | None:
+        """Return the first row of targets (n,) that the loss cannot take, and why; None if it takes them all."""
+        core, f = self.core(), np.zeros((len(y), 1))
+        try:
+            core.values(f, np.ascontiguousarray(y, dtype=np.float64)[:, np.newaxis])
+        except ValueError:
+            for row, target in enumerate(y):
+                try:
+                    core.value(f[row], np.array([target], dtype=np.float64))
+                except ValueError as error:
+                    return row, str(error).removeprefix("y ")
+        return None
 
     def value(self, f: ArrayLike, y: ArrayLike) -> float:
         """Return l(f, y) for one sample: f (C,), y (C,)."""

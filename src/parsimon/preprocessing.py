@@ -386,6 +386,17 @@ class TargetScaler(Storable, BaseEstimator):  # type: ignore[misc]
         _core.standardise_into(y[np.newaxis], means[np.newaxis, 1:], deviations[np.newaxis, 1:], np.inf, scaled, [0])
         return scaled[:, 0], lambda f: means[:-1] + deviations[:-1] * f
 
+    @classmethod
+    def of_nothing(cls) -> TargetScaler:
+        """Return a scaler with mean 0 and deviation 1, for models whose targets are not scaled.
+
+        >>> TargetScaler.of_nothing().inverse_transform([0.3])
+        array([0.3])
+        """
+        scaler = cls()
+        scaler.learn_transform([-1.0, 1.0])
+        return scaler
+
     def inverse_transform(self, f: ArrayLike) -> Array:
         """Scale predictions f (n,) back by the statistics so far."""
         mean, deviation = self.mean_, self.scale_

@@ -291,7 +291,7 @@ def make_estimator(algorithm: str, task: str, budget: int | None = None, **optio
 class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
     """Learn to predict one column of a table from the others, block by block, in fixed memory.
 
-    Rows are encoded by a `TableEncoder`, regression targets scaled by a `TargetScaler`, and an estimator learns them in order. It begins when `warmup` rows are there (`finish` lets it begin with those that
+    Rows are encoded by a `TableEncoder`, regression targets scaled by a `TargetScaler` (not for a loss with a link, such as "poisson"), and an estimator learns them in order. It begins when `warmup` rows are there (`finish` lets it begin with those that
     are): from these it takes the task, the columns, and the widths of kernels that are measured. Until then they are held, and what is predicted is the target of the row before. How the
     stream is cut into blocks makes no difference, bit for bit, and neither does storing the model and loading it again, at any row.
 
@@ -513,6 +513,11 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
         if task == "regression":
             if target.kind not in ("number", "boolean", "duration"):
                 raise TableError(f"regression needs numbers, and it holds {target.kind} values", self.target)
+            loss = getattr(self.estimator_ if self._warm else self._make(task), "_target_loss", None)
+            if loss is not None and (refused := loss.refused(target.values)) is not None:
+                raise TableError(
+                    f"{target.values[refused[0]]:g} cannot be learned: it {refused[1]}", self.target, refused[0]
+                )
             return target.values
         if target.kind == "boolean":
             return target.values.astype(bool)
@@ -599,8 +604,8 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
         X = encoder.learn_columns(columns)
         y = self._targets(held[self.target], task)
         if task == "regression":
-            self.scaler_ = TargetScaler()
-            estimator.partial_fit(X, self.scaler_.learn_transform(y)[0])
+            self.scaler_ = TargetScaler() if _scales(estimator) else TargetScaler.of_nothing()
+            estimator.partial_fit(X, self.scaler_.learn_transform(y)[0] if _scales(estimator) else y)
         else:
             estimator.partial_fit(X, y)
         self._target_kind = held[self.target].kind
@@ -612,7 +617,7 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
     def _learn(self, columns: dict[str, Column], target: Column) -> Labels:
         y = self._targets(target, self.task_)
         X = self.encoder_.learn_columns(columns)
-        if self.task_ == "classification":
+        if self.task_ == "classification" or not _scales(self.estimator_):
             found = predict_then_learn(self.estimator_, X, y)
         else:
             scaled, back = self.scaler_.learn_transform(y)
@@ -709,6 +714,12 @@ def _is_whole(target: Column) -> bool:
     """Return whether targets are whole numbers that can be classes."""
     whole_numbers = target.kind == "number" and not (target.values % 1).any()
     return whole_numbers and bool((np.abs(target.values) <= 2.0**53).all())
+
+
+def _scales(estimator: Any) -> bool:
+    """Tell whether targets are scaled for an estimator: not if its loss has a link, and so a scale of its own."""
+    loss = getattr(estimator, "_target_loss", None)
+    return loss is None or loss.inverse_link is None
 
 
 def _rows_of(column: Column, rows: slice) -> Column:

@@ -11,6 +11,7 @@ from parsimon import algorithms, losses, updates
 from parsimon.estimators.base import Array, StreamEstimator
 from parsimon.estimators.classifier import StreamClassifier
 from parsimon.estimators.regressor import StreamRegressor
+from parsimon.formulas import Expression
 
 __all__ = ["POLKClassifier", "POLKRegressor"]
 
@@ -113,6 +114,18 @@ class POLKRegressor(StreamRegressor, _POLK):
         self.budget = budget
         self.average = average
         self.n_passes = n_passes
+
+    @property
+    def _target_loss(self) -> losses.Loss:
+        """The loss that says which targets there can be and what is predicted."""
+        given = getattr(self, "_learns_with", {"loss": self.loss})["loss"]
+        loss: losses.Loss = losses.resolve(given, self._losses)
+        return loss
+
+    @property
+    def _inverse_link(self) -> Expression | None:
+        given = self._learns_with["loss"]
+        return (losses.REGRESSION[given] if type(given) is str else type(given)).inverse_link
 
 
 def _has_probabilities(model: Any) -> bool:

@@ -11,8 +11,10 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from parsimon import _schema
+from parsimon._formula_values import applied
 from parsimon._parts import numbers, real
 from parsimon.estimators.base import FITTED, Array, StreamEstimator, one_row
+from parsimon.formulas import Expression
 
 #: Numbers that need no second look.
 PLAIN = frozenset({float, int, np.float64})
@@ -44,7 +46,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
 
         That is test-then-learn (prequential) evaluation: every row is a test row once. Shape (n,) or (n, C), as `predict`.
         """
-        return self._outputs(self._before_and_learn(X, y, sample_weight))
+        return self._predictions(self._before_and_learn(X, y, sample_weight))
 
     def learn_one(self, x: ArrayLike, y: ArrayLike, sample_weight: float = 1.0) -> Self:
         """Learn one sample: x (d,), y a number or (C,), and its weight. The same as `partial_fit` with one row, without its overhead.
@@ -67,17 +69,25 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
         """Predict for X (n, d): (n,), or (n, C) if several outputs were learned. `n_jobs` threads share the rows (-1: one for each core)."""
+        return self._predictions(self._evaluate(X, n_jobs))
+
+    def predict_link(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
+        """Return f(x) for X (n, d), shaped as `predict` has it: the function that is learned.
+
+        `predict` gives the same, unless the loss has an inverse link: with ``loss="poisson"`` it gives exp(f).
+        """
         return self._outputs(self._evaluate(X, n_jobs))
 
     def predict_one(self, x: ArrayLike) -> float | Array:
         """Predict for one point x (d,): a number, or (C,) if several outputs were learned."""
         if not hasattr(self, "_learner"):
             check_is_fitted(self)
-        value = self._learner.predict_one(x) if self._flat and type(x) is ndarray else None
+        link = self._inverse_link
+        value = self._learner.predict_one(x) if link is None and self._flat and type(x) is ndarray else None
         if value is not None:
             return value
-        row: Array = self._learner.predict(one_row(x, "x", "(d,)")[np.newaxis])[0]
-        return float(row[0]) if self._flat else row
+        row = self._predictions(self._learner.predict(one_row(x, "x", "(d,)")[np.newaxis]))[0]
+        return float(row) if self._flat else row
 
     @property
     def weights_(self) -> Array:
@@ -106,6 +116,15 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
     def _more_targets(self, y: ArrayLike, n: int) -> tuple[Array, int]:
         # How many outputs there are is settled by the first block; the core refuses what differs.
         return _targets(y, n).reshape(n, -1), self._learner.n_outputs
+
+    @property
+    def _inverse_link(self) -> Expression | None:
+        """What predictions are of f; None if they are f."""
+        return None
+
+    def _predictions(self, F: Array) -> Array:
+        link = self._inverse_link
+        return self._outputs(F if link is None else applied(link, F))
 
     def _outputs(self, values: Array) -> Array:
         return values[:, 0] if self._flat else values

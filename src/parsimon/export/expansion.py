@@ -20,6 +20,7 @@ from parsimon.dictionary_learning import KernelDictionaryClassifier, KernelDicti
 from parsimon.estimators.base import StreamEstimator
 from parsimon.estimators.classifier import StreamClassifier
 from parsimon.estimators.fixed import KernelExpansionRegressor
+from parsimon.estimators.regressor import StreamRegressor
 from parsimon.formulas import Expression
 
 __all__ = ["Expansion", "expansion"]
@@ -97,6 +98,11 @@ def expansion(model: Any) -> Expansion:
     if isinstance(model, TransformedTargetRegressor):
         check_is_fitted(model)
         inner = expansion(model.regressor_)
+        if inner.link is not None:
+            raise TypeError(
+                f"a {type(model).__name__} around a {inner.estimator} whose loss has a link cannot be exported: "
+                "learn from targets as they are, and export the regressor"
+            )
         shift, scale = _composed([("transformer", model.transformer_)], inner.n_outputs)
         with np.errstate(all="ignore"):  # y = f / scale + shift undoes (y - shift) * scale
             weights, offset = inner.weights / scale, inner.offset / scale + shift
@@ -121,6 +127,8 @@ def _of_estimator(model: StreamEstimator) -> Expansion:
     weights = model.weights_
     weights = weights.reshape(len(weights), -1) if weights.size else np.zeros((0, model._learner.n_outputs))
     found = _of_parts(model, weights, np.zeros(weights.shape[1]))
+    if isinstance(model, StreamRegressor):
+        return replace(found, link=model._inverse_link)
     if not isinstance(model, StreamClassifier):
         return found
     return replace(found, classes=_labels(model.classes_), probabilities=PROBABILITIES.get(type(model._loss)))

@@ -45,6 +45,8 @@ def to_libsvm(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     Reference: C.-C. Chang, C.-J. Lin, *LIBSVM: a library for support vector machines*, ACM TIST 2011, and the README of the library.
     """
     e = expansion(model)
+    if e.link is not None:
+        raise TypeError("LIBSVM has no links, and predictions of the model are a function of f: use to_c or to_onnx")
     factor, leaf, constant = _terms(e.kernel)
     leaf, centers, constants = _unscaled(leaf, e)
     weights = factor * e.weights

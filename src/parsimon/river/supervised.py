@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from parsimon import losses
+from parsimon._formula_values import applied
 from parsimon.river.stream import Array, Sample, Stream, base, dataframe, number, numbers
 
 __all__ = ["Classifier", "Regressor"]
@@ -31,17 +32,23 @@ class Regressor(Stream, base.MiniBatchRegressor):
         self._y_name = series.name
 
     def predict_one(self, x: Sample) -> float:
-        """Predict for a sample; 0 before anything was learned."""
+        """Predict for a sample. Before anything was learned f is 0, and so is the prediction if the loss has no link."""
         value = self._ask_one(x, self._of.predict_one)
-        return 0.0 if value is None else float(value)
+        return self._unlearned() if value is None else float(value)
 
     def predict_many(self, X: Any) -> Any:
         """Predict for a frame of samples: a series."""
         frame = dataframe.into_frame(X)
         values = self._ask_many(frame, self._of.predict)
         return dataframe.to_native_series(
-            np.zeros(len(frame)) if values is None else values, name=self._y_name, like=frame
+            np.full(len(frame), self._unlearned()) if values is None else values, name=self._y_name, like=frame
         )
+
+    def _unlearned(self) -> float:
+        """Return the prediction for f = 0."""
+        loss = getattr(self, "loss", None)
+        link = None if loss is None else losses.resolve(loss, losses.REGRESSION).inverse_link
+        return 0.0 if link is None else float(applied(link, np.zeros(1))[0])
 
 
 class Classifier(Stream, base.MiniBatchClassifier):
