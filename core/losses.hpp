@@ -104,6 +104,28 @@ private:
     double quantile_;
 };
 
+// exp(f) - y f for counts y >= 0, f the logarithm of their mean. Beyond `largest`, where no target is,
+// the exponential goes on as its tangent: every value and gradient is finite.
+class PoissonLoss final : public OutputLoss {
+public:
+    static constexpr const char* name = "poisson";
+    static constexpr double largest = 231.0;
+    const char* objection(const double* y, std::size_t n_outputs) const override {
+        return std::all_of(y, y + n_outputs, [](double v) { return v >= 0.0; }) ? nullptr : "must be at least 0: it is a count";
+    }
+    // Upwards to the minimiser log y. Downwards by at most Newton's step, 1 - y exp(-f) <= f - log y.
+    void limit(const double* f, const double* y, double reach, double* g, std::size_t n_outputs) const override {
+        for (std::size_t c = 0; c < n_outputs && reach > 0.0; ++c) {
+            const double newton = g[c] / std::exp(std::min(f[c], largest)) + std::max(0.0, f[c] - largest);
+            g[c] = g[c] > 0.0 ? std::min(g[c], newton / reach) : std::max(g[c], std::min(0.0, f[c] - std::log(y[c])) / reach);
+        }
+    }
+
+private:
+    double of(double f, double y) const override { return (f <= largest ? std::exp(f) : std::exp(largest) * (1.0 + f - largest)) - y * f; }
+    double slope(double f, double y) const override { return std::exp(std::min(f, largest)) - y; }
+};
+
 // Losses of the margins z_c = y_c f_c, y_c in {-1, 1}, summed over the outputs; an output with y_c = 0 takes no part.
 class MarginLoss : public Loss {
 public:
@@ -179,6 +201,7 @@ using Losses = LossList<SquaredLoss,             //
                         EpsilonInsensitiveLoss,  //
                         HuberLoss,               //
                         QuantileLoss,            //
+                        PoissonLoss,             //
                         HingeLoss,               //
                         SquaredHingeLoss,        //
                         LogisticLoss,            //

@@ -17,7 +17,16 @@ def target(loss, rng, n_outputs):
         return int(rng.integers(n_outputs))
     if isinstance(loss, losses.ClassificationLoss):
         return rng.choice([-1.0, 1.0], size=n_outputs)
+    if isinstance(loss, losses.Poisson):
+        return rng.poisson(2.0, size=n_outputs).astype(float)
     return rng.normal(size=n_outputs)
+
+
+def least(loss, y):
+    """Return the least value of a loss."""
+    if not isinstance(loss, losses.Poisson):
+        return 0.0
+    return np.sum(y - y * np.log(np.maximum(y, 1.0)))
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -42,7 +51,7 @@ def test_convex_and_above_every_tangent(name):
         slack = 1e-12 * (1 + abs(loss.value(f, y)) + abs(loss.value(g, y)))
         assert loss.value(t * f + (1 - t) * g, y) <= t * loss.value(f, y) + (1 - t) * loss.value(g, y) + slack
         assert loss.value(g, y) >= loss.value(f, y) + loss.gradient(f, y) @ (g - f) - slack
-        assert loss.value(f, y) >= 0
+        assert loss.value(f, y) >= least(loss, y) - slack
 
 
 def test_values_agree_with_other_libraries():
@@ -104,6 +113,7 @@ def test_outputs_that_are_not_known_take_no_part():
         (losses.MulticlassHinge(), 3, "must be a class from 0 on"),
         (losses.MultinomialLogistic(), -1, "must be a class"),
         (losses.MultinomialLogistic(), 0.5, "must be a class"),
+        (losses.Poisson(), -1.0, "must be at least 0: it is a count"),
     ],
 )
 def test_bad_targets_are_named(loss, y, message):

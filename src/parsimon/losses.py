@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from parsimon import _core
 from parsimon._parts import lookup, part, real
-from parsimon.formulas import Expression
+from parsimon.formulas import OUTPUT, Expression, exp, minimum
 
 __all__ = [
     "CLASSIFICATION",
@@ -32,6 +32,7 @@ __all__ = [
     "Loss",
     "MulticlassHinge",
     "MultinomialLogistic",
+    "Poisson",
     "Quantile",
     "Squared",
     "SquaredHinge",
@@ -174,6 +175,44 @@ class Quantile(Loss):
         return _core.loss("quantile", [self.quantile])
 
 
+@part
+class Poisson(Loss):
+    """Poisson loss for counts y >= 0, l(f, y) = sum_c exp(f_c) - y_c f_c.
+
+    f is the logarithm of the mean, and `predict` gives the mean exp(f). The gradient is exp(f) - y. Up to
+    a constant the loss is half the Poisson deviance. Targets need not be whole; negative ones are
+    refused. Beyond f = 231, above the logarithm of the largest target that models take, the mean
+    stays as it is and the loss goes on as its tangent.
+
+    The second derivative exp(f) has no bound, so no step size is safe for plain gradient steps.
+    Therefore each step is limited. With s = step_size weight k(x, x), a plain step moves f(x) by
+    -s (exp(f) - y). Here it moves f(x)
+
+    - upwards at most to log y, which minimises the loss;
+    - downwards by at most Newton's step 1 - y exp(-f). As 1 - exp(-t) <= t for t = f - log y, it
+      does not pass log y either.
+
+    So a step never increases the loss of its own sample, whatever the step size. The new f lies
+    between f and its projection onto the functions that are log y at x. Hence for y > 0 ||f||^2
+    grows by at most (log y)^2 / k(x, x), and nothing overflows. Short steps are plain gradient
+    steps: those with s exp(f) < 1 downwards, and with s y < 1 upwards. For means far above 1 use a
+    `step_size` below 1 / mean. Then many samples are averaged; with larger steps f follows each.
+
+    >>> Poisson().value([0.0], [3.0])
+    1.0
+    >>> Poisson().gradient([0.0], [3.0])
+    array([-2.])
+
+    Reference: Nelder & Wedderburn, *Generalized linear models*, Journal of the Royal Statistical Society A 1972.
+    """
+
+    inverse_link = exp(minimum(OUTPUT, 231.0))
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.loss("poisson", [])
+
+
 class ClassificationLoss(Loss):
     """A loss whose targets are classes, one output for each."""
 
@@ -305,6 +344,7 @@ REGRESSION: dict[str, type[Loss]] = {
     "huber": Huber,
     "epsilon_insensitive": EpsilonInsensitive,
     "quantile": Quantile,
+    "poisson": Poisson,
 }
 #: Losses that a classifier's ``loss`` parameter can name: over all classes at once, or one class against the rest.
 CLASSIFICATION: dict[str, type[ClassificationLoss]] = {

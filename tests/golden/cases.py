@@ -100,6 +100,8 @@ def data(model, n=240):
     y = np.sin(2 * X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=n)
     if hasattr(model, "predict_proba") or "Classifier" in type(model).__name__ or "SVC" in type(model).__name__:
         return X, np.digitize(y, [-0.4, 0.4])
+    if getattr(model, "loss", None) == "poisson":
+        return X, np.abs(y)
     return X, y
 
 

@@ -46,7 +46,8 @@ class POLKRegressor(StreamRegressor, _POLK):
     Parameters
     ----------
     kernel, gamma : as in `KNLMSRegressor`.
-    loss : "squared", "absolute", "huber", "epsilon_insensitive", "quantile" or an object of `parsimon.losses`, default="squared"
+    loss : "squared", "absolute", "huber", "epsilon_insensitive", "quantile", "poisson" or an object of `parsimon.losses`, default="squared"
+        With "poisson", for counts, f is the logarithm of the mean: `predict` gives exp(f), and `predict_link` f.
     step_size : float > 0, default=0.5
         eta. Must be < 1 / alpha, and for the squared loss < 2 / k(x, x).
     alpha : float >= 0, default=1e-6
