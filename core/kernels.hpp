@@ -52,7 +52,7 @@ public:
 
 using KernelPtr = std::shared_ptr<const Kernel>;
 
-// A kernel of one sum over the features, by the name and with the parameters that it has in simd/shapes.hpp.
+// A kernel of one sum over the features, by its name and with its parameters in simd/shapes.hpp.
 KernelPtr leaf(std::string_view name, std::span<const double> parameters);
 inline KernelPtr leaf(std::string_view name, std::initializer_list<double> parameters) {
     return leaf(name, std::span(parameters.begin(), parameters.size()));

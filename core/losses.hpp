@@ -1,8 +1,8 @@
 // Losses: convex functions l(f, y) of a prediction f, and their gradients with respect to f. At a kink the gradient is the subgradient of
 // least norm, zero where that is allowed, unless said otherwise.
 //
-// A loss is a class below and its line in `Losses` at the end. Its name is how the rest of the library asks for it, and its parameters are
-// those of its constructor.
+// A loss is a class below and its line in `Losses` at the end. Its name is how the rest of the library
+// asks for it, and its parameters are those of its constructor.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ public:
     virtual void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const = 0;
     // The largest second derivative where the gradient is unbounded: gradient steps beyond 2 / (curvature k(x, x)) diverge then. Else 0.
     virtual double curvature() const { return 0.0; }
-    // Shortens a gradient g at f, where a step is to move f by -reach g: no further than to the minimiser of the loss. For losses with
-    // unbounded second derivatives, whose steps would diverge whatever their rate.
+    // Shortens a gradient g at f, so that a step that moves f by -reach g does not pass the minimiser of
+    // the loss. For losses with unbounded second derivatives: their steps could diverge at any rate.
     virtual void limit(const double* /*f*/, const double* /*y*/, double /*reach*/, double* /*g*/, std::size_t /*n_outputs*/) const {}
 };
 

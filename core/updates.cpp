@@ -27,7 +27,7 @@ void GradientUpdate::open(Dictionary& dictionary, Step& step) {
     step.rate = part * (power_ == 0.0 ? step_size_ : step_size_ * std::pow(1.0 + static_cast<double>(step.number - 1) / delay_, -power_));
     const double share = step.rate / static_cast<double>(step.size), kept = 1.0 - step.rate * shrinkage_;
     for (Sample& sample : step) {
-        // As if all samples of the batch were this one: then even a batch of copies stays within the limit.
+        // As if all samples of the batch were this one: a batch of copies stays within the limit, too.
         loss_->limit(sample.f, sample.y, step.rate * sample.weight * sample.look->kxx, sample.gradient, step.learned);
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
             sample.coefficient[c] = 0.0 - share * sample.weight * sample.gradient[c];  // never -0.0

@@ -337,7 +337,7 @@ void column_squares(const double* S, std::size_t m, double* sums) {
     }
 }
 
-// What the rest of the library knows of a kernel comes from its struct alone: nothing can be paired wrongly.
+// What the rest of the library knows of a kernel comes from its struct: nothing is paired by position.
 template <class Kernel>
 constexpr Leaf leaf_of() {
     static_assert(n_parameters<Kernel> <= most_parameters, "give Shape room for more parameters");

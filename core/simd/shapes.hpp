@@ -1,8 +1,9 @@
 // Kernels of one sum over the features: what is summed, and what value the sum gives.
 //
-// A kernel is one struct below and one line in `Shapes`. Its base says what is summed. Its name is how the rest of the
-// library asks for it. `value` takes the sum and the kernel's parameters, in the order in which Python gives them;
-// their number is read from its signature. Everything else is derived: see `leaf_of` in loops.cpp and `leaf` in kernels.hpp.
+// A kernel is one struct below and one line in `Shapes`. Its base says what is summed. Its name is how
+// the rest of the library asks for it. `value` takes the sum and the kernel's parameters, in the order
+// in which Python gives them; their number is read from its signature. The rest is derived: see
+// `leaf_of` in loops.cpp and `leaf` in kernels.hpp.
 //
 // Included by loops.cpp, which is compiled once for each instruction set.
 #pragma once
@@ -16,7 +17,8 @@ namespace {
 struct SquaredDistance {
     static constexpr bool of_distance = true;
     static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) {
-        const Pack diff = c - x;  // differences, not ||x||^2 + ||c||^2 - 2 x'c: accurate for near-duplicates
+        // Differences, not ||x||^2 + ||c||^2 - 2 x'c: accurate for near-duplicates.
+        const Pack diff = c - x;
         return fma(diff, diff, acc);
     }
 };
@@ -37,7 +39,7 @@ struct Laplacian : AbsoluteDistance {
     static constexpr const char* name = "laplacian";
     static PARSIMON_INLINE Pack value(const Pack& r, double gamma) { return exponential(broadcast(-gamma) * r); }
 };
-// z exp(-z) is 0 in the limit, but infinity times 0 is not: past 800 the exponential is 0 whatever stands before it.
+// z exp(-z) is 0 in the limit, but infinity times 0 is not. Past 800 the exponential is 0.
 PARSIMON_INLINE Pack capped(const Pack& z) { return minimum(z, broadcast(800.0)); }
 struct Matern32 : SquaredDistance {
     static constexpr const char* name = "matern32";
@@ -56,7 +58,7 @@ struct Matern52 : SquaredDistance {
 struct RationalQuadratic : SquaredDistance {
     static constexpr const char* name = "rational_quadratic";
     static PARSIMON_INLINE Pack value(const Pack& r2, double gamma, double alpha) {
-        // log(1 + z) with what rounding took from 1 + z put back: for large alpha the value hangs on it.
+        // log(1 + z) with what rounding took from 1 + z put back: a large alpha would multiply it.
         const Pack one = broadcast(1.0), z = minimum(broadcast(gamma / alpha) * r2, broadcast(1e300)), base = one + z;
         return exponential(broadcast(-alpha) * (logarithm(base) + (z - (base - one)) / base));
     }

@@ -28,7 +28,7 @@ std::vector<const simd::Loops*> tables() {
     return result;
 }
 
-// Formulas of some kernels, with the parameters of `shape`. All kernels of the table are compared with them by Python's tests.
+// Formulas of some kernels, with the parameters of `shape`. Python's tests have those of all.
 const simd::Shape shape = {{0.3, 1.7, 3.0}};
 struct Named {
     std::string_view name;

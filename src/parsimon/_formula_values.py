@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 
 def values(formula: Expression, X: Array, Y: Array) -> Array:
-    """Evaluate a kernel's formula in plain NumPy: X (n, d) and Y (m, d) give (n, m). For tests and checks.
+    """Evaluate a kernel's formula: X (n, d) and Y (m, d) give (n, m). For tests and checks.
 
     >>> values(1.0 / (1.0 + SQUARED_DISTANCE), np.array([[0.0]]), np.array([[0.0], [1.0]]))
     array([[1. , 0.5]])

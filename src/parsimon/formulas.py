@@ -1,4 +1,4 @@
-"""Formulas: what a kernel or a link computes, written once as an expression that exporters translate.
+"""Formulas: what a kernel or a link computes, as an expression that exporters translate.
 
 >>> from parsimon.formulas import SQUARED_DISTANCE, diagonal, exp
 >>> gaussian = exp(-0.5 * SQUARED_DISTANCE)
@@ -13,7 +13,7 @@ Number(value=1.0)
 Add(left=Number(value=1.0), right=Multiply(left=Number(value=2.0), right=Input(name='squared_norm')))
 
 Expressions are built with +, *, /, `exp`, `sqrt`, `log1p`, `power`, `minimum` and `Cosine`.
-Operations on numbers alone are carried out at once. `parsimon._formula_values` evaluates them in NumPy.
+Operations on numbers alone are carried out at once. `_formula_values` evaluates in NumPy.
 """
 
 from __future__ import annotations

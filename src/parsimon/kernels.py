@@ -466,7 +466,8 @@ class SinglePrecision(Kernel):
         return self.inner.formula()
 
 
-#: Kernels that an estimator's ``kernel`` parameter can name, a line for each. One with a ``gamma`` takes the estimator's.
+#: Kernels that an estimator's ``kernel`` parameter can name, a line for each. One that has a
+#: ``gamma`` takes the estimator's.
 KERNELS: dict[str, type[Kernel]] = {
     "gaussian": Gaussian,
     "rbf": Gaussian,
@@ -568,7 +569,10 @@ def _median(X: Array, metric: str) -> float:
 
 
 def _matern(factor: float, gamma: float) -> Expression:
-    """Return z = sqrt(factor gamma) ||x - y||, up to 800, where exp(-z) is 0: infinity times 0 is not."""
+    """Return z = sqrt(factor gamma) ||x - y||, up to 800.
+
+    There exp(-z) is 0, and so is z exp(-z); infinity times 0 would not be.
+    """
     return minimum(float(np.sqrt(factor) * np.sqrt(gamma)) * sqrt(SQUARED_DISTANCE), 800.0)
 
 

@@ -45,8 +45,8 @@ Array = NDArray[np.float64]
 class Loss(ABC):
     """A convex function l(f, y) of the prediction f (C,)."""
 
-    #: What `predict` gives, as an expression in `parsimon.formulas.OUTPUT`. None: f itself. With one, f is still what
-    #: is learned, merged, compressed and has a norm.
+    #: What `predict` gives, as an expression in `parsimon.formulas.OUTPUT`. None: f itself. With
+    #: one, f is still what is learned, merged and compressed, and what has a norm.
     inverse_link: ClassVar[Expression | None] = None
 
     @abstractmethod
@@ -54,7 +54,7 @@ class Loss(ABC):
         """Return the C++ twin."""
 
     def refused(self, y: Array) -> tuple[int, str] | None:
-        """Return the first row of targets (n,) that the loss cannot take, and why; None if it takes them all."""
+        """Return the first row of targets (n,) that the loss refuses and why; None if there is none."""
         core, f = self.core(), np.zeros((len(y), 1))
         try:
             core.values(f, np.ascontiguousarray(y, dtype=np.float64)[:, np.newaxis])

@@ -717,7 +717,7 @@ def _is_whole(target: Column) -> bool:
 
 
 def _scales(estimator: Any) -> bool:
-    """Tell whether targets are scaled for an estimator: not if its loss has a link, and so a scale of its own."""
+    """Tell whether targets are scaled for an estimator: not if its loss has a link."""
     loss = getattr(estimator, "_target_loss", None)
     return loss is None or loss.inverse_link is None
 

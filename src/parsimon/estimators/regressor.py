@@ -74,7 +74,8 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
     def predict_link(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
         """Return f(x) for X (n, d), shaped as `predict` has it: the function that is learned.
 
-        `predict` gives the same, unless the loss has an inverse link: with ``loss="poisson"`` it gives exp(f).
+        `predict` gives the same, unless the loss has an inverse link. With ``loss="poisson"`` it
+        gives exp(f).
         """
         return self._outputs(self._evaluate(X, n_jobs))
 

@@ -428,7 +428,7 @@ class _Writer:
         return name
 
     def operand(self, e: Expression, *bare: type[Expression]) -> str:
-        """Return an expression as part of another one, in parentheses unless it is of a kind that needs none."""
+        """Return an expression as part of another one, in parentheses unless it needs none."""
         text = self.inline(e)
         simple = isinstance(e, Number | Input | Minimum | Exp | Sqrt | Log1p | Power)
         return text if simple or isinstance(e, bare) or id(e) in self.known else f"({text})"

@@ -156,7 +156,7 @@ def _of_parts(model: StreamEstimator | KernelExpansionRegressor, weights: Array,
 
 
 def _require_formula(kernel: kernels.Kernel, centers: Array) -> None:
-    """Refuse a kernel that has no formula, or one that is not its own, as a subclass may inherit it."""
+    """Refuse a kernel that has no formula, or one that it inherited and that is not its own."""
     try:
         formula = kernel.formula()
     except TypeError as error:

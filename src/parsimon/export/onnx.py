@@ -226,9 +226,10 @@ class _Function:
         return g("Add", f, g.array(e.offset[np.newaxis], "offset")) if e.offset.any() else f
 
     def write(self, e: Expression) -> str:
-        """Write a formula: an array that broadcasts to (n, m), or to (n, 1) if it is of x alone. Each part is written once."""
+        """Write a formula, each part once: an array that broadcasts to (n, m), or (n, 1) if of x alone."""
         if id(e) not in self.known:
-            self.known[id(e)] = (e, self.written(e))  # with the expression, so that no other one has its id
+            # With the expression, so that no other one has its id.
+            self.known[id(e)] = (e, self.written(e))
         return self.known[id(e)][1]
 
     def written(self, e: Expression) -> str:
@@ -253,7 +254,7 @@ class _Function:
             case Sqrt(inner):
                 return g("Sqrt", write(inner))
             case Log1p(inner):
-                # log(1 + z) with what rounding took from 1 + z put back: with a large factor the value hangs on it.
+                # log(1 + z) with what rounding took from 1 + z put back: a large factor may follow.
                 z, one = g("Min", write(inner), g.number(LARGEST[g.dtype.name] ** 2)), g.number(1)
                 more = g("Add", z, one)
                 lost = g("Div", g("Sub", z, g("Sub", more, one)), more)

@@ -32,7 +32,7 @@ class Regressor(Stream, base.MiniBatchRegressor):
         self._y_name = series.name
 
     def predict_one(self, x: Sample) -> float:
-        """Predict for a sample. Before anything was learned f is 0, and so is the prediction if the loss has no link."""
+        """Predict for a sample. Before anything was learned the prediction is that for f = 0."""
         value = self._ask_one(x, self._of.predict_one)
         return self._unlearned() if value is None else float(value)
 
