@@ -5,7 +5,7 @@ import pytest
 from scipy.special import huber as scipy_huber
 from sklearn.metrics import hinge_loss, log_loss, mean_absolute_error, mean_pinball_loss, mean_squared_error
 
-from parsimon import losses
+from parsimon import _core, losses
 
 #: Every loss that is registered, some with parameters of their own.
 PARAMETERS = {"huber": {"delta": 0.7}, "epsilon_insensitive": {"epsilon": 0.3}, "quantile": {"quantile": 0.8}}
@@ -136,3 +136,16 @@ def test_bad_losses_are_named(build, message):
         build()
     with pytest.raises(TypeError, match=r"write Hinge\(\)"):
         losses.resolve(losses.Hinge, losses.CLASSIFICATION)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("square", [], "there is no loss 'square'"),
+        ("huber", [], "'huber' takes 1 parameters, got 0"),
+        ("squared", [1.0], "'squared' takes 0 parameters, got 1"),
+    ],
+)
+def test_the_core_names_what_a_loss_lacks(name, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        _core.loss(name, parameters)
