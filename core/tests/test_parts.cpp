@@ -530,4 +530,15 @@ TEST(what_a_dual_ascent_follows_fits_together) {
     }
 }
 
+TEST(a_class_is_one_of_those_known) {
+    const MulticlassHingeLoss loss;
+    const auto refused = [&](double own, double known, std::size_t n_outputs) {
+        const double y[] = {own, known};
+        return loss.objection(y, n_outputs) != nullptr;
+    };
+    CHECK(!refused(0.0, 1.0, 1) && !refused(1.0, 2.0, 2) && !refused(1.0, 2.0, 3));
+    CHECK(refused(2.0, 2.0, 2) && refused(2.0, 2.0, 3));  // as many as are known: counted from 0, it is not one of them
+    CHECK(refused(-1.0, 2.0, 2) && refused(0.5, 2.0, 2) && refused(0.0, 1.5, 2) && refused(0.0, 3.0, 2));
+}
+
 }  // namespace
