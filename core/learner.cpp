@@ -138,6 +138,9 @@ void Learner::visit(StateVisitor visitor) {
     visitor.count("averaged", averaged_);
     visitor.count("alive", alive_, n_outputs_);
     visitor.number("spent", spent_);
+    std::uint64_t pending = pending_;
+    visitor.rare_count("pending", pending, 1);
+    pending_ = pending != 0;
     if (!visitor.reading()) return;
     if (averaged_ > 0 && !recipe_.averages()) refuse("the state is one of means, which this model does not keep");
     if (!ready_) return;

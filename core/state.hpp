@@ -44,6 +44,13 @@ public:
         if (found->second > at_most) refuse("the state's ", prefix_, name, " is ", found->second, ": at most ", at_most, " is possible");
         value = found->second;
     }
+    // A whole number that is 0 as a rule: it is written only if it is not, and read as 0 where it is missing.
+    void rare_count(const char* name, std::uint64_t& value, std::uint64_t at_most) {
+        if (writing_ ? value == 0 : !state_->counts.contains(prefix_ + name))
+            value = 0;
+        else
+            count(name, value, at_most);
+    }
     // How many of something there are; to be followed by making room for them.
     std::size_t size(const char* name, std::size_t n, std::uint64_t at_most) {
         std::uint64_t value = n;

@@ -15,6 +15,7 @@ from parsimon.evaluation import (
     prequential,
     watch,
 )
+from parsimon.persistence import dumps, loads
 from parsimon.tables import TableModel
 
 N = 300
@@ -161,3 +162,10 @@ def test_what_cannot_be_evaluated():
         next(watch(parsimon.KNLMSRegressor(), [], every=0))
     with pytest.raises(ValueError, match="nothing to draw"):
         prequential(parsimon.KNLMSRegressor(), []).plot("nowhere.png")
+
+
+def test_probabilities_above_one_by_rounding_cost_nothing():
+    P = np.array([[1.0 + 2e-16, 0.0], [0.0, 1.0 + 2e-16]] * 5)
+    metrics = ClassificationMetrics().update([0, 1] * 5, [0, 1] * 5, P, np.array([0, 1]))
+    assert metrics.total()["log_loss"] == 0.0
+    assert loads(dumps(metrics)).total() == metrics.total()

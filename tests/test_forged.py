@@ -231,3 +231,38 @@ def test_a_warm_up_made_shorter_ends_at_the_next_rows():
     table.warmup = 50
     assert len(table.learn(forgeries.block(slice(60, 70), forgeries.NUMBERS))) == 10
     assert table.n_rows_ == 70
+
+
+SHRUNK = {
+    "gaussian": {"kernel": "gaussian", "gamma": 1.0, "alpha": 0.05, "step_size": 0.1, "schedule": "constant"},
+    "linear": {"kernel": "linear", "alpha": 0.5, "step_size": 0.1, "schedule": "constant"},
+    "tiny": {"kernel": "gaussian", "alpha": 0.5, "step_size": 0.5, "update": "feature"},
+}
+
+
+@pytest.mark.parametrize("name", SHRUNK)
+def test_atoms_that_have_shrunk_can_be_stored(name):
+    """Images of such atoms hold rounding errors of what they were."""
+    X = np.random.default_rng(0).normal(size=(1000, 10 if name == "gaussian" else 50))
+    options = {"n_components": 3, "penalty": 1.0, "budget": 10, "random_state": 0, **SHRUNK[name]}
+    model = parsimon.KernelDictionaryLearning(**options).partial_fit(X)
+    again = persistence.loads(persistence.dumps(model))
+    np.testing.assert_array_equal(again.transform(X[:5]), model.transform(X[:5]))
+
+
+@pytest.mark.parametrize("value", [5, None, True, {}])
+def test_metadata_that_is_no_text(value):
+    header = json.dumps({"__metadata__": {persistence.KEY: value, "digest": "0"}}).encode()
+    with pytest.raises(parsimon.ModelFileError):
+        persistence.loads(len(header).to_bytes(8, "little") + header)
+
+
+def test_what_could_not_be_loaded_is_not_stored():
+    model = parsimon.KNLMSRegressor(gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0])
+    model.note_ = "of a user"
+    assert persistence.loads(persistence.dumps(model)).note_ == "of a user"
+    for name, value in {"extra_": np.array([1.0]), "_note": "private"}.items():
+        other = copy.deepcopy(model)
+        setattr(other, name, value)
+        with pytest.raises(TypeError, match=name):
+            persistence.dumps(other)

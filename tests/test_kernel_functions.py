@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import itertools
 import threading
 
 import numpy as np
@@ -171,3 +172,35 @@ def test_bytes_of_merging_are_counted():
         sizes[rule] = model.nbytes_
         assert model.partial_fit(wide, np.arange(30) % 2).nbytes_ == sizes[rule]
     assert sizes["merge"] - sizes["removal"] > 3 * 8 * d
+
+
+def test_a_copy_of_an_interrupted_model_goes_on_alike():
+    """What is left to do after a kernel raised in a step is part of the state."""
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(-2, 2, size=(60, 2)), rng.normal(size=60)
+    over = 0
+    for at, n in itertools.product(range(20, 23), range(1, 26)):
+        calls = [None]
+
+        def kernel(a, b, calls=calls):
+            if calls[0] is not None:
+                calls[0] -= 1
+                if calls[0] == 0:
+                    calls[0] = None
+                    raise RuntimeError("no value")
+            return float(np.exp(-((a - b) ** 2).sum()))
+
+        model = parsimon.SPLRegressor(kernels.Function(kernel), budget=5, admission="coherence", coherence=0.99)
+        model.partial_fit(X[:at], y[:at])
+        calls[0] = n
+        try:
+            model.learn_one(X[at], y[at])
+        except RuntimeError:
+            over += model.n_centers_ > 5
+        calls[0] = None
+        other = copy.deepcopy(model)
+        for each in (model, other):
+            each.partial_fit(X[at + 1 :], y[at + 1 :])
+        assert model.n_centers_ <= 5
+        np.testing.assert_array_equal(model.predict(X), other.predict(X))
+    assert over  # some of them stopped before the budget was kept

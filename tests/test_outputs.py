@@ -338,3 +338,15 @@ def test_leftovers_of_killed_writers_are_removed(folder):
         fcntl.flock(held, fcntl.LOCK_EX)
         assert main([*LEARN, "--model", "m", "--overwrite"]) == 0
     assert sorted(hidden()) == sorted(names[1:])
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no /dev/stdout here")
+def test_standard_output_by_name_is_not_replaced(tmp_path):
+    """Even if it is redirected to a file that holds something."""
+    path = tmp_path / "out"
+    path.write_text("before\n")
+    inode = path.stat().st_ino
+    code = "from parsimon._files import write_whole; write_whole('/dev/stdout', b'after\\n')"
+    with path.open("a") as file:
+        subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
+    assert path.read_text() == "before\nafter\n" and path.stat().st_ino == inode

@@ -1,7 +1,11 @@
 """Tests that run over every entry of every registry."""
 
+import subprocess
+import sys
+
 import pytest
 
+import parsimon
 from parsimon import admission, compression, kernels, losses, updates
 
 REGISTRIES = [
@@ -40,3 +44,11 @@ def test_a_part_is_a_frozen_value_with_a_twin(name, cls):
     assert cls.__doc__ and ">>>" in cls.__doc__
     with pytest.raises(AttributeError):
         part.anything = 1
+
+
+def test_modules_are_attributes_of_the_package():
+    """Without any other import before."""
+    names = ("merging", "persistence", "estimators", "dictionary_learning", "kernels", "datasets")
+    code = "import parsimon; " + "; ".join(f"parsimon.{name}" for name in names)
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert set(dir(parsimon)) == {*parsimon.__all__, "__version__"}

@@ -8,6 +8,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
+from parsimon.cli.curve import MOST_POINTS, Curve
 from parsimon.cli.progress import MARKS, Progress
 from parsimon.cli.reading import Block, Source
 
@@ -119,3 +120,13 @@ def test_blocks_know_their_share_of_the_data(kind, skip, tmp_path, monkeypatch):
             end = last
             assert end == pytest.approx((found.first + found.table.num_rows) / ROWS, abs=0.02 + ahead)
     assert end == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("rows", [100, 400, 401, 801, 12_810, 12_831, 99_999])
+def test_a_curve_ends_with_the_last_row(rows):
+    curve, at = Curve(), 0
+    while at < rows:
+        at += min(curve.until(at), rows - at)
+        curve.add(at, at, last=at == rows)
+    assert curve.points[-1] == (rows, rows)
+    assert min(rows, MOST_POINTS // 2) <= len(curve.points) <= MOST_POINTS + 1

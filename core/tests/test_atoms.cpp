@@ -7,6 +7,7 @@
 
 #include "atoms.hpp"
 #include "check.hpp"
+#include "sparse_coder.hpp"
 
 namespace {
 
@@ -235,6 +236,22 @@ TEST(codes_of_many_rows_are_those_of_each) {
         double error = 0.0;
         atoms.code(x.data() + i * d, 1, one.data(), &error);
         CHECK(std::equal(one.begin(), one.end(), codes.begin() + static_cast<std::ptrdiff_t>(i * K)) && error == errors[i]);
+    }
+}
+
+TEST(an_atom_of_no_length_takes_no_part) {
+    const std::size_t stride = simd::padded(2);
+    std::vector<double> G(2 * stride, 0.0), b(stride, 0.0), alpha(stride, 0.0);
+    G[0] = 1.0;
+    G[stride + 1] = 1e-30;  // a length of 1e-15 beside 1
+    b[0] = 0.5;
+    b[1] = 1e-15;
+    for (const double start : {0.0, 3.0}) {
+        alpha[0] = 0.0;
+        alpha[1] = start;
+        SparseCoder coder;
+        coder.code(G.data(), stride, 2, b.data(), 1.0, 0.0, alpha.data());
+        CHECK(std::fabs(alpha[0] - 0.5) < 1e-12 && alpha[1] == 0.0);
     }
 }
 

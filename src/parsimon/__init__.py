@@ -36,10 +36,23 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0.dev0"
 
-#: Public names by the module that defines them. None stands for a module of that name. They are imported on first use,
-#: so that ``import parsimon`` and ``parsimon --help`` do not import scikit-learn.
+#: Names by the module that defines them. None stands for a module of that name. They are imported on first use, so
+#: that ``import parsimon`` and ``parsimon --help`` do not import scikit-learn.
 _HOMES = {
-    None: ("admission", "algorithms", "compression", "datasets", "diagnostics", "kernels", "losses", "updates"),
+    None: (
+        "admission",
+        "algorithms",
+        "compression",
+        "datasets",
+        "diagnostics",
+        "dictionary_learning",
+        "estimators",
+        "kernels",
+        "losses",
+        "merging",
+        "persistence",
+        "updates",
+    ),
     "dictionary_learning": ("KernelDictionaryClassifier", "KernelDictionaryLearning"),
     "estimators": (
         "SOGSVC",

@@ -39,7 +39,17 @@ def naming(path: Name) -> Iterator[None]:
 
 
 def is_stream(path: Name) -> bool:
-    """Return whether a path is a FIFO, a device or a socket: neither a regular file nor a folder."""
+    """Return whether a path is a FIFO, a device, a socket or an open file of the process.
+
+    ``/dev/stdout`` is one even if it is redirected to a regular file.
+    """
+    at = os.path.abspath(path)
+    for _ in range(40):  # links are followed one by one
+        if re.fullmatch(r"/(dev|proc/[^/]+)/fd/\d+", at):
+            return True
+        if not os.path.islink(at):
+            break
+        at = os.path.normpath(os.path.join(os.path.dirname(at), os.readlink(at)))
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
@@ -83,7 +93,8 @@ class Output:
 def writing(path: Name, *, regular: bool = False) -> Iterator[Output]:
     """Give a file to write to, which replaces `path` at the end if there was no error.
 
-    Until then it is a temporary file beside `path`. After an error, `path` is as it was.
+    Until then it is a temporary file beside `path`. After an error, `path` is as it was, or is
+    the new file if only the folder could not be synced.
     A symbolic link is followed. A FIFO or a device is written to directly and never replaced.
 
     Parameters
@@ -110,7 +121,8 @@ def write_whole(path: Name, data: bytes, *, regular: bool = False) -> None:
 @contextmanager
 def _streaming(path: Name) -> Iterator[Output]:
     with naming(path):
-        file = Output(os.open(path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0)), path)
+        # To the end: standard output may be a file that already holds something.
+        file = Output(os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOCTTY", 0)), path)
     try:
         yield file
     except BaseException:
@@ -210,6 +222,8 @@ def _locked(name: Path) -> int:
         try:
             descriptor = os.open(name, os.O_RDWR | os.O_CREAT, 0o666)
         except PermissionError:  # another user's, left by a process that was killed
+            if not os.path.exists(name):
+                raise
             descriptor = os.open(name, os.O_RDONLY)
         try:
             if _lock(descriptor) is False:

@@ -239,7 +239,7 @@ class ClassificationMetrics(_Metrics):
         self._table = table
         losses = np.full(len(true), np.nan)
         if probabilities is not None and classes is not None:
-            losses = -np.log(np.maximum(true_class(probabilities, classes, labels), LEAST))
+            losses = -np.log(np.clip(true_class(probabilities, classes, labels), LEAST, 1.0))
             self._loss, self._losses = self._sum(self._loss, losses), self._losses + len(losses)
         unchanged = true == np.concatenate([[self._last], true])[:-1]
         self._unchanged += int(unchanged.sum())

@@ -107,7 +107,7 @@ def loads(data: bytes, path: str = "the data") -> Any:
     try:
         header = _parsed(metadata[KEY], len(data))
         version = header["format"]
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise ModelFileError(f"{path} is damaged: its header cannot be read") from None
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise ModelFileError(f"{path} is damaged: its format is {version!r}")
@@ -135,7 +135,14 @@ def _is_model(value: Any) -> bool:
 
 
 def _state(model: Any) -> dict[str, Any]:
-    return {k: v for k, v in model.__getstate__().items() if k != "_sklearn_version"}
+    """Return what a file holds of a model. What could not be loaded again is refused."""
+    state = {k: v for k, v in model.__getstate__().items() if k != "_sklearn_version"}
+    known = {*type(model)._get_param_names(), *model._attributes.needed, *model._attributes.allowed}
+    for name in state.keys() - known:
+        value = state[name].item() if isinstance(state[name], np.generic) else state[name]
+        if name.startswith("_") or not _schema.is_plain(value):
+            raise TypeError(f"{name} cannot be stored in a file: it is no attribute of a {type(model).__name__}")
+    return state
 
 
 def _restored(cls: type[Any], state: Any) -> Any:

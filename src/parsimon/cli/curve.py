@@ -37,7 +37,8 @@ class Curve(Generic[T]):
             return
         if self.points and self.points[-1][0] == rows:
             self.points.pop()  # the same place, known better
-        self.points.append((rows, value))
-        if len(self.points) > MOST_POINTS:
+        if len(self.points) == MOST_POINTS:
             self.stride *= 2
             self.points = [point for point in self.points if point[0] % self.stride == 0]
+        if rows % self.stride == 0 or last:
+            self.points.append((rows, value))

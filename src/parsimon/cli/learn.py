@@ -417,6 +417,8 @@ class _Run:
         kept = {name: value for name, value in {**usual, "skipped": skipped}.items() if value}
         if kept:
             self.model.reading_ = kept
+        elif hasattr(self.model, "reading_"):
+            del self.model.reading_
 
     def until_checkpoint(self) -> int:
         step = self.options.checkpoint_every

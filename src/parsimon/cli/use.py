@@ -119,7 +119,7 @@ def _with_predictions(model: TableModel, block: Block, rows: Any, column: str, p
             found[column] = _rounded(found[column], model.scaler_.scale_)
         if probabilities:
             P = model.predict_proba(block.table)
-            P = np.array([float(f"{p:.4g}") for p in P.flat]).reshape(P.shape) if short else P
+            P = np.round(P, 8) if short else P
             found |= {f"{column}: {label}": P[:, i] for i, label in enumerate(model.classes_.tolist())}
     except TableError as error:
         raise failure(error, block.first) from None
