@@ -714,3 +714,23 @@ def test_a_small_file_of_three_gigabytes_is_learned_in_little_memory(folder):
     command = [sys.executable, "-c", BOMB, "learn", "bomb.parquet", "--target", "y", "--algorithm", "knlms"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0 and "3,000" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("missing", ["", "NA"])
+@pytest.mark.parametrize("place", [4, 250])
+def test_a_missing_label_makes_a_bad_row(tmp_path, capsys, missing, place):
+    """In the warm-up and after it: it is no class of its own."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=305)
+    labels = np.where(x > 0, "high", "low").astype(object)
+    labels[place] = missing
+    path = tmp_path / "labels.csv"
+    path.write_text("x,label\n" + "".join(f"{a:.4f},{b}\n" for a, b in zip(x, labels, strict=True)))
+    assert main(["learn", str(path), "--target", "label"]) == 2
+    assert f"row {place + 1}, column 'label': the target is missing" in capsys.readouterr().err
+    assert main(["learn", str(path), "--target", "label", "--bad-rows", "skip", "--json"]) == 0
+    end = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert end["rows"] == 304 and end["skipped"] == 1
+    compared = ["compare", str(path), "--target", "label", "--algorithm", "bsgd", "--bad-rows", "skip"]
+    assert main(compared) == 0
+    assert "304 rows" in capsys.readouterr().out

@@ -85,6 +85,22 @@ TEST(absorb_is_a_noisy_observation) {
         }
 }
 
+TEST(absorb_without_noise_leaves_nothing_of_what_was_seen) {
+    std::mt19937 rng(17);
+    std::normal_distribution<double> normal;
+    for (const std::size_t m : {1u, 3u, 6u, 13u}) {
+        TriangularFactor factor = example(m, rng);
+        std::vector<double> a(m + 8), k(m + 8), ones(m, 1.0);
+        for (double& v : a) v = normal(rng);
+        a[0] = 0.0;  // the first row does not see it, if there are others
+        if (m == 1) a[0] = 1.0;
+        const Dense expected = observed(dense(factor), a, 0.0, ones);
+        factor.absorb(a.data(), 0.0, 1.0, k.data());
+        check_equal(dense(factor), expected);
+        CHECK(factor.squared_norm(a.data()) < 1e-20);
+    }
+}
+
 TEST(coordinates_leave) {
     std::mt19937 rng(8);
     for (std::size_t m = 2; m < 30; ++m)

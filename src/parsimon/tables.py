@@ -498,12 +498,13 @@ class TableModel(Storable, BaseEstimator):  # type: ignore[misc]
             for name, column in (columns | {self.target: target}).items():
                 require_kind(name, column, None if held[name].kind == "empty" else held[name].kind)
         encoder.check(columns)
+        # Text and columns without values have codes, which are negative where there is none.
+        absent = np.isnan(target.values) | ((target.values < 0) & (target.kind in ("text", "empty")))
+        if absent.any():
+            raise TableError("the target is missing", self.target, int(absent.argmax()))
         if self._warm:
             require_kind(self.target, target, self._target_kind)
         require_usable(self.target, target, "mean")
-        absent = target.values < 0 if target.kind == "text" else np.isnan(target.values)
-        if absent.any():
-            raise TableError("the target is missing", self.target, int(absent.argmax()))
         if self._warm or self.task != "auto":
             self._targets(target, self.task_ if self._warm else self.task)
         return columns, target

@@ -162,6 +162,9 @@ class _Run:
         """Make the models, of the task that the first rows tell, and return the rows that can be used."""
         options = self.options
         reader = self.reader
+        block = self.sound(block)
+        if not block.table.num_rows:
+            return block
         try:
             reader.learn(block.table.slice(0, reader.warmup))
             self.task = task = reader.finish().task_
