@@ -86,7 +86,7 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
 
     @property
     def nbytes_(self) -> int:
-        """Bytes that the model holds, working memory included."""
+        """Bytes that the model holds, working memory included. A model that was loaded holds what the file had; the rest of its budget is reserved when it next learns."""
         return self._fitted().nbytes
 
     # As functions
