@@ -1,10 +1,11 @@
-// The work that no KNLMS can avoid, written as plainly as C++ allows and compiled for this very machine with every liberty: a kernel row, a
-// dot product, an axpy.
+// The work that no KNLMS can avoid, written as plainly as C++ allows and compiled for this very
+// machine with every liberty: a kernel row, a dot product, an axpy.
 #include <cmath>
 #include <cstddef>
 
-extern "C" double bare_loop(const double* centres /* (d, m) */, double* w, double* h, const double* x, const double* y, std::size_t n,
-                            std::size_t m, std::size_t d, double gamma, double step) {
+extern "C" double bare_loop(const double* centres /* (d, m) */, double* w, double* h,
+                            const double* x, const double* y, std::size_t n, std::size_t m,
+                            std::size_t d, double gamma, double step) {
     double total = 0.0;
     for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t j = 0; j < m; ++j) h[j] = 0.0;

@@ -20,7 +20,9 @@ def measure(m, d, C, rounds):
     for _ in range(rounds):
         for batch, work in works.items():
             block = work.block(work.n)
-            taken[batch].append(cpu_seconds(lambda block=block, work=work: work.learner.learn(*block)) / work.n)
+            taken[batch].append(
+                cpu_seconds(lambda block=block, work=work: work.learner.learn(*block)) / work.n
+            )
     return {batch: Times(np.array(times)) for batch, times in taken.items()}
 
 
@@ -32,7 +34,15 @@ def section(context):
         for batch, t in times.items():
             ratio = t.best / times[BATCHES[-1]].best
             rows.append(
-                [f"{m}", f"{d}", f"{C}", f"{batch}", f"{1e6 * t.best:.0f}", f"{100 * t.spread:.0f} %", f"{ratio:.2f}"]
+                [
+                    f"{m}",
+                    f"{d}",
+                    f"{C}",
+                    f"{batch}",
+                    f"{1e6 * t.best:.0f}",
+                    f"{100 * t.spread:.0f} %",
+                    f"{ratio:.2f}",
+                ]
             )
         if m == 2000:
             worst[d] = times[1].best / times[BATCHES[-1]].best
@@ -43,4 +53,8 @@ def section(context):
     at = max(worst, key=worst.get, default=None)
     note = "" if at is None else f"(the worst: d = {at})"
     what = f"POLK, m = 2000: an admitted sample by itself over one in batches of {BATCHES[-1]}"
-    return Section("POLK: by the sample and in batches", text, [Bar(what, worst.get(at), BOUND, False, "x", note)])
+    return Section(
+        "POLK: by the sample and in batches",
+        text,
+        [Bar(what, worst.get(at), BOUND, False, "x", note)],
+    )

@@ -1,9 +1,12 @@
-"""`parsimon learn` on a CSV of 1,000,000 rows and 10 columns, against the library on the same arrays in memory, with the resident memory of the process along the way.
+"""`parsimon learn` on a CSV of 1,000,000 rows and 10 columns, against the library on the same
+arrays in memory, with the resident memory of the process along the way.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/cli.py
 
-The command reads, parses, encodes, scales, learns and scores. Beside it, on arrays in memory: `TableModel.learn`, which does all that but read and parse, and `KNLMSRegressor.predict_then_learn` on rows and targets standardised
-beforehand, with the parameters that the command has: the filter and nothing else. The command uses a second thread to read ahead.
+The command reads, parses, encodes, scales, learns and scores. Beside it, on arrays in memory:
+`TableModel.learn`, which does all that but read and parse, and `KNLMSRegressor.predict_then_learn`
+on rows and targets standardised beforehand, with the parameters that the command has: the filter
+and nothing else. The command uses a second thread to read ahead.
 """
 
 from __future__ import annotations
@@ -66,9 +69,30 @@ def resident(pid):
 
 
 def command(data, kept, budget):
-    """Run the command; return its last line, the seconds it took in all, and the memory as it went, from its first rows on."""
-    line = [sys.executable, "-m", "parsimon.cli", "learn", str(data), "--target", "y", "--algorithm", "knlms"]
-    line += ["--budget", str(budget), "--model", str(kept), "--json", "--overwrite", "--every", "20000"]
+    """Run the command; return its last line, the seconds it took in all, and the memory as it went,
+    from its first rows on.
+    """
+    line = [
+        sys.executable,
+        "-m",
+        "parsimon.cli",
+        "learn",
+        str(data),
+        "--target",
+        "y",
+        "--algorithm",
+        "knlms",
+    ]
+    line += [
+        "--budget",
+        str(budget),
+        "--model",
+        str(kept),
+        "--json",
+        "--overwrite",
+        "--every",
+        "20000",
+    ]
     start, memory, event = time.perf_counter(), [], {}
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
         for text in process.stdout:
@@ -83,12 +107,16 @@ def main():
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--budget", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--decimals", type=int, default=None, help="of the numbers in the file; default: all digits")
+    parser.add_argument(
+        "--decimals", type=int, default=None, help="of the numbers in the file; default: all digits"
+    )
     options = parser.parse_args()
     X, y = stream(options.rows)
     if options.decimals is not None:
         X, y = X.round(options.decimals), y.round(options.decimals)
-    print(f"{processor()}, {options.rows:,} rows x {X.shape[1] + 1} columns, KNLMS, {options.budget} centres\n")
+    print(
+        f"{processor()}, {options.rows:,} rows x {X.shape[1] + 1} columns, KNLMS, {options.budget} centres\n"
+    )
     with tempfile.TemporaryDirectory() as folder:
         data, kept = Path(folder) / "stream.csv", Path(folder) / "y.parsimon"
         write(data, X, y)

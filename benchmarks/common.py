@@ -1,4 +1,6 @@
-"""What the benchmarks share: building a peer, timing in turn, bars, tables, pictures, and telling the machine."""
+"""What the benchmarks share: building a peer, timing in turn, bars, tables, pictures, and telling
+the machine.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,11 @@ class Bar:
     def held(self):
         if self.seen is None:
             return "not measured"
-        return "held" if (self.seen >= self.bound if self.at_least else self.seen <= self.bound) else "**not held**"
+        return (
+            "held"
+            if (self.seen >= self.bound if self.at_least else self.seen <= self.bound)
+            else "**not held**"
+        )
 
     def row(self, *, judged):
         seen = "" if self.seen is None else f"{self.seen:.3g}{self.unit}"
@@ -66,7 +72,9 @@ class Context:
         print(f"  {text} ...", flush=True)
 
     def figure(self, name, caption, draw):
-        """Draw into plots/name.png, and return the line that shows it; nothing where no plots are wanted."""
+        """Draw into plots/name.png, and return the line that shows it; nothing where no plots are
+        wanted.
+        """
         if self.plots is None:
             return ""
         import matplotlib
@@ -100,7 +108,9 @@ class Times:
 
 
 def race(tasks, rounds):
-    """Seconds of one unit of each task, {name: (function, units)}, taken in turn, so that a noisy moment of the machine hits all alike."""
+    """Seconds of one unit of each task, {name: (function, units)}, taken in turn, so that a noisy
+    moment of the machine hits all alike.
+    """
     taken = {name: [] for name in tasks}
     for _ in range(rounds):
         for name, (task, units) in tasks.items():
@@ -114,7 +124,10 @@ def compiler():
 
 
 def build(source, folder, *flags):
-    """Compile a C++ file into a shared library for this very machine. Returns it, or the reason why not."""
+    """Compile a C++ file into a shared library for this very machine.
+
+    Returns it, or the reason why not.
+    """
     if compiler() is None:
         return None, "no C++ compiler"
     library = Path(folder) / (Path(source).stem + ".so")
@@ -132,7 +145,9 @@ def build(source, folder, *flags):
     ]
     done = subprocess.run([*command, *flags], capture_output=True, text=True, check=False)
     if done.returncode:
-        first = next((line for line in done.stderr.splitlines() if "error" in line), "it does not compile")
+        first = next(
+            (line for line in done.stderr.splitlines() if "error" in line), "it does not compile"
+        )
         return None, first.split(": ", 1)[-1]
     return ctypes.CDLL(str(library)), ""
 
@@ -149,7 +164,9 @@ def seconds(function):
 
 
 def cpu_seconds(function):
-    """Seconds of the processor that this process took: on one core with one thread the same as by the clock, but for what others take of that core meanwhile."""
+    """Seconds of the processor that this process took: on one core with one thread the same as by
+    the clock, but for what others take of that core meanwhile.
+    """
     start = time.process_time()
     function()
     return time.process_time() - start
@@ -157,7 +174,9 @@ def cpu_seconds(function):
 
 def markdown(header, rows):
     lines = [header, ["---:"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
+    )
 
 
 def slope(x, y):

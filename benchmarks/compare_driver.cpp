@@ -1,6 +1,8 @@
-// Small fixed workloads on the core, for comparing two revisions of it: `driver` lists them, `driver NAME` runs one and prints the
-// nanoseconds a sample took and how many centres there are, and a sum of what it predicts. Only `measured` is counted, so that counts of
-// instructions are those of the work alone. It must compile against older revisions: nothing but the learner's interface is used.
+// Small fixed workloads on the core, for comparing two revisions of it: `driver` lists them,
+// `driver NAME` runs one and prints the nanoseconds a sample took and how many centres there are,
+// and a sum of what it predicts. Only `measured` is counted, so that counts of instructions are
+// those of the work alone. It must compile against older revisions: nothing but the learner's
+// interface is used.
 #include <time.h>
 
 #include <algorithm>
@@ -39,8 +41,9 @@ std::shared_ptr<T> part(Arguments... arguments) {
     return std::make_shared<T>(arguments...);
 }
 
-Recipe parts(double gamma, std::shared_ptr<Admission> admission, std::shared_ptr<Update> update, std::shared_ptr<Compression> compression,
-             std::size_t batch = 1, std::shared_ptr<const Loss> loss = std::make_shared<SquaredLoss>()) {
+Recipe parts(double gamma, std::shared_ptr<Admission> admission, std::shared_ptr<Update> update,
+             std::shared_ptr<Compression> compression, std::size_t batch = 1,
+             std::shared_ptr<const Loss> loss = std::make_shared<SquaredLoss>()) {
     Recipe recipe;
     recipe.kernel = gaussian(gamma);
     recipe.loss = std::move(loss);
@@ -52,34 +55,42 @@ Recipe parts(double gamma, std::shared_ptr<Admission> admission, std::shared_ptr
 }
 
 Recipe knlms(std::size_t, double gamma) {
-    return parts(gamma, part<CoherenceAdmission>(0.5), part<NLMSUpdate>(0.1, 0.0), part<NoCompression>());
+    return parts(gamma, part<CoherenceAdmission>(0.5), part<NLMSUpdate>(0.1, 0.0),
+                 part<NoCompression>());
 }
 Recipe norma(std::size_t m, double gamma) {
-    return parts(gamma, part<AlwaysAdmission>(), part<PlainGradientUpdate>(0.1, 0.01, 0.0, 1.0), part<OldestCompression>(m));
+    return parts(gamma, part<AlwaysAdmission>(), part<PlainGradientUpdate>(0.1, 0.01, 0.0, 1.0),
+                 part<OldestCompression>(m));
 }
 Recipe krls(std::size_t m, double gamma) {
-    return parts(gamma, part<DependenceAdmission>(0.5, 0.0, std::numeric_limits<std::size_t>::max()), part<SpanRLSUpdate>(0.0, 1.0),
-                 part<LeastNeededCompression>(m));
+    return parts(gamma,
+                 part<DependenceAdmission>(0.5, 0.0, std::numeric_limits<std::size_t>::max()),
+                 part<SpanRLSUpdate>(0.0, 1.0), part<LeastNeededCompression>(m));
 }
 Recipe krls_by_coherence(std::size_t, double gamma) {
-    return parts(gamma, part<CoherenceAdmission>(0.5), part<RowRLSUpdate>(0.01, 1.0), part<NoCompression>());
+    return parts(gamma, part<CoherenceAdmission>(0.5), part<RowRLSUpdate>(0.01, 1.0),
+                 part<NoCompression>());
 }
 Recipe spl(std::size_t m, double gamma) {
-    return parts(gamma, part<ResidualAdmission>(1e-6), part<ProjectedGradientUpdate>(0.5, 0.0, 0.0, 1.0),
+    return parts(gamma, part<ResidualAdmission>(1e-6),
+                 part<ProjectedGradientUpdate>(0.5, 0.0, 0.0, 1.0),
                  part<LeastCostCompression>(m, 1e-6));
 }
 template <std::size_t batch>
 Recipe polk(std::size_t m, double gamma) {
-    return parts(gamma, part<ProposedAdmission>(), part<ProjectedGradientUpdate>(0.5, 1e-6, 0.0, 1.0),
+    return parts(gamma, part<ProposedAdmission>(),
+                 part<ProjectedGradientUpdate>(0.5, 1e-6, 0.0, 1.0),
                  part<MatchingPursuitCompression>(0.0, 1.5, m), batch);
 }
 Recipe bsgd(std::size_t m, double gamma) {
-    return parts(gamma, part<ProposedAdmission>(), part<PlainGradientUpdate>(0.5, 1e-6, 0.0, 1.0), part<MergeCompression>(m), 1,
-                 part<HingeLoss>());
+    return parts(gamma, part<ProposedAdmission>(), part<PlainGradientUpdate>(0.5, 1e-6, 0.0, 1.0),
+                 part<MergeCompression>(m), 1, part<HingeLoss>());
 }
 Recipe sog(std::size_t, double gamma) {
-    return parts(gamma, part<DependenceAdmission>(0.5, 0.0, std::numeric_limits<std::size_t>::max()),
-                 part<DualAscentUpdate>(0.01, std::numeric_limits<double>::infinity(), false), part<NoCompression>());
+    return parts(gamma,
+                 part<DependenceAdmission>(0.5, 0.0, std::numeric_limits<std::size_t>::max()),
+                 part<DualAscentUpdate>(0.01, std::numeric_limits<double>::infinity(), false),
+                 part<NoCompression>());
 }
 
 // name, m, d, C, n, batch, novel, predicts
@@ -111,8 +122,11 @@ public:
         for (std::size_t i = 0; i < n; ++i) {
             const std::size_t j = centres.empty() ? 0 : rng_() % w_.m;
             for (std::size_t f = 0; f < w_.d; ++f)
-                block.x[i * w_.d + f] = centres.empty() ? 3.0 * normal_(rng_) : centres[j * w_.d + f] + noise * normal_(rng_);
-            const double scale = w_.novel ? std::exp(static_cast<double>(seen_++) / static_cast<double>(w_.m)) : 1.0;
+                block.x[i * w_.d + f] = centres.empty()
+                                            ? 3.0 * normal_(rng_)
+                                            : centres[j * w_.d + f] + noise * normal_(rng_);
+            const double scale =
+                w_.novel ? std::exp(static_cast<double>(seen_++) / static_cast<double>(w_.m)) : 1.0;
             for (std::size_t c = 0; c < w_.C; ++c) {
                 const double y = normal_(rng_);
                 block.y[i * w_.C + c] = w_.signs() ? (y < 0.0 ? -1.0 : 1.0) : scale * y;
@@ -137,7 +151,8 @@ double cpu_nanoseconds() {
 
 }  // namespace
 
-extern "C" __attribute__((noinline)) void measured(Learner* learner, const double* x, const double* y, std::size_t n, double* out) {
+extern "C" __attribute__((noinline)) void measured(Learner* learner, const double* x,
+                                                   const double* y, std::size_t n, double* out) {
     if (out)
         learner->predict(x, n, out);
     else
@@ -159,12 +174,14 @@ int main(int argc, char** argv) {
             learner.learn(block.x.data(), block.y.data(), nullptr, block.n, nullptr);
         }
         std::vector<double> centres(w.novel ? 0 : w.m * w.d), out(w.n * w.C);
-        for (std::size_t j = 0; !w.novel && j < w.m; ++j) learner.dictionary().centre(j, centres.data() + j * w.d);
+        for (std::size_t j = 0; !w.novel && j < w.m; ++j)
+            learner.dictionary().centre(j, centres.data() + j * w.d);
         double best = std::numeric_limits<double>::infinity();
         for (std::size_t r = 0; r < rounds; ++r) {
             const Block block = stream.block(w.n, centres);
             const double start = cpu_nanoseconds();
-            measured(&learner, block.x.data(), block.y.data(), w.n, w.predicts ? out.data() : nullptr);
+            measured(&learner, block.x.data(), block.y.data(), w.n,
+                     w.predicts ? out.data() : nullptr);
             best = std::min(best, (cpu_nanoseconds() - start) / static_cast<double>(w.n));
         }
         const Block seen = stream.block(50, centres);

@@ -1,4 +1,7 @@
-"""Small workloads through Python, for compare.py: prints {name: seconds, the best of some} as JSON. Uses nothing but the installed package."""
+"""Small workloads through Python, for compare.py: prints {name: seconds, the best of some} as JSON.
+
+Uses nothing but the installed package.
+"""
 
 import json
 import time
@@ -27,13 +30,21 @@ y = np.sin(X[:, 0])
 rows, targets, labels = list(X), y.tolist(), (y > 0).tolist()
 knlms = parsimon.KNLMSRegressor(gamma=0.1, coherence=0.5).fit(X, y)
 polk = parsimon.POLKClassifier(gamma=0.1, batch_size=32, budget=100).partial_fit(X, y > 0)
-best("KNLMS learn_one", lambda: [knlms.learn_one(x, t) for x, t in zip(rows, targets, strict=True)], len(X))
+best(
+    "KNLMS learn_one",
+    lambda: [knlms.learn_one(x, t) for x, t in zip(rows, targets, strict=True)],
+    len(X),
+)
 best("KNLMS predict_one", lambda: [knlms.predict_one(x) for x in rows], len(X))
 best(
     "KNLMS partial_fit, blocks of 20",
     lambda: [knlms.partial_fit(X[i : i + 20], y[i : i + 20]) for i in range(0, 2000, 20)],
     2000,
 )
-best("POLK classifier learn_one", lambda: [polk.learn_one(x, t) for x, t in zip(rows[:500], labels, strict=False)], 500)
+best(
+    "POLK classifier learn_one",
+    lambda: [polk.learn_one(x, t) for x, t in zip(rows[:500], labels, strict=False)],
+    500,
+)
 best("POLK classifier predict", lambda: polk.predict(X), len(X))
 print(json.dumps(TAKEN))

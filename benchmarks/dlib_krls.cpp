@@ -17,14 +17,20 @@ extern "C" int krls_version() {
 #endif
 }
 
-extern "C" void* krls_new(double gamma, double tolerance, unsigned long cap) { return new Filter(Kernel(gamma), tolerance, cap); }
+extern "C" void* krls_new(double gamma, double tolerance, unsigned long cap) {
+    return new Filter(Kernel(gamma), tolerance, cap);
+}
 
 extern "C" void krls_delete(void* filter) { delete static_cast<Filter*>(filter); }
 
-extern "C" unsigned long krls_size(void* filter) { return static_cast<Filter*>(filter)->dictionary_size(); }
+extern "C" unsigned long krls_size(void* filter) {
+    return static_cast<Filter*>(filter)->dictionary_size();
+}
 
-// Returns the sum of squared errors before each sample was learned; predicts only where asked, for that costs too.
-extern "C" double krls_train(void* filter, const double* x, const double* y, unsigned long n, int score) {
+// Returns the sum of squared errors before each sample was learned; predicts only where asked, for
+// that costs too.
+extern "C" double krls_train(void* filter, const double* x, const double* y, unsigned long n,
+                             int score) {
     auto& f = *static_cast<Filter*>(filter);
     Sample sample;
     double total = 0.0;

@@ -1,4 +1,6 @@
-"""What importing an estimator adds to importing NumPy and scikit-learn's base module, and what help costs."""
+"""What importing an estimator adds to importing NumPy and scikit-learn's base module, and what help
+costs.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,14 @@ WHOLE = "import time\nstart = time.perf_counter()\n{}\nprint(time.perf_counter()
 
 
 def children(folder):
-    """A function that runs code in a process of its own. Compiled modules are kept, as they are for users, whatever the environment says: here, in the folder."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    """A function that runs code in a process of its own.
+
+    Compiled modules are kept, as they are for users, whatever the environment says: here, in the
+    folder.
+    """
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     environment["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
 
     def child(code, *options):

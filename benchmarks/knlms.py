@@ -34,7 +34,12 @@ def filled(m, d, rng, kernel="gaussian", gamma=GAMMA):
 
 def measure(m, d, bare, rounds):
     model, X, y = filled(m, d, np.random.default_rng(m + d))
-    n, Y, rows, targets = len(X), np.ascontiguousarray(y[:, None]), list(X[:5000]), y[:5000].tolist()
+    n, Y, rows, targets = (
+        len(X),
+        np.ascontiguousarray(y[:, None]),
+        list(X[:5000]),
+        y[:5000].tolist(),
+    )
     few = max(200, n // 50)
     plain = model.weights_.copy()
     numpy_knlms(model.centers_, plain, X[:few], y[:few])
@@ -43,7 +48,10 @@ def measure(m, d, bare, rounds):
     centres, w, h = np.ascontiguousarray(model.centers_.T), model.weights_.copy(), np.empty(m)
     tasks = {
         "block": (lambda: model._learner.learn(X, Y), n),
-        "one": (lambda: [model.learn_one(x, t) for x, t in zip(rows, targets, strict=True)], len(rows)),
+        "one": (
+            lambda: [model.learn_one(x, t) for x, t in zip(rows, targets, strict=True)],
+            len(rows),
+        ),
         "numpy": (lambda: numpy_knlms(model.centers_, plain, X[:few], y[:few]), few),
     }
     if bare is not None:
@@ -59,7 +67,9 @@ def section(context):
     bare = None
     if library is not None:
         bare = library.bare_loop
-        bare.argtypes = [ctypes.POINTER(ctypes.c_double)] * 5 + [ctypes.c_size_t] * 3 + [ctypes.c_double] * 2
+        bare.argtypes = (
+            [ctypes.POINTER(ctypes.c_double)] * 5 + [ctypes.c_size_t] * 3 + [ctypes.c_double] * 2
+        )
         bare.restype = ctypes.c_double
     rows, ratios, rounds = [], {}, context.rounds(21)
     for m, d in [(100, 10), (1000, 10), (100, 100), (1000, 100)]:
@@ -77,8 +87,19 @@ def section(context):
             f"{plain:.1f}",
             f"{plain / block:.0f}",
         ]
-        rows.append([f"{m}", f"{d}", *cells, f"{one:.2f}", f"{one - block:.2f}", f"{difference:.0e}"])
-    header = ["m", "d", "in a block", "spread", "bare C++ loop", "block / bare", "NumPy", "NumPy / block"]
+        rows.append(
+            [f"{m}", f"{d}", *cells, f"{one:.2f}", f"{one - block:.2f}", f"{difference:.0e}"]
+        )
+    header = [
+        "m",
+        "d",
+        "in a block",
+        "spread",
+        "bare C++ loop",
+        "block / bare",
+        "NumPy",
+        "NumPy / block",
+    ]
     header += ["`learn_one`", "`learn_one` - block", "difference"]
     text = f"""The dictionary holds m centres and admits no more (Gaussian kernel, d features). The bare loop evaluates the kernel row, a dot product and an axpy and nothing else, compiled with
 `-O3 -march=native -ffast-math`; NumPy is KNLMS in plain array code. The difference is the largest of a weight from NumPy's, both having learned the same samples. Rounds: {rounds}.
@@ -88,4 +109,6 @@ def section(context):
     worst = max(ratios, key=ratios.get, default=None)
     note = "" if worst is None else f"(the worst: m = {worst[0]}, d = {worst[1]})"
     what = "KNLMS: time of a sample over the bare loop's, m = 100 to 1000, d = 10 to 100"
-    return Section("KNLMS: microseconds a sample", text, [Bar(what, ratios.get(worst), 1.5, False, "x", note)])
+    return Section(
+        "KNLMS: microseconds a sample", text, [Bar(what, ratios.get(worst), 1.5, False, "x", note)]
+    )

@@ -22,7 +22,13 @@ class Dlib:
         library.krls_delete.argtypes = library.krls_size.argtypes = [ctypes.c_void_p]
         library.krls_size.restype = ctypes.c_ulong
         pointer = ctypes.POINTER(ctypes.c_double)
-        library.krls_train.argtypes = [ctypes.c_void_p, pointer, pointer, ctypes.c_ulong, ctypes.c_int]
+        library.krls_train.argtypes = [
+            ctypes.c_void_p,
+            pointer,
+            pointer,
+            ctypes.c_ulong,
+            ctypes.c_int,
+        ]
         library.krls_train.restype = ctypes.c_double
         self.filter = library.krls_new(GAMMA, tolerance, cap)
 
@@ -43,12 +49,18 @@ def target(X, rng):
 def measure(m, novel, library, rounds):
     rng = np.random.default_rng(m)
     first = rng.normal(size=(m if not novel else 2 * m, D))
-    n, many = {50: (1000, 4000), 200: (250, 1000), 1000: (60, 200)}[m]  # to time, and to measure the error on
+    # To time, and to measure the error on
+    n, many = {50: (1000, 4000), 200: (250, 1000), 1000: (60, 200)}[m]
     tolerance = 1e-5 if novel else 1e-4
 
     def block(n=n):
-        # Nothing new: points so near the centres that the tolerance rejects them. All new: fresh points, the dictionary at its cap.
-        X = rng.normal(size=(n, D)) if novel else first[rng.integers(m, size=n)] + 1e-3 * rng.normal(size=(n, D))
+        # Nothing new: points so near the centres that the tolerance rejects them. All new: fresh
+        # points, the dictionary at its cap.
+        X = (
+            rng.normal(size=(n, D))
+            if novel
+            else first[rng.integers(m, size=n)] + 1e-3 * rng.normal(size=(n, D))
+        )
         return np.ascontiguousarray(X), target(X, rng)
 
     yf = target(first, rng)
@@ -72,20 +84,47 @@ def measure(m, novel, library, rounds):
 
 def section(context):
     library, what = context.dlib
-    header = ["m", "stream", "centres (dlib's)", "parsimon", "spread", "dlib", "spread", "dlib / parsimon", "error"]
+    header = [
+        "m",
+        "stream",
+        "centres (dlib's)",
+        "parsimon",
+        "spread",
+        "dlib",
+        "spread",
+        "dlib / parsimon",
+        "error",
+    ]
     header += ["dlib's error"]
-    # Short blocks and many of them find the machine quiet now and then; dlib's at m = 1000 take seconds all the same.
-    rows, ratios, rounds = [], {}, {m: context.rounds(k) for m, k in ((50, 41), (200, 41), (1000, 7))}
+    # Short blocks and many of them find the machine quiet now and then; dlib's at m = 1000 take
+    # seconds all the same.
+    rows, ratios, rounds = (
+        [],
+        {},
+        {m: context.rounds(k) for m, k in ((50, 41), (200, 41), (1000, 7))},
+    )
     for m in (50, 200) if context.quick else (50, 200, 1000):
         for novel in (False, True):
             context.say(f"m = {m}, {'every sample new' if novel else 'nothing new'}")
-            (size, peer_size), ours, theirs, error, peer_error = measure(m, novel, library, rounds[m])
+            (size, peer_size), ours, theirs, error, peer_error = measure(
+                m, novel, library, rounds[m]
+            )
             against = [f"absent: {what}", "", ""]
             if theirs is not None:
                 ratios[m, novel] = theirs.best / ours.best
-                against = [f"{1e6 * theirs.best:.0f}", f"{100 * theirs.spread:.0f} %", f"{ratios[m, novel]:.1f}"]
+                against = [
+                    f"{1e6 * theirs.best:.0f}",
+                    f"{100 * theirs.spread:.0f} %",
+                    f"{ratios[m, novel]:.1f}",
+                ]
             stream = "every sample new, one evicted" if novel else "nothing new"
-            own = [f"{m}", stream, f"{size} ({peer_size})", f"{1e6 * ours.best:.1f}", f"{100 * ours.spread:.0f} %"]
+            own = [
+                f"{m}",
+                stream,
+                f"{size} ({peer_size})",
+                f"{1e6 * ours.best:.1f}",
+                f"{100 * ours.spread:.0f} %",
+            ]
             rows.append([*own, *against, f"{error:.3f}", f"{peer_error:.3f}"])
     text = f"""d = {D}, Gaussian kernel with gamma = {GAMMA}, the same tolerance, the dictionary at its cap of m, one thread. dlib's `krls` ({what}, `-O3 -march=native`) evicts its oldest centre, parsimon the one whose
 absence raises the squared error least. The error is the mean squared error before learning over the stream. Where every sample is new, KRLS without a ridge fits each value exactly, noise and all: a stream to
@@ -94,7 +133,13 @@ measure eviction on, not one to use KRLS for. Rounds: {", ".join(f"{k} at m = {m
 {markdown(header, rows)}
 """
     bars = [
-        Bar(f"KRLS: dlib's time over ours, every sample new, m = {m}", ratios.get((m, True)), least, True, "x")
+        Bar(
+            f"KRLS: dlib's time over ours, every sample new, m = {m}",
+            ratios.get((m, True)),
+            least,
+            True,
+            "x",
+        )
         for m, least in ((200, 25.0), (1000, 80.0))
     ]
     return Section("KRLS: microseconds a sample, beside dlib", text, bars)

@@ -1,4 +1,6 @@
-"""A long stream: what KNLMS costs, in time and memory, in the first million of samples and in the last."""
+"""A long stream: what KNLMS costs, in time and memory, in the first million of samples and in the
+last.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ M, D, BLOCK = 200, 10, 10_000
 
 
 def learn(millions, per_million):
-    """For each million of samples: percentiles of the seconds a sample, resident memory, bytes of the model, mean squared error."""
+    """For each million of samples: percentiles of the seconds a sample, resident memory, bytes of
+    the model, mean squared error.
+    """
     rng = np.random.default_rng(0)
     model, _, _ = knlms.filled(M, D, rng)
     centres, learner = model.centers_, model._learner
@@ -40,10 +44,24 @@ def section(context):
     found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     times, resident = [line[:3] for line in found], [line[3] for line in found]
     rows = [
-        [f"{i + 1}", *(f"{1e6 * v:.3f}" for v in line[:3]), f"{line[3] / 1e6:.1f}", f"{line[4]}", f"{line[5]:.1e}"]
+        [
+            f"{i + 1}",
+            *(f"{1e6 * v:.3f}" for v in line[:3]),
+            f"{line[3] / 1e6:.1f}",
+            f"{line[4]}",
+            f"{line[5]:.1e}",
+        ]
         for i, line in enumerate(found)
     ]
-    header = ["million", "us a sample: best", "median", "90 %", "resident, MB", "`nbytes_`", "squared error"]
+    header = [
+        "million",
+        "us a sample: best",
+        "median",
+        "90 %",
+        "resident, MB",
+        "`nbytes_`",
+        "squared error",
+    ]
 
     def draw(figure):
         left, right = figure.subplots(1, 2)
@@ -62,7 +80,13 @@ work on the machine moves least, of the first and the last. The error is that of
 
 {context.figure("long_run", "time of a sample and memory against samples seen", draw)}"""
     bars = [
-        Bar("KNLMS, 10^7 samples: time of a sample, last million over first, off 1 by", None, 5.0, False, " %"),
+        Bar(
+            "KNLMS, 10^7 samples: time of a sample, last million over first, off 1 by",
+            None,
+            5.0,
+            False,
+            " %",
+        ),
         Bar(
             "KNLMS, 10^7 samples: resident memory after the last million over the first, off 1 by",
             None,

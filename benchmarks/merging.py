@@ -2,8 +2,11 @@
 
     python benchmarks/merging.py [--data-dir DIR]
 
-The union of M = 2 m centres takes a Gram matrix, M^2 d, matrix products for its inverse and for what the removals take of it, M^3, and M - m removals with a look at a few columns each, M^2 or so; so the times are
-fitted by t = a M^2 d + b M^3 + c M^2, and what that says of larger unions is printed beside. With a folder of data sets: a support vector classifier of scikit-learn on USPS, compressed.
+The union of M = 2 m centres takes a Gram matrix, M^2 d, matrix products for its inverse and for
+what the removals take of it, M^3, and M - m removals with a look at a few columns each, M^2 or so;
+so the times are fitted by t = a M^2 d + b M^3 + c M^2, and what that says of larger unions is
+printed beside. With a folder of data sets: a support vector classifier of scikit-learn on USPS,
+compressed.
 """
 
 from __future__ import annotations
@@ -43,7 +46,9 @@ def compressed_svc(data_dir):
         taken = seconds(lambda model=model, part=part: model.compress(model.n_centers_ // part))
         found = model.predict(data.X_test)
         changed, wrong = (found != whole).mean(), (found != data.y_test).mean()
-        rows.append([str(model.n_centers_), f"{taken:.1f}", f"{100 * changed:.2f}", f"{100 * wrong:.2f}"])
+        rows.append(
+            [str(model.n_centers_), f"{taken:.1f}", f"{100 * changed:.2f}", f"{100 * wrong:.2f}"]
+        )
     print(markdown(["centres", "seconds", "predictions changed, %", "test error, %"], rows))
 
 
@@ -56,7 +61,9 @@ def main():
     rows, features, times = [], [], []
     for m, d in SIZES:
         pair = models(m, d)
-        times.append(min(seconds(lambda pair=pair, m=m: merge(pair, budget=m)) for _ in range(REPEATS)))
+        times.append(
+            min(seconds(lambda pair=pair, m=m: merge(pair, budget=m)) for _ in range(REPEATS))
+        )
         M = pair[0].n_centers_ + pair[1].n_centers_
         features.append([M * M * d, M**3, M * M])
         rows.append([str(M), str(m), str(d), f"{times[-1]:.3f}", f"{len(dumps(pair[0])):,}"])
@@ -66,7 +73,11 @@ def main():
     for row, fitted in zip(rows, A @ [a, b, c], strict=True):
         row.insert(4, f"{fitted:.3f}")
     print(f"\n{processor()}, one thread, best of {REPEATS}\n")
-    print(markdown(["union M", "merged to", "features d", "seconds", "fitted", "bytes of a part"], rows))
+    print(
+        markdown(
+            ["union M", "merged to", "features d", "seconds", "fitted", "bytes of a part"], rows
+        )
+    )
     print(f"\nt = {a:.2e} M^2 d + {b:.2e} M^3 + {c:.2e} M^2 seconds")
     for M, d in ((4000, 784), (10_000, 784)):
         print(f"M = {M}, d = {d}: {a * M * M * d + b * M**3 + c * M * M:.0f} s")

@@ -21,7 +21,9 @@ class Peaks:
     reading: dict[int, float]
 
     def bytes_a_second(self, size, table):
-        """What memory gives an algorithm that goes over `size` bytes again and again: between the sizes measured, on a logarithmic scale."""
+        """What memory gives an algorithm that goes over `size` bytes again and again: between the
+        sizes measured, on a logarithmic scale.
+        """
         sizes = np.array(sorted(table))
         return float(np.interp(np.log(size), np.log(sizes), [table[s] for s in sizes]))
 
@@ -46,27 +48,38 @@ def library(folder):
         return None, reason
     pointer, size = ctypes.POINTER(ctypes.c_double), ctypes.c_size_t
     found.read_array.argtypes, found.read_array.restype = [pointer, size, size], ctypes.c_double
-    found.triad.argtypes, found.triad.restype = [pointer, pointer, pointer, ctypes.c_double, size, size], None
+    found.triad.argtypes, found.triad.restype = (
+        [pointer, pointer, pointer, ctypes.c_double, size, size],
+        None,
+    )
     found.exponentials.argtypes, found.exponentials.restype = [pointer, pointer, size, size], None
     return found, ""
 
 
 def vector_exp(loops, n=4096, rounds=5):
-    """Exponentials a second, in the first cache: the compiler's vector mathematics or NumPy's, whichever is faster; and which that was."""
+    """Exponentials a second, in the first cache: the compiler's vector mathematics or NumPy's,
+    whichever is faster; and which that was.
+    """
     x, y, turns = aligned(n), aligned(n), 100
     x[:] = np.random.default_rng(0).uniform(-20, 0, size=n)
     tasks = {
         "NumPy": lambda: [np.exp(x, out=y) for _ in range(turns)],
         "C++": lambda: loops.exponentials(doubles(x), doubles(y), n, turns),
     }
-    rates = {name: n * turns / min(cpu_seconds(task) for _ in range(rounds)) for name, task in tasks.items()}
+    rates = {
+        name: n * turns / min(cpu_seconds(task) for _ in range(rounds))
+        for name, task in tasks.items()
+    }
     best = max(rates, key=rates.get)
     return rates[best], best
 
 
 def measure(folder, quick):
-    """All peaks, or None and the reason: without compiled loops they would be those of NumPy's passes over memory, and far too low."""
-    rounds, work = (2, 2e7) if quick else (5, 2e8)  # the first touches the memory, and is never the best
+    """All peaks, or None and the reason: without compiled loops they would be those of NumPy's
+    passes over memory, and far too low.
+    """
+    # The first touches the memory, and is never the best
+    rounds, work = (2, 2e7) if quick else (5, 2e8)
     loops, reason = library(folder)
     if loops is None:
         return None, reason

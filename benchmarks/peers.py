@@ -1,4 +1,6 @@
-"""The systems that parsimon is measured against: installed one by one where that is possible, named with the reason where it is not."""
+"""The systems that parsimon is measured against: installed one by one where that is possible, named
+with the reason where it is not.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ class Peer:
 
     @contextmanager
     def _stand_ins(self):
-        """Let empty modules stand for those that it imports and does not need, where they are missing."""
+        """Let empty modules stand for those that it imports and does not need, where they are
+        missing.
+        """
         missing = [name for name in self.unneeded if importlib.util.find_spec(name) is None]
         sys.modules.update({name: ModuleType(name) for name in missing})
         try:
@@ -60,8 +64,18 @@ class Peer:
             return
         except importlib.metadata.PackageNotFoundError:
             pass
-        command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q", "install", *self.options]
-        done = subprocess.run([*command, self.requirement], capture_output=True, text=True, check=False)
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "--disable-pip-version-check",
+            "-q",
+            "install",
+            *self.options,
+        ]
+        done = subprocess.run(
+            [*command, self.requirement], capture_output=True, text=True, check=False
+        )
         if done.returncode:
             errors = [line for line in done.stderr.splitlines() if "ERROR" in line]
             self.reason = errors[-1].split("ERROR: ", 1)[-1] if errors else "pip failed"
@@ -71,7 +85,8 @@ class Peer:
 SKLEARN = Peer("scikit-learn", "scikit-learn>=1.6", "sklearn")
 RIVER = Peer("River", "river>=0.26", "river")
 LIBSVM = Peer("LIBSVM", "libsvm-official>=3.3", "libsvm.svmutil")
-# Without what it depends on: NumPy is here, and torch is gigabytes that only one of its kernels uses, but all of it imports.
+# Without what it depends on: NumPy is here, and torch is gigabytes that only one of its kernels
+# uses, but all of it imports.
 KRLS = Peer("krls", "krls>=0.0.4", "krls.krls", ("--no-deps",), ("torch",))
 ON_PYPI = [SKLEARN, RIVER, LIBSVM, KRLS]
 #: What has no package here, and why.
@@ -85,7 +100,15 @@ def _dlib_source():
     """Where dlib's source from PyPI is kept, fetched if need be; or None, and the reason."""
     if not list(KEPT.glob("dlib-*/dlib/svm.h")):
         KEPT.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q", "download", "--no-deps"]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "--disable-pip-version-check",
+            "-q",
+            "download",
+            "--no-deps",
+        ]
         command += ["--no-binary", "dlib", "-d", str(KEPT), "dlib"]
         if subprocess.run(command, capture_output=True, check=False).returncode:
             return None, "no headers installed, and pip cannot fetch its source"
@@ -96,12 +119,17 @@ def _dlib_source():
 
 
 def dlib(folder, install):
-    """dlib's krls as a library and what it is, or None and the reason: from the system's headers, else from its source on PyPI, with BLAS if there is one."""
+    """dlib's krls as a library and what it is, or None and the reason: from the system's headers,
+    else from its source on PyPI, with BLAS if there is one.
+    """
     flags = ["-DDLIB_NO_GUI_SUPPORT", "-lpthread"]
     blas = ["-DDLIB_USE_BLAS", "-lopenblas"]
     library, reason = build("dlib_krls.cpp", folder, *flags, *blas)
     if library is not None:
-        return library, f"{library.krls_version() // 100}.{library.krls_version() % 100} with OpenBLAS"
+        return (
+            library,
+            f"{library.krls_version() // 100}.{library.krls_version() % 100} with OpenBLAS",
+        )
     if not install:
         return None, reason
     source, reason = _dlib_source()
@@ -114,11 +142,21 @@ def dlib(folder, install):
 
 
 def rows(dlib_found):
-    """What is there, in which version, and what is not, and why. `dlib_found` is what `dlib` gave."""
+    """What is there, in which version, and what is not, and why.
+
+    `dlib_found` is what `dlib` gave.
+    """
     table = []
     for peer in ON_PYPI:
         there = peer.load() is not None
-        table.append([peer.name, importlib.metadata.version(peer.distribution) if there else f"absent: {peer.reason}"])
+        table.append(
+            [
+                peer.name,
+                importlib.metadata.version(peer.distribution)
+                if there
+                else f"absent: {peer.reason}",
+            ]
+        )
     library, what = dlib_found
     table.append(["dlib", what if library is not None else f"absent: {what}"])
     return table + [[name, f"absent: {reason}"] for name, reason in ELSEWHERE.items()]

@@ -1,6 +1,9 @@
-"""Classifying digits: POLK and BSGD beside SVC, LIBSVM and linear models on random features, one pass. Accuracy against time and against centres.
+"""Classifying digits: POLK and BSGD beside SVC, LIBSVM and linear models on random features, one
+pass. Accuracy against time and against centres.
 
-MNIST where a folder is given that holds it, with the settings of `parsimon.experiments.koppel_2019.mnist`; else scikit-learn's 1797 digits, which are too few for a stream but need no download.
+MNIST where a folder is given that holds it, with the settings of
+`parsimon.experiments.koppel_2019.mnist`; else scikit-learn's 1797 digits, which are too few for a
+stream but need no download.
 """
 
 from __future__ import annotations
@@ -59,13 +62,25 @@ def mnist(data_dir, quick):
     options, begin = SETTINGS["2100"][1:]
     small, begin_small = SETTINGS["200"][1:]
     shared = {"average": 42_000, **options}
-    polk = [(options, begin), (small, begin_small)] + [({**shared, "budget": b}, None) for b in (500, 1000, 1500)]
+    polk = [(options, begin), (small, begin_small)] + [
+        ({**shared, "budget": b}, None) for b in (500, 1000, 1500)
+    ]
     bsgd = [{"step_size": 1.0, "budget": b} for b in (200, 500)]
-    task = Task("MNIST", load_mnist(data_dir), 0.03, polk, bsgd, (200, 500, 2000), (1000, 3000, 10_000, 20_000, 60_000))
+    task = Task(
+        "MNIST",
+        load_mnist(data_dir),
+        0.03,
+        polk,
+        bsgd,
+        (200, 500, 2000),
+        (1000, 3000, 10_000, 20_000, 60_000),
+    )
     if not quick:
         return task
     polk = [({**options, "budget": 100}, 200), ({**options, "budget": 50}, None)]
-    return Task("MNIST, the first 1500", first(task.data, 1500), 0.03, polk, bsgd[:1], (100,), (1500,))
+    return Task(
+        "MNIST, the first 1500", first(task.data, 1500), 0.03, polk, bsgd[:1], (100,), (1500,)
+    )
 
 
 def digits(quick):
@@ -78,7 +93,15 @@ def digits(quick):
     polk = [({**options, "budget": b}, None) for b in (50, 100, 200, 400)]
     bsgd = [{"step_size": 1.0, "budget": b} for b in (50, 200)]
     few = slice(1, 2) if quick else slice(None)
-    return Task("scikit-learn's digits", data, 0.5, polk[few], bsgd[few], (100, 400)[few], (300, 600, 1200)[few])
+    return Task(
+        "scikit-learn's digits",
+        data,
+        0.5,
+        polk[few],
+        bsgd[few],
+        (100, 400)[few],
+        (300, 600, 1200)[few],
+    )
 
 
 def wrong(model, data):
@@ -86,10 +109,14 @@ def wrong(model, data):
 
 
 def of_stream(name, make, task, begin_with, points, rounds):
-    """Learn in one pass, looking at some of the test data now and then, off the clock; then again for the time alone."""
+    """Learn in one pass, looking at some of the test data now and then, off the clock; then again
+    for the time alone.
+    """
     n, batch = len(task.data.X_train), make().batch_size
     stops = {max(1, int(s) // batch) * batch for s in np.geomspace(n / 60, n, points)} - {n}
-    few = Split(task.data.X_train, task.data.y_train, task.data.X_test[:2000], task.data.y_test[:2000])
+    few = Split(
+        task.data.X_train, task.data.y_train, task.data.X_test[:2000], task.data.y_test[:2000]
+    )
     run, model, spent = Run(name), make(), 0.0
     start = time.process_time()
     for learned in pass_over(model, task.data, begin_with=begin_with, stops=stops):
@@ -118,7 +145,9 @@ def of_features(name, features, task, points):
     start = time.process_time()
     features.fit(data.X_train[: max(n // 10, features.n_components)])
     for i in range(0, n, 100):
-        model.partial_fit(features.transform(data.X_train[i : i + 100]), data.y_train[i : i + 100], classes)
+        model.partial_fit(
+            features.transform(data.X_train[i : i + 100]), data.y_train[i : i + 100], classes
+        )
         if i + 100 in stops and i + 100 < n:
             spent += time.process_time() - start
             few = model.predict(features.transform(data.X_test[:2000]))
@@ -174,7 +203,9 @@ def runs(task, context):
     for options in task.bsgd:
 
         def bsgd(options=options):
-            return BSGDClassifier(**{"shuffle": False, "alpha": ALPHA, "gamma": task.gamma, **options})
+            return BSGDClassifier(
+                **{"shuffle": False, "alpha": ALPHA, "gamma": task.gamma, **options}
+            )
 
         name = f"BSGD, {options['budget']} centres"
         context.say(name)
@@ -183,7 +214,9 @@ def runs(task, context):
         for features in (Nystroem, RBFSampler):
             name = f"scikit-learn {features.__name__}, {n}, SGDClassifier"
             context.say(name)
-            yield of_features(name, features(gamma=task.gamma, n_components=n, random_state=0), task, points)
+            yield of_features(
+                name, features(gamma=task.gamma, n_components=n, random_state=0), task, points
+            )
     for n in task.subsets:
         context.say(f"SVC, {n} rows")
         yield of_svc(n, task)
@@ -194,7 +227,9 @@ def runs(task, context):
 
 
 def to_error(error, found):
-    """Seconds that SVC takes to an error: on a line in logarithms between the two subsets around it. None where it came to no such error."""
+    """Seconds that SVC takes to an error: on a line in logarithms between the two subsets around
+    it. None where it came to no such error.
+    """
     ends = sorted((run.error, run.fit) for run in found if run.name.startswith("scikit-learn SVC"))
     if not ends[0][0] <= error <= ends[-1][0]:
         return None
@@ -221,7 +256,11 @@ def draw(figure, found):
 
 
 def section(context):
-    task = digits(context.quick) if context.data_dir is None else mnist(context.data_dir, context.quick)
+    task = (
+        digits(context.quick)
+        if context.data_dir is None
+        else mnist(context.data_dir, context.quick)
+    )
     found = list(runs(task, context))
     whole = max((run for run in found if "SVC" in run.name), key=lambda run: run.fit)
     rows = []
@@ -229,9 +268,31 @@ def section(context):
         spread = f"{100 * (max(run.fits) / run.fit - 1):.0f} %" if len(run.fits) > 1 else ""
         equal = to_error(run.error, found)
         as_good = "" if equal is None else f"{equal / run.fit:.2g}"
-        times = [f"{run.fit:.3g}", spread, f"{whole.fit / run.fit:.1f}", as_good, f"{run.predict:.3g}"]
-        rows.append([run.name, f"{100 * run.error:.2f}", f"{run.size}", *times, f"{whole.predict / run.predict:.1f}"])
-    header = ["system", "error, %", "centres", "fit, s", "spread", "SVC's fit / this", "SVC's to this error / this"]
+        times = [
+            f"{run.fit:.3g}",
+            spread,
+            f"{whole.fit / run.fit:.1f}",
+            as_good,
+            f"{run.predict:.3g}",
+        ]
+        rows.append(
+            [
+                run.name,
+                f"{100 * run.error:.2f}",
+                f"{run.size}",
+                *times,
+                f"{whole.predict / run.predict:.1f}",
+            ]
+        )
+    header = [
+        "system",
+        "error, %",
+        "centres",
+        "fit, s",
+        "spread",
+        "SVC's fit / this",
+        "SVC's to this error / this",
+    ]
     header += ["predict, s", "SVC's / this"]
     n, d = task.data.X_train.shape
     text = f"""{task.name}: {n} rows of {d} features to learn in one pass, {len(task.data.X_test)} to test, gamma = {task.gamma} (that of some POLKs is their own), C = 10. "From" a budget: it begins with that and is
@@ -242,11 +303,18 @@ between the subsets below, in logarithms. A run of several is the best; the spre
 
 {context.figure("polk", "test error against seconds of learning and against centres", lambda figure: draw(figure, found))}"""
     bar = Bar(
-        f"POLK on MNIST to {100 * ERROR:.1f} %: SVC's fit over POLK's", None, 8.0, True, "x", "(needs `--data-dir`)"
+        f"POLK on MNIST to {100 * ERROR:.1f} %: SVC's fit over POLK's",
+        None,
+        8.0,
+        True,
+        "x",
+        "(needs `--data-dir`)",
     )
     if task.name == "MNIST":
         good = min(
-            (r for r in found if r.name.startswith("POLK") and r.error <= ERROR), key=lambda r: r.fit, default=None
+            (r for r in found if r.name.startswith("POLK") and r.error <= ERROR),
+            key=lambda r: r.fit,
+            default=None,
         )
         seen = 0.0 if good is None else whole.fit / good.fit
         note = (

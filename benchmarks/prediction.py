@@ -1,4 +1,6 @@
-"""Prediction: POLK beside what a matrix product and vectorised exponentials of that size take, NumPy, and SVC with as many support vectors."""
+"""Prediction: POLK beside what a matrix product and vectorised exponentials of that size take,
+NumPy, and SVC with as many support vectors.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ C = 10
 def model_of(m, d, rng, kernel="gaussian"):
     """POLK with m centres and ten classes; samples so far apart that each enters."""
     X, y = rng.normal(size=(2 * m, d)), rng.integers(C, size=2 * m)
-    model = POLKClassifier(kernel, gamma=0.5 / d, parsimony=0.0, batch_size=32, budget=m, shuffle=False)
+    model = POLKClassifier(
+        kernel, gamma=0.5 / d, parsimony=0.0, batch_size=32, budget=m, shuffle=False
+    )
     return model.partial_fit(X, y, classes=np.arange(C)), X, y
 
 
@@ -53,9 +57,16 @@ def measure(m, d, n, loops, rounds):
         "svc": (lambda: svc.predict(rows[:few]), few),
     }
     times = race(tasks, rounds)
-    expected = np.stack([np.exp(-gamma * ((centres - x) ** 2).sum(axis=1)) @ weights for x in rows[:50]])
-    error = float(np.abs(model.decision_function(rows[:50]) - expected).max() / np.abs(expected).max())
-    theirs = float(np.abs(by_numpy(rows[:50], centres, weights, gamma) - expected).max() / np.abs(expected).max())
+    expected = np.stack(
+        [np.exp(-gamma * ((centres - x) ** 2).sum(axis=1)) @ weights for x in rows[:50]]
+    )
+    error = float(
+        np.abs(model.decision_function(rows[:50]) - expected).max() / np.abs(expected).max()
+    )
+    theirs = float(
+        np.abs(by_numpy(rows[:50], centres, weights, gamma) - expected).max()
+        / np.abs(expected).max()
+    )
     return times, error, theirs, len(svc.support_)
 
 
@@ -63,7 +74,11 @@ def section(context):
     loops, reason = peaks.library(context.folder)
     n = 512  # some milliseconds: short enough to find the machine quiet now and then
     rows, shares, rounds = [], {}, context.rounds(21)
-    sizes = [(200, 10), (200, 784)] if context.quick else [(200, 10), (2000, 10), (2000, 100), (2000, 784)]
+    sizes = (
+        [(200, 10), (200, 784)]
+        if context.quick
+        else [(200, 10), (2000, 10), (2000, 100), (2000, 784)]
+    )
     for m, d in sizes:
         context.say(f"m = {m}, d = {d}")
         times, error, theirs, support = measure(m, d, n, loops, rounds)
@@ -71,8 +86,15 @@ def section(context):
         least = us["dgemm"] + us["exp"] + us["second"]
         shares[m, d] = least / us["ours"]
         cells = [f"{m}", f"{d}", f"{us['ours']:.1f}", f"{100 * times['ours'].spread:.0f} %"]
-        cells += [f"{us['dgemm'] + us['second']:.1f} + {us['exp']:.1f}", f"{100 * shares[m, d]:.0f} %"]
-        cells += [f"{us['numpy']:.1f}", f"{us['numpy'] / us['ours']:.1f}", f"{us['svc']:.0f} ({support})"]
+        cells += [
+            f"{us['dgemm'] + us['second']:.1f} + {us['exp']:.1f}",
+            f"{100 * shares[m, d]:.0f} %",
+        ]
+        cells += [
+            f"{us['numpy']:.1f}",
+            f"{us['numpy'] / us['ours']:.1f}",
+            f"{us['svc']:.0f} ({support})",
+        ]
         rows.append([*cells, f"{us['svc'] / us['ours']:.1f}", f"{error:.0e}", f"{theirs:.0e}"])
     header = [
         "m",
@@ -94,8 +116,11 @@ it, with squared distances as differences of large numbers; parsimon sums square
 {markdown(header, rows)}
 """
     what = "prediction of POLK, 2000 centres, d = 784: share of what dgemm of that size plus vectorised exp allows"
-    seen = shares.get((2000, 784)) if loops is not None else None  # NumPy's exponentials alone would make it easy
+    # NumPy's exponentials alone would make it easy
+    seen = shares.get((2000, 784)) if loops is not None else None
     note = reason and f"({reason})"
     return Section(
-        "Prediction: microseconds a row", text, [Bar(what, None if seen is None else 100 * seen, 60, True, " %", note)]
+        "Prediction: microseconds a row",
+        text,
+        [Bar(what, None if seen is None else 100 * seen, 60, True, " %", note)],
     )

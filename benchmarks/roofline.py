@@ -31,7 +31,11 @@ def section(context):
     def add(name, m, d, C, need, times):
         least, by_memory = need.seconds(found)
         size = [name, f"{m}", f"{d}", f"{C}"]
-        model = [f"{need.flops / 1e3:.1f}", f"{(need.read + need.moved) / 1e3:.1f}", f"{need.exps / 1e3:.1f}"]
+        model = [
+            f"{need.flops / 1e3:.1f}",
+            f"{(need.read + need.moved) / 1e3:.1f}",
+            f"{need.exps / 1e3:.1f}",
+        ]
         seen = [f"{1e6 * times.best:.2f}", f"{100 * times.spread:.0f} %"]
         limit = [f"{1e6 * least:.2f}", "memory" if by_memory else "computing"]
         rows.append([*size, *model, *limit, *seen, f"{100 * least / times.best:.0f} %"])
@@ -45,7 +49,10 @@ def section(context):
         for update in atoms.UPDATES:
             context.say(f"dictionary learning, {update} space, m = {m}, d = {d}")
             times, active = atoms.measure(update, m, d, rounds)
-            name, need = f"dictionary learning, {update} space", atoms.need(update, m, d, atoms.ATOMS, active)
+            name, need = (
+                f"dictionary learning, {update} space",
+                atoms.need(update, m, d, atoms.ATOMS, active),
+            )
             add(name, m, d, atoms.ATOMS, need, times)
     header = [
         "algorithm",

@@ -1,7 +1,10 @@
-"""All benchmarks, in one process tree on one core, everything with one thread; writes RESULTS.md and plots/.
+"""All benchmarks, in one process tree on one core, everything with one thread; writes RESULTS.md
+and plots/.
 
-`--install` asks pip for the peers that are missing, one by one. `--quick` is a smoke test that writes nothing; `--only SECTION ...` runs a part and writes only where `--output` says.
-`--data-dir` names a folder with mnist.npz; without it scikit-learn's digits take its place, and the bar on MNIST is not measured.
+`--install` asks pip for the peers that are missing, one by one. `--quick` is a smoke test that
+writes nothing; `--only SECTION ...` runs a part and writes only where `--output` says. `--data-dir`
+names a folder with mnist.npz; without it scikit-learn's digits take its place, and the bar on MNIST
+is not measured.
 """
 
 from __future__ import annotations
@@ -18,7 +21,8 @@ from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is loaded: one thread for all, and for every child
+# Before NumPy is loaded: one thread for all, and for every child
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["MKL_NUM_THREADS"] = "1"
 
@@ -68,11 +72,15 @@ def run(names, context):
 def tree():
     """The commit that is measured, and whether the files are those of it."""
     git = ["git", "-C", str(HERE.parent)]
-    commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    commit = subprocess.run(
+        [*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    )
     if commit.returncode:
         return "no commit"
     ours = ["core", "bindings", "src", "CMakeLists.txt"]
-    changed = subprocess.run([*git, "status", "--porcelain", "--", *ours], capture_output=True, text=True, check=False)
+    changed = subprocess.run(
+        [*git, "status", "--porcelain", "--", *ours], capture_output=True, text=True, check=False
+    )
     return f"commit {commit.stdout.strip()}{' with changes' if changed.stdout else ''}"
 
 
@@ -91,7 +99,11 @@ def compiled_by():
 
 def load():
     """How many processes wanted a processor in the last quarter of an hour, on average."""
-    return f"{os.getloadavg()[2]:.1f} of {os.cpu_count()} processors" if hasattr(os, "getloadavg") else "not known"
+    return (
+        f"{os.getloadavg()[2]:.1f} of {os.cpu_count()} processors"
+        if hasattr(os, "getloadavg")
+        else "not known"
+    )
 
 
 def report(sections, peer_rows, seconds, quick):
@@ -102,21 +114,37 @@ def report(sections, peer_rows, seconds, quick):
     busy = f"{time.strftime('%Y-%m-%d')}, a load of {load()} at the end, of which this run is 1."
     parts = [HEAD, f"{machine}. {versions}. {busy}\n"]
     if bars:
-        parts += ["## Bars\n", markdown(["bar", "bound", "seen", ""], [bar.row(judged=not quick) for bar in bars]), ""]
+        parts += [
+            "## Bars\n",
+            markdown(["bar", "bound", "seen", ""], [bar.row(judged=not quick) for bar in bars]),
+            "",
+        ]
     if quick:
         parts += ["One round of small sizes: a smoke test, which says nothing about speed.\n"]
     parts += [f"## {section.title}\n\n{section.text}" for section in sections]
-    parts += ["## Peers\n", markdown(["peer", "version"], peer_rows), f"\nThe run took {seconds / 60:.0f} minutes.\n"]
+    parts += [
+        "## Peers\n",
+        markdown(["peer", "version"], peer_rows),
+        f"\nThe run took {seconds / 60:.0f} minutes.\n",
+    ]
     return "\n".join(parts)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a smoke test: few rounds, small sizes, writes nothing")
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, metavar="SECTION", help=", ".join(SECTIONS))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="a smoke test: few rounds, small sizes, writes nothing"
+    )
+    parser.add_argument(
+        "--only", nargs="+", choices=SECTIONS, metavar="SECTION", help=", ".join(SECTIONS)
+    )
     parser.add_argument("--install", action="store_true", help="ask pip for peers that are missing")
     parser.add_argument("--data-dir", help="a folder that holds mnist.npz")
-    parser.add_argument("--output", type=Path, help="a folder for RESULTS.md and plots/; this one, unless in part")
+    parser.add_argument(
+        "--output", type=Path, help="a folder for RESULTS.md and plots/; this one, unless in part"
+    )
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -134,11 +162,18 @@ def main():
             peer.install()
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        context = Context(Path(folder), options.quick, options.data_dir, output and output / "plots")
+        context = Context(
+            Path(folder), options.quick, options.data_dir, output and output / "plots"
+        )
         if "krls_dlib" in names:
             context.dlib = peers.dlib(folder, options.install)
         sections = run(names, context)
-    text = report(list(sections.values()), peers.rows(context.dlib), time.perf_counter() - start, options.quick)
+    text = report(
+        list(sections.values()),
+        peers.rows(context.dlib),
+        time.perf_counter() - start,
+        options.quick,
+    )
     print(text)
     failed = [name for name, section in sections.items() if section.text.startswith("**Failed**")]
     if failed:

@@ -20,7 +20,11 @@ SWEEPS = {
     "d": ([10, 30, 100, 300, 1000], {"m": 200, "C": 1}),
     "C": ([1, 3, 10, 30, 100], {"m": 200, "d": 10}),
 }
-QUICK = {"m": ([100, 200], {"d": 10, "C": 1}), "d": ([10, 50], {"m": 100, "C": 1}), "C": ([1, 5], {"m": 100, "d": 10})}
+QUICK = {
+    "m": ([100, 200], {"d": 10, "C": 1}),
+    "d": ([10, 50], {"m": 100, "C": 1}),
+    "C": ([1, 5], {"m": 100, "d": 10}),
+}
 
 
 def section(context):
@@ -30,17 +34,32 @@ def section(context):
         for name in NAMES:
             context.say(f"{name}, {what} = {values[0]} to {values[-1]}")
             workload = workloads.named(name)
-            times = [workloads.measure(workload, **{**rest, what: value}, rounds=rounds) for value in values]
+            times = [
+                workloads.measure(workload, **{**rest, what: value}, rounds=rounds)
+                for value in values
+            ]
             best = np.array([t.best for t in times])
             curves[what, name] = best
             spread, half = np.median([t.spread for t in times]), len(values) // 2
             power = slope(values[half - 1 :], best[half - 1 :])
             cells = [f"{1e6 * b:.3g}" for b in best]
             rows.append(
-                [name, *cells, f"{power:.2f}", f"{workload.power if what == 'm' else 1}", f"{100 * spread:.0f} %"]
+                [
+                    name,
+                    *cells,
+                    f"{power:.2f}",
+                    f"{workload.power if what == 'm' else 1}",
+                    f"{100 * spread:.0f} %",
+                ]
             )
         fixed = ", ".join(f"{name} = {value}" for name, value in rest.items())
-        header = [f"{fixed}; {what} =", *map(str, values), "power seen", "at most, by theory", "spread"]
+        header = [
+            f"{fixed}; {what} =",
+            *map(str, values),
+            "power seen",
+            "at most, by theory",
+            "spread",
+        ]
         parts.append(markdown(header, rows))
 
     def draw(figure):
@@ -49,7 +68,12 @@ def section(context):
                 axes.plot(sweeps[what][0], 1 / curves[what, name], ".-", label=name)
             axes.set(xscale="log", yscale="log", xlabel=what)
         figure.axes[0].set_ylabel("samples a second")
-        figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+        figure.legend(
+            *figure.axes[0].get_legend_handles_labels(),
+            loc="outside lower center",
+            ncols=3,
+            fontsize=8,
+        )
 
     tables = "\n\n".join(parts)
     text = f"""Microseconds a sample (`workloads.py` says on which streams), and the power with which they grow over the larger half. In d and C only a part of the work grows, linearly; in m, what has left a cache grows faster

@@ -1,4 +1,6 @@
-"""Centres in single precision (`kernels.SinglePrecision`) beside double: memory, time, and what rounding does to the error."""
+"""Centres in single precision (`kernels.SinglePrecision`) beside double: memory, time, and what
+rounding does to the error.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +43,14 @@ def measure(make, m, d, rounds):
 def on_digits(context):
     """Error on the test rows and f there, of POLK, for each precision.
 
-    The rows are turned by a rotation: the kernel does not see it, but pixels are sixteenths, and would be floats without rounding.
+    The rows are turned by a rotation: the kernel does not see it, but pixels are sixteenths, and
+    would be floats without rounding.
     """
-    task = polk.mnist(context.data_dir, context.quick) if context.data_dir else polk.digits(context.quick)
+    task = (
+        polk.mnist(context.data_dir, context.quick)
+        if context.data_dir
+        else polk.digits(context.quick)
+    )
     d = task.data.X_train.shape[1]
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(d, d)))[0]
     data = task.data._replace(X_train=task.data.X_train @ turn, X_test=task.data.X_test @ turn)
@@ -51,11 +58,20 @@ def on_digits(context):
     found = []
     for kernel in KERNELS.values():
         model = POLKClassifier(
-            kernel, **{"gamma": task.gamma, "shuffle": False, "batch_size": 32, "alpha": polk.ALPHA, **options}
+            kernel,
+            **{
+                "gamma": task.gamma,
+                "shuffle": False,
+                "batch_size": 32,
+                "alpha": polk.ALPHA,
+                **options,
+            },
         )
         for _ in pass_over(model, data, begin_with=begin_with):
             pass
-        found.append((polk.wrong(model, data), model.decision_function(data.X_test), model.n_centers_))
+        found.append(
+            (polk.wrong(model, data), model.decision_function(data.X_test), model.n_centers_)
+        )
     return f"{task.name}: POLK, share of test rows wrong", found
 
 
@@ -81,13 +97,35 @@ def section(context):
         context.say(f"{name}, m = {m}, d = {d}")
         times, size = measure(make, m, d, rounds)
         shares[name, m, d] = size["single"] / size["double"]
-        cells = [name, f"{m}", f"{d}", *(f"{size[p] / 1e6:.2f}" for p in KERNELS), f"{shares[name, m, d]:.2f}"]
+        cells = [
+            name,
+            f"{m}",
+            f"{d}",
+            *(f"{size[p] / 1e6:.2f}" for p in KERNELS),
+            f"{shares[name, m, d]:.2f}",
+        ]
         for what in ("learn", "predict"):
             double, single = (1e6 * times[p, what].best for p in KERNELS)
             spread = max(times[p, what].spread for p in KERNELS)
-            cells += [f"{double:.1f}", f"{single:.1f}", f"{single / double:.2f}", f"{100 * spread:.0f} %"]
+            cells += [
+                f"{double:.1f}",
+                f"{single:.1f}",
+                f"{single / double:.2f}",
+                f"{100 * spread:.0f} %",
+            ]
         rows.append(cells)
-    header = ["", "m", "d", "MB, double", "single", "ratio", "us to learn, double", "single", "ratio", "spread"]
+    header = [
+        "",
+        "m",
+        "d",
+        "MB, double",
+        "single",
+        "ratio",
+        "us to learn, double",
+        "single",
+        "ratio",
+        "spread",
+    ]
     header += ["us to predict, double", "single", "ratio", "spread"]
     errors, differences = [], []
     for task in (on_digits, on_a_system):
@@ -118,7 +156,17 @@ Both learn the same samples; the digits are turned by a rotation, after which pi
         "Single precision: memory, time, error",
         text,
         [
-            Bar("KNLMS, 2000 centres, d = 784: bytes with centres in single precision over double", seen, 0.55, False),
-            Bar("digits: largest change of f by single precision, over the largest |f|", differences[0], 1e-3, False),
+            Bar(
+                "KNLMS, 2000 centres, d = 784: bytes with centres in single precision over double",
+                seen,
+                0.55,
+                False,
+            ),
+            Bar(
+                "digits: largest change of f by single precision, over the largest |f|",
+                differences[0],
+                1e-3,
+                False,
+            ),
         ],
     )

@@ -1,4 +1,6 @@
-"""A regression stream, test-then-learn, one row at a time and in blocks: parsimon beside the streaming models of Python."""
+"""A regression stream, test-then-learn, one row at a time and in blocks: parsimon beside the
+streaming models of Python.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from sklearn.linear_model import SGDRegressor
 from parsimon import KNLMSRegressor, KRLSRegressor
 
 GAMMA, D, SIZE, BLOCK = 0.1, 8, 200, 100
-#: Of KNLMS; elsewhere the step that is as long for the features of that system, whose squared norm is 1 (scikit-learn) or half their
-#: number (River).
+#: Of KNLMS; elsewhere the step that is as long for the features of that system, whose squared norm
+#: is 1 (scikit-learn) or half their number (River).
 STEP = 0.3
 #: Of both KRLS: linear dependence beyond which a row becomes a centre.
 TOLERANCE = 0.1
@@ -33,7 +35,10 @@ def ours_by_row(model, X, y):
 
 def ours_by_block(model, X, y):
     return np.concatenate(
-        [model.predict_then_learn(X[i : i + BLOCK], y[i : i + BLOCK]) for i in range(0, len(y), BLOCK)]
+        [
+            model.predict_then_learn(X[i : i + BLOCK], y[i : i + BLOCK])
+            for i in range(0, len(y), BLOCK)
+        ]
     )
 
 
@@ -67,7 +72,9 @@ def krls_by_row(model, X, y):
 
 
 def systems():
-    """name: a function of the stream that gives predictions made before each row (or block) was learned."""
+    """name: a function of the stream that gives predictions made before each row (or block) was
+    learned.
+    """
 
     def knlms():
         return KNLMSRegressor(gamma=GAMMA, coherence=0.5, step_size=STEP, budget=SIZE)
@@ -86,7 +93,9 @@ def systems():
         "KRLS, by row": lambda X, y: ours_by_row(krls(), X, y),
         "KRLS, in blocks": lambda X, y: ours_by_block(krls(), X, y),
         "scikit-learn RBFSampler + SGDRegressor, by row": lambda X, y: sklearn_by_row(linear, X, y),
-        "scikit-learn RBFSampler + SGDRegressor, in blocks": lambda X, y: sklearn_by_row(linear, X, y, BLOCK),
+        "scikit-learn RBFSampler + SGDRegressor, in blocks": lambda X, y: sklearn_by_row(
+            linear, X, y, BLOCK
+        ),
     }
     if peers.RIVER.load():
         from river import feature_extraction, linear_model, optim, tree
@@ -111,13 +120,25 @@ def section(context):
     n, rounds = (300, 1) if context.quick else (3000, 3)
     X, y = stream(n)
     late, found = slice(n // 2, n), {}
-    tasks = {name: (lambda name=name, run=run: found.update({name: run(X, y)}), n) for name, run in systems().items()}
+    tasks = {
+        name: (lambda name=name, run=run: found.update({name: run(X, y)}), n)
+        for name, run in systems().items()
+    }
     context.say(f"{len(tasks)} systems, {n} rows")
     times = race(tasks, rounds)
     first = times["KNLMS, by row"].best
-    errors = {name: float(np.mean((y - np.asarray(f, float))[late] ** 2) / y[late].var()) for name, f in found.items()}
+    errors = {
+        name: float(np.mean((y - np.asarray(f, float))[late] ** 2) / y[late].var())
+        for name, f in found.items()
+    }
     rows = [
-        [name, f"{1e6 * t.best:.1f}", f"{100 * t.spread:.0f} %", f"{t.best / first:.1f}", f"{errors[name]:.4f}"]
+        [
+            name,
+            f"{1e6 * t.best:.1f}",
+            f"{100 * t.spread:.0f} %",
+            f"{t.best / first:.1f}",
+            f"{errors[name]:.4f}",
+        ]
         for name, t in times.items()
     ]
 
@@ -125,7 +146,9 @@ def section(context):
         axes = figure.add_subplot()
         for name, t in times.items():
             axes.plot(1e6 * t.best, errors[name], "o" if name.startswith("K") else "x", label=name)
-        axes.set(xscale="log", yscale="log", xlabel="microseconds a row", ylabel="relative squared error")
+        axes.set(
+            xscale="log", yscale="log", xlabel="microseconds a row", ylabel="relative squared error"
+        )
         axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
 
     text = f"""{n} rows of {D} features, each predicted and then learned; at most {SIZE} centres or random features, one Gaussian kernel for all. By row: a call to predict and one to learn a row; in

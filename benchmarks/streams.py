@@ -1,12 +1,17 @@
-"""Real streams, test-then-learn, with nothing chosen but the target: the default of `parsimon.tables.TableModel` beside streaming models of scikit-learn and River, and doing nothing.
+"""Real streams, test-then-learn, with nothing chosen but the target: the default of
+`parsimon.tables.TableModel` beside streaming models of scikit-learn and River, and doing nothing.
 
-Every model sees the same rows in the same order, one at a time: it predicts a row and then learns it. scikit-learn and River are given the encoded rows (numbers standardised, as ours has them) and, for regression,
-targets scaled as ours, scaled back to be scored. Ours includes its warm-up. Run with one thread:
+Every model sees the same rows in the same order, one at a time: it predicts a row and then learns
+it. scikit-learn and River are given the encoded rows (numbers standardised, as ours has them) and,
+for regression, targets scaled as ours, scaled back to be scored. Ours includes its warm-up. Run
+with one thread:
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/streams.py --data-dir DIR
 
-DIR holds electricity.npz, cod_rna.npz, covtype_20k.npz, kin40k.npz and bike_sharing_hour.npz (arrays X and y; X_train and y_train for cod_rna). `--rows` bounds all of them, `--peer-rows` those of scikit-learn
-and River, which take up to milliseconds a row; if they are fewer, ours is printed for them too.
+DIR holds electricity.npz, cod_rna.npz, covtype_20k.npz, kin40k.npz and bike_sharing_hour.npz
+(arrays X and y; X_train and y_train for cod_rna). `--rows` bounds all of them, `--peer-rows` those
+of scikit-learn and River, which take up to milliseconds a row; if they are fewer, ours is printed
+for them too.
 """
 
 from __future__ import annotations
@@ -57,7 +62,9 @@ def ours(X, y, task):
 
 
 def nothing(y, task):
-    """What is predicted without looking at X: the running mean, or the most frequent label so far; and the last target."""
+    """What is predicted without looking at X: the running mean, or the most frequent label so far;
+    and the last target.
+    """
     if task == "regression":
         middle = np.concatenate([[0.0], np.cumsum(y[:-1], dtype=np.float64) / np.arange(1, len(y))])
     else:
@@ -81,7 +88,11 @@ def peer(model, X, y, task):
 
 
 def linear(task):
-    return SGDClassifier(loss="log_loss", random_state=0) if task == "classification" else SGDRegressor(random_state=0)
+    return (
+        SGDClassifier(loss="log_loss", random_state=0)
+        if task == "classification"
+        else SGDRegressor(random_state=0)
+    )
 
 
 def river_models(task):
@@ -101,9 +112,18 @@ def river_models(task):
 
 
 def line(name, label, task, total, seconds, n):
-    score = f"{total['accuracy']:.4f}" if task == "classification" else f"{total['relative_mse']:.4f}"
+    score = (
+        f"{total['accuracy']:.4f}" if task == "classification" else f"{total['relative_mse']:.4f}"
+    )
     extra = f"{total['kappa_no_change']:.3f}" if task == "classification" else f"{total['r2']:.3f}"
-    return [name, label, str(n), score, extra, "" if seconds is None else f"{1e6 * seconds / n:.0f}"]
+    return [
+        name,
+        label,
+        str(n),
+        score,
+        extra,
+        "" if seconds is None else f"{1e6 * seconds / n:.0f}",
+    ]
 
 
 def compare(folder, name, rows, peer_rows):
@@ -119,7 +139,10 @@ def compare(folder, name, rows, peer_rows):
     X, y = X[:peer_rows], y[:peer_rows]
     if len(y) < n:
         yield line(name, "parsimon", task, *ours(X, y, task), len(y))
-    for label, model in {f"scikit-learn {type(linear(task)).__name__}": linear(task), **river_models(task)}.items():
+    for label, model in {
+        f"scikit-learn {type(linear(task)).__name__}": linear(task),
+        **river_models(task),
+    }.items():
         yield line(name, label, task, *peer(model, X, y, task), len(y))
 
 
@@ -128,7 +151,12 @@ def main():
     parser.add_argument("--data-dir", required=True)
     parser.add_argument("--streams", nargs="*", default=list(STREAMS), choices=list(STREAMS))
     parser.add_argument("--rows", type=int, default=None)
-    parser.add_argument("--peer-rows", type=int, default=10000, help="rows for scikit-learn and River; 0: without them")
+    parser.add_argument(
+        "--peer-rows",
+        type=int,
+        default=10000,
+        help="rows for scikit-learn and River; 0: without them",
+    )
     options = parser.parse_args()
     print(
         f"{processor()}, one thread. Score: accuracy (larger is better), or squared error over the variance of the target (smaller is better).\n"

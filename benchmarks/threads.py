@@ -1,8 +1,10 @@
-"""Two threads that train two models, beside one thread that trains both: learning holds no lock of Python's. And what `n_jobs=2` brings to predictions and merges.
+"""Two threads that train two models, beside one thread that trains both: learning holds no lock of
+Python's. And what `n_jobs=2` brings to predictions and merges.
 
     python benchmarks/threads.py
 
-Prints tables of the best of five; the ratio of the two times should be at most 0.65 where there are two free cores.
+Prints tables of the best of five; the ratio of the two times should be at most 0.65 where there are
+two free cores.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from __future__ import annotations
 import copy
 import os
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is loaded: a thread for each model, no more
+# Before NumPy is loaded: a thread for each model, no more
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -40,7 +43,9 @@ def ratio(model, X, y):
         for _ in range(REPEATS):  # in turn, so that a noisy moment of the machine hits both alike
             pairs = {name: [copy.deepcopy(model), copy.deepcopy(model)] for name in best}
             for name, run in (("in turn", map), ("together", pool.map)):
-                taken = seconds(lambda run=run, pair=pairs[name]: list(run(lambda m: m.partial_fit(X, y), pair)))
+                taken = seconds(
+                    lambda run=run, pair=pairs[name]: list(run(lambda m: m.partial_fit(X, y), pair))
+                )
                 best[name] = min(best[name], taken)
     return best
 
@@ -49,14 +54,25 @@ def shared():
     """Rows of what one model does with one thread and with two."""
     rng, m = np.random.default_rng(0), 1500
     model = parsimon.POLKRegressor(gamma=0.01, budget=m, parsimony=0.0, batch_size=32)
-    parts = [copy.deepcopy(model).partial_fit(rng.normal(size=(m, 100)), rng.normal(size=m)) for _ in range(2)]
+    parts = [
+        copy.deepcopy(model).partial_fit(rng.normal(size=(m, 100)), rng.normal(size=m))
+        for _ in range(2)
+    ]
     X = rng.normal(size=(20_000, 100))
     for name, run in (
         (f"predict, {len(X):,} rows, {m} centres", lambda n: parts[0].predict(X, n_jobs=n)),
         (f"merge, {2 * m} centres to {m}", lambda n: parsimon.merge(parts, n_jobs=n)),
     ):
-        one, two = (min(seconds(lambda n=n, run=run: run(n)) for _ in range(REPEATS)) for n in (1, 2))
-        yield [name, f"{one:.3f}", f"{two:.3f}", f"{two / one:.2f}", "yes" if two <= BAR * one else "no"]
+        one, two = (
+            min(seconds(lambda n=n, run=run: run(n)) for _ in range(REPEATS)) for n in (1, 2)
+        )
+        yield [
+            name,
+            f"{one:.3f}",
+            f"{two:.3f}",
+            f"{two / one:.2f}",
+            "yes" if two <= BAR * one else "no",
+        ]
 
 
 def main():
@@ -79,8 +95,15 @@ def main():
     print(
         f"\n{processor()}, {len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()} cores\n"
     )
-    print(markdown(["model", "one after the other, s", "two threads, s", "ratio", f"at most {BAR}"], rows))
-    print("\n" + markdown(["", "n_jobs=1, s", "n_jobs=2, s", "ratio", f"at most {BAR}"], list(shared())))
+    print(
+        markdown(
+            ["model", "one after the other, s", "two threads, s", "ratio", f"at most {BAR}"], rows
+        )
+    )
+    print(
+        "\n"
+        + markdown(["", "n_jobs=1, s", "n_jobs=2, s", "ratio", f"at most {BAR}"], list(shared()))
+    )
 
 
 if __name__ == "__main__":

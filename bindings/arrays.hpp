@@ -40,8 +40,9 @@ private:
 
 inline void require_columns(std::size_t found, std::size_t expected, const char* what) {
     if (found != expected)
-        throw nb::value_error(
-            (std::string(what) + " has " + std::to_string(found) + " features, but " + std::to_string(expected) + " are expected").c_str());
+        throw nb::value_error((std::string(what) + " has " + std::to_string(found) +
+                               " features, but " + std::to_string(expected) + " are expected")
+                                  .c_str());
 }
 
 }  // namespace parsimon::bindings

@@ -20,8 +20,10 @@ namespace {
 // Atoms that many threads may code with while one learns.
 class SharedAtoms {
 public:
-    SharedAtoms(std::shared_ptr<Kernel> kernel, std::size_t n_features, const AtomRules& rules, const Matrix& first, bool at_once)
-        : atoms_(kernel, n_features, rules, std::vector<double>(first.data(), first.data() + first.size()), at_once) {}
+    SharedAtoms(std::shared_ptr<Kernel> kernel, std::size_t n_features, const AtomRules& rules,
+                const Matrix& first, bool at_once)
+        : atoms_(kernel, n_features, rules,
+                 std::vector<double>(first.data(), first.data() + first.size()), at_once) {}
 
     void learn(const Matrix& X) { learn_block(X, nullptr); }
     Array learn_with_costs(const Matrix& X) {
@@ -82,8 +84,11 @@ private:
         auto heard = std::chrono::steady_clock::now();
         for (std::size_t i = 0; i < n; ++i) {
             atoms_.learn(X.data() + i * d, 1, costs ? costs + i : nullptr);
-            if (i % 64 != 63 || std::chrono::steady_clock::now() - heard <= std::chrono::milliseconds(100)) continue;
-            guard.release();  // Ctrl-C is heard between samples; what handles it may look at the atoms
+            if (i % 64 != 63 ||
+                std::chrono::steady_clock::now() - heard <= std::chrono::milliseconds(100))
+                continue;
+            guard.release();  // Ctrl-C is heard between samples; what handles it may look at the
+                              // atoms
             {
                 nb::gil_scoped_acquire acquire;
                 if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -113,32 +118,39 @@ auto reading(Read what) {
 Array gram(const AtomLearner& atoms) {  // (n_atoms, n_atoms)
     const std::size_t K = atoms.n_atoms();
     Result result({K, K});
-    for (std::size_t k = 0; k < K; ++k) std::copy_n(atoms.gram() + k * atoms.stride(), K, result.data() + k * K);
+    for (std::size_t k = 0; k < K; ++k)
+        std::copy_n(atoms.gram() + k * atoms.stride(), K, result.data() + k * K);
     return result.release();
 }
 
-// The lasso by itself: codes (n, K) of b (n, K) over G (K, K), with energies (n,), from where `start` (n, K) says.
-Array sparse_codes(const Matrix& G, const Matrix& b, const Vector& energy, double lambda, double precision, const Matrix& start) {
+// The lasso by itself: codes (n, K) of b (n, K) over G (K, K), with energies (n,), from where
+// `start` (n, K) says.
+Array sparse_codes(const Matrix& G, const Matrix& b, const Vector& energy, double lambda,
+                   double precision, const Matrix& start) {
     const std::size_t n = b.shape(0), K = b.shape(1);
-    if (G.shape(0) != K || G.shape(1) != K || energy.shape(0) != n || start.shape(0) != n || start.shape(1) != K)
+    if (G.shape(0) != K || G.shape(1) != K || energy.shape(0) != n || start.shape(0) != n ||
+        start.shape(1) != K)
         throw nb::value_error("shapes do not match");
     Result result({n, K});
     std::copy_n(start.data(), n * K, result.data());
     SparseCoder coder(precision);
-    for (std::size_t i = 0; i < n; ++i) coder.code(G.data(), K, K, b.data() + i * K, energy.data()[i], lambda, result.data() + i * K);
+    for (std::size_t i = 0; i < n; ++i)
+        coder.code(G.data(), K, K, b.data() + i * K, energy.data()[i], lambda,
+                   result.data() + i * K);
     return result.release();
 }
 
 }  // namespace
 
 void bind_atoms(nb::module_& m) {
-    m.def("sparse_codes", &sparse_codes, nb::arg("G"), nb::arg("b"), nb::arg("energy"), nb::arg("lambda_"), nb::arg("precision"),
-          nb::arg("start"));
+    m.def("sparse_codes", &sparse_codes, nb::arg("G"), nb::arg("b"), nb::arg("energy"),
+          nb::arg("lambda_"), nb::arg("precision"), nb::arg("start"));
     nb::class_<SharedAtoms>(m, "Atoms")
         .def(
             "__init__",
-            [](SharedAtoms* self, std::shared_ptr<Kernel> kernel, std::size_t n_features, const Matrix& first, double lambda,
-               double penalty, bool in_parameters, double step_size, double power, double delay, std::uint64_t hold, double coherence,
+            [](SharedAtoms* self, std::shared_ptr<Kernel> kernel, std::size_t n_features,
+               const Matrix& first, double lambda, double penalty, bool in_parameters,
+               double step_size, double power, double delay, std::uint64_t hold, double coherence,
                double tolerance, bool stores, std::size_t budget, double precision, bool at_once) {
                 const AtomRules rules{.n_atoms = first.shape(1),
                                       .lambda = lambda,
@@ -155,8 +167,9 @@ void bind_atoms(nb::module_& m) {
                                       .precision = precision};
                 new (self) SharedAtoms(kernel, n_features, rules, first, at_once);
             },
-            nb::arg("kernel"), nb::arg("n_features"), nb::arg("first"), nb::arg("lambda_"), nb::arg("penalty"), nb::arg("in_parameters"),
-            nb::arg("step_size"), nb::arg("power"), nb::arg("delay"), nb::arg("hold"), nb::arg("coherence"), nb::arg("tolerance"),
+            nb::arg("kernel"), nb::arg("n_features"), nb::arg("first"), nb::arg("lambda_"),
+            nb::arg("penalty"), nb::arg("in_parameters"), nb::arg("step_size"), nb::arg("power"),
+            nb::arg("delay"), nb::arg("hold"), nb::arg("coherence"), nb::arg("tolerance"),
             nb::arg("stores"), nb::arg("budget"), nb::arg("precision"), nb::arg("at_once") = true)
         .def("learn", &SharedAtoms::learn, nb::arg("X"))
         .def("learn_with_costs", &SharedAtoms::learn_with_costs, nb::arg("X"))
@@ -167,9 +180,11 @@ void bind_atoms(nb::module_& m) {
         .def("codes", &SharedAtoms::codes, nb::arg("X"))
         .def("errors", &SharedAtoms::errors, nb::arg("X"))
         .def("centers", reading([](const AtomLearner& a) { return centers(a.dictionary()); }))
-        .def("coefficients", reading([](const AtomLearner& a) { return weights(a.dictionary(), 0, a.n_atoms()); }))
+        .def("coefficients",
+             reading([](const AtomLearner& a) { return weights(a.dictionary(), 0, a.n_atoms()); }))
         .def("gram", reading([](const AtomLearner& a) { return gram(a); }))
-        .def_prop_ro("n_centers", reading([](const AtomLearner& a) { return a.dictionary().size(); }))
+        .def_prop_ro("n_centers",
+                     reading([](const AtomLearner& a) { return a.dictionary().size(); }))
         .def_prop_ro("n_samples_seen", reading([](const AtomLearner& a) { return a.seen(); }))
         .def_prop_ro("n_samples_learned", reading([](const AtomLearner& a) { return a.learned(); }))
         .def_prop_ro("nbytes", reading([](const AtomLearner& a) { return a.nbytes(); }));

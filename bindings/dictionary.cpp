@@ -15,9 +15,10 @@ namespace {
 
 // A dictionary with the room in which one point is looked at.
 struct Handle {
-    Handle(std::shared_ptr<Kernel> kernel, std::size_t n_features, std::size_t n_outputs, bool factor, bool neighbours, double ridge,
-           std::size_t reserve)
-        : dictionary(kernel, n_features, n_outputs, {factor, neighbours, ridge}, reserve), looks(1, dictionary) {
+    Handle(std::shared_ptr<Kernel> kernel, std::size_t n_features, std::size_t n_outputs,
+           bool factor, bool neighbours, double ridge, std::size_t reserve)
+        : dictionary(kernel, n_features, n_outputs, {factor, neighbours, ridge}, reserve),
+          looks(1, dictionary) {
         dictionary.reserve_scratch(1);
     }
 
@@ -34,7 +35,9 @@ struct Handle {
     void require_factor() const {
         if (!dictionary.has_factor()) throw nb::value_error("this dictionary keeps no factor");
     }
-    void require_weights(const Vector& w) const { require_columns(w.shape(0), dictionary.n_outputs(), "w"); }
+    void require_weights(const Vector& w) const {
+        require_columns(w.shape(0), dictionary.n_outputs(), "w");
+    }
 
     Dictionary dictionary;
     Looks looks;
@@ -94,7 +97,8 @@ nb::list add(Handle& handle, const Matrix& X, const Matrix& W) {
     return result;
 }
 
-// Terms W_i k(x_i, .) as the centres of an empty dictionary, with the factor S (n, n) that they have.
+// Terms W_i k(x_i, .) as the centres of an empty dictionary, with the factor S (n, n) that they
+// have.
 void adopt(Handle& handle, const Matrix& X, const Matrix& W, const Matrix& S) {
     handle.require_factor();
     require_columns(X.shape(1), handle.dictionary.n_features(), "X");
@@ -124,7 +128,8 @@ Array predict(const Handle& handle, const Matrix& X) {
 Array removal_costs(const Handle& handle) {
     handle.require_factor();
     Result result({handle.dictionary.size()});
-    for (std::size_t j = 0; j < handle.dictionary.size(); ++j) result.data()[j] = handle.dictionary.removal_cost(j);
+    for (std::size_t j = 0; j < handle.dictionary.size(); ++j)
+        result.data()[j] = handle.dictionary.removal_cost(j);
     return result.release();
 }
 
@@ -132,16 +137,19 @@ void set_weights(Handle& handle, const Matrix& W) {
     if (W.shape(0) != handle.dictionary.size() || W.shape(1) != handle.dictionary.n_outputs())
         throw nb::value_error("weights must have shape (size, n_outputs)");
     for (std::size_t j = 0; j < W.shape(0); ++j)
-        for (std::size_t c = 0; c < W.shape(1); ++c) handle.dictionary.weights(c)[j] = W.data()[j * W.shape(1) + c];
+        for (std::size_t c = 0; c < W.shape(1); ++c)
+            handle.dictionary.weights(c)[j] = W.data()[j * W.shape(1) + c];
 }
 
 }  // namespace
 
 void bind_dictionary(nb::module_& m) {
     nb::class_<Handle>(m, "Dictionary")
-        .def(nb::init<std::shared_ptr<Kernel>, std::size_t, std::size_t, bool, bool, double, std::size_t>(), nb::arg("kernel"),
-             nb::arg("n_features"), nb::arg("n_outputs") = 1, nb::arg("factor") = true, nb::arg("neighbours") = true,
-             nb::arg("ridge") = 0.0, nb::arg("reserve") = 0)
+        .def(nb::init<std::shared_ptr<Kernel>, std::size_t, std::size_t, bool, bool, double,
+                      std::size_t>(),
+             nb::arg("kernel"), nb::arg("n_features"), nb::arg("n_outputs") = 1,
+             nb::arg("factor") = true, nb::arg("neighbours") = true, nb::arg("ridge") = 0.0,
+             nb::arg("reserve") = 0)
         .def("look", &describe_look, nb::arg("x"))
         .def("append", &append, nb::arg("x"), nb::arg("w"))
         .def("add", &add, nb::arg("X"), nb::arg("W"))
@@ -176,9 +184,11 @@ void bind_dictionary(nb::module_& m) {
         .def("predict", &predict, nb::arg("X"))
         .def("removal_costs", &removal_costs)
         .def("centers", [](const Handle& h) { return centers(h.dictionary); })
-        .def("weights", [](const Handle& h) { return weights(h.dictionary, 0, h.dictionary.n_outputs()); })
+        .def("weights",
+             [](const Handle& h) { return weights(h.dictionary, 0, h.dictionary.n_outputs()); })
         .def("set_weights", &set_weights, nb::arg("W"))
-        .def("factor", [](const Handle& h) { return (h.require_factor(), triangle(h.dictionary.factor())); })
+        .def("factor",
+             [](const Handle& h) { return (h.require_factor(), triangle(h.dictionary.factor())); })
         .def("most_coherent",
              [](const Handle& h) {
                  const auto pair = h.dictionary.most_coherent();

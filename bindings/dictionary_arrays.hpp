@@ -10,14 +10,17 @@ namespace parsimon::bindings {
 
 inline Array centers(const Dictionary& dictionary) {  // (m, n_features)
     Result result({dictionary.size(), dictionary.n_features()});
-    for (std::size_t j = 0; j < dictionary.size(); ++j) dictionary.centre(j, result.data() + j * dictionary.n_features());
+    for (std::size_t j = 0; j < dictionary.size(); ++j)
+        dictionary.centre(j, result.data() + j * dictionary.n_features());
     return result.release();
 }
 
-inline Array weights(const Dictionary& dictionary, std::size_t first, std::size_t C) {  // (m, C), of outputs from `first` on
+inline Array weights(const Dictionary& dictionary, std::size_t first,
+                     std::size_t C) {  // (m, C), of outputs from `first` on
     Result result({dictionary.size(), C});
     for (std::size_t j = 0; j < dictionary.size(); ++j)
-        for (std::size_t c = 0; c < C; ++c) result.data()[j * C + c] = dictionary.weights(first + c)[j];
+        for (std::size_t c = 0; c < C; ++c)
+            result.data()[j * C + c] = dictionary.weights(first + c)[j];
     return result.release();
 }
 

@@ -24,22 +24,27 @@ public:
         function_.reset();
     }
 
-    void rows(const simd::Rows& x, const simd::Panels& centres, std::size_t d, std::size_t, const simd::Block& out,
-              Scratch& scratch) const override {
+    void rows(const simd::Rows& x, const simd::Panels& centres, std::size_t d, std::size_t,
+              const simd::Block& out, Scratch& scratch) const override {
         nb::gil_scoped_acquire gil;
         constexpr std::size_t width = simd::panel_width;
         auto centre = scratch.take(d);
-        for (std::size_t r = 0; r < x.count; ++r) std::fill_n(out.data + r * out.stride, centres.count * width, 0.0);
+        for (std::size_t r = 0; r < x.count; ++r)
+            std::fill_n(out.data + r * out.stride, centres.count * width, 0.0);
         for (std::size_t p = 0; p < centres.count; ++p)
             for (std::size_t lane = 0; lane < width && p * width + lane < centres.points; ++lane) {
-                for (std::size_t f = 0; f < d; ++f) centre.data()[f] = centres.feature(p * width + lane, f);
+                for (std::size_t f = 0; f < d; ++f)
+                    centre.data()[f] = centres.feature(p * width + lane, f);
                 for (std::size_t r = 0; r < x.count; ++r)
-                    out.data[r * out.stride + p * width + lane] = call(x.data + r * x.stride, centre.data(), d);
+                    out.data[r * out.stride + p * width + lane] =
+                        call(x.data + r * x.stride, centre.data(), d);
             }
     }
-    void diagonal(const simd::Rows& x, std::size_t d, std::size_t, double* out, Scratch&) const override {
+    void diagonal(const simd::Rows& x, std::size_t d, std::size_t, double* out,
+                  Scratch&) const override {
         nb::gil_scoped_acquire gil;
-        for (std::size_t r = 0; r < x.count; ++r) out[r] = call(x.data + r * x.stride, x.data + r * x.stride, d);
+        for (std::size_t r = 0; r < x.count; ++r)
+            out[r] = call(x.data + r * x.stride, x.data + r * x.stride, d);
     }
     bool unit_diagonal() const override { return false; }
 
@@ -48,9 +53,13 @@ private:
         nb::object result = function_(copy(x, d), copy(y, d));
         double value = 0.0;
         if (!nb::try_cast<double>(result, value))
-            throw nb::type_error(("a kernel function must return a number, got " + std::string(nb::repr(result).c_str())).c_str());
+            throw nb::type_error(("a kernel function must return a number, got " +
+                                  std::string(nb::repr(result).c_str()))
+                                     .c_str());
         if (!std::isfinite(value))
-            throw nb::value_error(("the kernel function returned " + std::to_string(value) + ": its values must be finite").c_str());
+            throw nb::value_error(("the kernel function returned " + std::to_string(value) +
+                                   ": its values must be finite")
+                                      .c_str());
         return value;
     }
     static nb::object copy(const double* x, std::size_t d) {
@@ -71,7 +80,8 @@ std::vector<double> annotated(const Kernel& kernel, const Matrix& X, Scratch& sc
     return points;
 }
 
-Points in_panels(const Kernel& kernel, const std::vector<double>& rows, std::size_t n, std::size_t d) {
+Points in_panels(const Kernel& kernel, const std::vector<double>& rows, std::size_t n,
+                 std::size_t d) {
     Points points(d, kernel.extra(), kernel.single());
     points.reserve(n);
     for (std::size_t j = 0; j < n; ++j) points.append(rows.data() + j * points.depth());
@@ -79,16 +89,19 @@ Points in_panels(const Kernel& kernel, const std::vector<double>& rows, std::siz
 }
 
 // k(x_i, y_j) for rows first..last-1 to out[(i - first) * stride + j], j < m.
-void evaluate(const Kernel& kernel, const std::vector<double>& x, std::size_t first, std::size_t last, const simd::Panels& y, std::size_t d,
-              double* out, std::size_t stride) {
+void evaluate(const Kernel& kernel, const std::vector<double>& x, std::size_t first,
+              std::size_t last, const simd::Panels& y, std::size_t d, double* out,
+              std::size_t stride) {
     constexpr std::size_t tile = simd::row_block;
     const std::size_t width = y.count * simd::panel_width, depth = d + y.n_extras;
     Scratch scratch;
     std::vector<double> rows(numbers(tile, width));
     for (; first < last; first += tile) {
         const std::size_t count = std::min(tile, last - first);
-        kernel.rows({x.data() + first * depth, count, depth}, y, d, 0, {rows.data(), width}, scratch);
-        for (std::size_t r = 0; r < count; ++r, out += stride) std::copy_n(rows.data() + r * width, y.points, out);
+        kernel.rows({x.data() + first * depth, count, depth}, y, d, 0, {rows.data(), width},
+                    scratch);
+        for (std::size_t r = 0; r < count; ++r, out += stride)
+            std::copy_n(rows.data() + r * width, y.points, out);
     }
 }
 
@@ -108,14 +121,16 @@ Array block(const Kernel& kernel, const Matrix& X, const Matrix& Y) {
 // Points of which the Gram matrix is wanted, by rows and in panels.
 class Gram {
 public:
-    Gram(std::shared_ptr<Kernel> kernel, const Matrix& X) : kernel_(std::move(kernel)), n_(X.shape(0)), d_(X.shape(1)) {
+    Gram(std::shared_ptr<Kernel> kernel, const Matrix& X)
+        : kernel_(std::move(kernel)), n_(X.shape(0)), d_(X.shape(1)) {
         nb::gil_scoped_release release;
         Scratch scratch;
         rows_ = annotated(*kernel_, X, scratch);
         panels_ = in_panels(*kernel_, rows_, n_, d_);
     }
     // Rows first..last-1 up to column last-1, to the same place of K (n, n).
-    void fill(std::size_t first, std::size_t last, const nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& K) const {
+    void fill(std::size_t first, std::size_t last,
+              const nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& K) const {
         if (first > last || last > n_ || K.shape(0) != n_ || K.shape(1) != n_)
             throw nb::value_error("the Gram matrix has a row for each point");
         double* out = K.data() + first * n_;
@@ -145,27 +160,45 @@ Array diagonal(const Kernel& kernel, const Matrix& X) {
     return result.release();
 }
 
-std::shared_ptr<Kernel> shared(KernelPtr kernel) { return std::const_pointer_cast<Kernel>(std::move(kernel)); }
+std::shared_ptr<Kernel> shared(KernelPtr kernel) {
+    return std::const_pointer_cast<Kernel>(std::move(kernel));
+}
 
 }  // namespace
 
 void bind_kernels(nb::module_& m) {
-    nb::class_<Kernel>(m, "Kernel").def("block", &block, nb::arg("X"), nb::arg("Y")).def("diagonal", &diagonal, nb::arg("X"));
+    nb::class_<Kernel>(m, "Kernel")
+        .def("block", &block, nb::arg("X"), nb::arg("Y"))
+        .def("diagonal", &diagonal, nb::arg("X"));
     nb::class_<Gram>(m, "Gram")
         .def(nb::init<std::shared_ptr<Kernel>, const Matrix&>(), nb::arg("kernel"), nb::arg("X"))
         .def("fill", &Gram::fill, nb::arg("first"), nb::arg("last"), nb::arg("K"));
     m.def(
-        "leaf", [](const std::string& name, const std::vector<double>& parameters) { return shared(leaf(name, parameters)); },
+        "leaf",
+        [](const std::string& name, const std::vector<double>& parameters) {
+            return shared(leaf(name, parameters));
+        },
         nb::arg("name"), nb::arg("parameters"));
     m.def("constant", [](double value) { return shared(constant(value)); }, nb::arg("value"));
-    m.def("sum", [](std::shared_ptr<Kernel> a, std::shared_ptr<Kernel> b) { return shared(sum(a, b)); }, nb::arg("left"), nb::arg("right"));
     m.def(
-        "product", [](std::shared_ptr<Kernel> a, std::shared_ptr<Kernel> b) { return shared(product(a, b)); }, nb::arg("left"),
-        nb::arg("right"));
-    m.def("normalized", [](std::shared_ptr<Kernel> k) { return shared(normalized(k)); }, nb::arg("kernel"));
-    m.def("single_precision", [](std::shared_ptr<Kernel> k) { return shared(single_precision(k)); }, nb::arg("kernel"));
+        "sum",
+        [](std::shared_ptr<Kernel> a, std::shared_ptr<Kernel> b) { return shared(sum(a, b)); },
+        nb::arg("left"), nb::arg("right"));
     m.def(
-        "callable", [](nb::callable function) -> std::shared_ptr<Kernel> { return std::make_shared<CallableKernel>(std::move(function)); },
+        "product",
+        [](std::shared_ptr<Kernel> a, std::shared_ptr<Kernel> b) { return shared(product(a, b)); },
+        nb::arg("left"), nb::arg("right"));
+    m.def(
+        "normalized", [](std::shared_ptr<Kernel> k) { return shared(normalized(k)); },
+        nb::arg("kernel"));
+    m.def(
+        "single_precision", [](std::shared_ptr<Kernel> k) { return shared(single_precision(k)); },
+        nb::arg("kernel"));
+    m.def(
+        "callable",
+        [](nb::callable function) -> std::shared_ptr<Kernel> {
+            return std::make_shared<CallableKernel>(std::move(function));
+        },
         nb::arg("function"));
 }
 

@@ -25,34 +25,41 @@ constexpr std::size_t rows_of_a_piece = 256;  // that one of several threads pre
 // A learner that many threads may predict with while one learns.
 class SharedLearner {
 public:
-    SharedLearner(std::shared_ptr<Kernel> kernel, std::shared_ptr<Loss> loss, std::shared_ptr<Admission> admission,
-                  std::shared_ptr<Update> update, std::shared_ptr<Compression> compression, std::size_t n_features, std::size_t n_outputs,
-                  std::size_t batch_size, std::size_t reserve, std::optional<std::uint64_t> average_after, bool at_once)
-        : learner_(
-              {kernel, loss, admission, update, compression, batch_size, average_after.value_or(std::numeric_limits<std::uint64_t>::max())},
-              n_features, n_outputs, reserve, at_once),
+    SharedLearner(std::shared_ptr<Kernel> kernel, std::shared_ptr<Loss> loss,
+                  std::shared_ptr<Admission> admission, std::shared_ptr<Update> update,
+                  std::shared_ptr<Compression> compression, std::size_t n_features,
+                  std::size_t n_outputs, std::size_t batch_size, std::size_t reserve,
+                  std::optional<std::uint64_t> average_after, bool at_once)
+        : learner_({kernel, loss, admission, update, compression, batch_size,
+                    average_after.value_or(std::numeric_limits<std::uint64_t>::max())},
+                   n_features, n_outputs, reserve, at_once),
           batch_size_(batch_size) {}
 
-    void learn(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs) {
+    void learn(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights,
+               std::size_t n_outputs) {
         learn_block(X, Y, weights, n_outputs, nullptr);
     }
 
-    Array predict_then_learn(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs) {
+    Array predict_then_learn(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights,
+                             std::size_t n_outputs) {
         std::optional<Result> result;
         learn_block(X, Y, weights, n_outputs, &result);
         return result->release();
     }
 
     // Throws at the first row that could not be learned.
-    void check(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs) {
+    void check(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights,
+               std::size_t n_outputs) {
         require_block(X, Y, weights);
         nb::gil_scoped_release release;
         ModelLock::Learning guard(lock_, as_it_is);
         require_targets(Y.shape(1), n_outputs);
-        learner_.check_samples(X.data(), Y.data(), weights ? weights->data() : nullptr, X.shape(0), n_outputs);
+        learner_.check_samples(X.data(), Y.data(), weights ? weights->data() : nullptr, X.shape(0),
+                               n_outputs);
     }
 
-    // False if x is not an array of doubles or y neither a number nor such an array: the caller converts, then.
+    // False if x is not an array of doubles or y neither a number nor such an array: the caller
+    // converts, then.
     bool learn_one(nb::handle x, nb::handle y, double weight) {
         Vector point, targets;
         double target = 0.0;
@@ -60,7 +67,8 @@ public:
         const bool number = nb::try_cast(y, target, true);
         if (!number && !nb::try_cast(y, targets, false)) return false;
         require_features(point.shape(0));
-        learn_row(point.data(), number ? &target : targets.data(), number ? 1 : targets.shape(0), weight);
+        learn_row(point.data(), number ? &target : targets.data(), number ? 1 : targets.shape(0),
+                  weight);
         return true;
     }
 
@@ -87,7 +95,8 @@ public:
     void restore(const nb::dict& arrays, const nb::dict& counts) {
         State state = from_python(arrays, counts);
         ModelLock::Learning guard(lock_, without_gil);
-        if (learner_.seen() > 0 || learner_.dictionary().size() > 0) throw std::runtime_error("this learner has learned already");
+        if (learner_.seen() > 0 || learner_.dictionary().size() > 0)
+            throw std::runtime_error("this learner has learned already");
         learner_.visit(StateVisitor::reader(state));
     }
     void require_sound() {
@@ -101,7 +110,8 @@ public:
         {
             nb::gil_scoped_release release;
             ModelLock::Reading guard(lock_, as_it_is);
-            result.emplace(std::initializer_list<std::size_t>{X.shape(0), outputs()});  // under the lock: learning may add outputs
+            result.emplace(std::initializer_list<std::size_t>{
+                X.shape(0), outputs()});  // under the lock: learning may add outputs
             predict_rows(X.data(), X.shape(0), result->data(), threads);
         }
         return result->release();
@@ -131,19 +141,28 @@ public:
 
 private:
     std::size_t outputs() const { return learner_.n_outputs(); }
-    void require_features(std::size_t found) const { require_columns(found, learner_.dictionary().n_features(), "X"); }
-    void require_block(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights) const {
+    void require_features(std::size_t found) const {
+        require_columns(found, learner_.dictionary().n_features(), "X");
+    }
+    void require_block(const Matrix& X, const Matrix& Y,
+                       const std::optional<Vector>& weights) const {
         const std::size_t n = X.shape(0);
         require_features(X.shape(1));
-        if (Y.shape(0) != n) throw nb::value_error(("X has " + std::to_string(n) + " rows, y has " + std::to_string(Y.shape(0))).c_str());
+        if (Y.shape(0) != n)
+            throw nb::value_error(
+                ("X has " + std::to_string(n) + " rows, y has " + std::to_string(Y.shape(0)))
+                    .c_str());
         if (weights && weights->shape(0) != n)
-            throw nb::value_error(("X has " + std::to_string(n) + " rows, sample_weight has " + std::to_string(weights->shape(0))).c_str());
+            throw nb::value_error(("X has " + std::to_string(n) + " rows, sample_weight has " +
+                                   std::to_string(weights->shape(0)))
+                                      .c_str());
     }
     void require_targets(std::size_t found, std::size_t n_outputs) const {
         const std::size_t expected = learner_.n_targets(n_outputs);
         if (found != expected)
-            throw nb::value_error(
-                ("y has " + std::to_string(found) + " outputs, but " + std::to_string(expected) + " are expected").c_str());
+            throw nb::value_error(("y has " + std::to_string(found) + " outputs, but " +
+                                   std::to_string(expected) + " are expected")
+                                      .c_str());
     }
 
     void predict_rows(const double* x, std::size_t n, double* out, std::size_t threads) const {
@@ -166,8 +185,8 @@ private:
     }
 
     // `n_outputs`: as many as there are, or more: then they are added once the block is found good.
-    void learn_block(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights, std::size_t n_outputs,
-                     std::optional<Result>* result) {
+    void learn_block(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights,
+                     std::size_t n_outputs, std::optional<Result>* result) {
         const std::size_t n = X.shape(0), d = X.shape(1), T = Y.shape(1);
         require_block(X, Y, weights);
         nb::gil_scoped_release release;
@@ -179,21 +198,25 @@ private:
         const double* w = weights ? weights->data() : nullptr;
         learner_.check_samples(X.data(), Y.data(), w, n, n_outputs);
         learner_.set_outputs(n_outputs);
-        // Whole batches at a time, so that Ctrl-C is heard in between: every tenth of a second, for the GIL may be dear. Its handlers may
-        // look at the model.
+        // Whole batches at a time, so that Ctrl-C is heard in between: every tenth of a second, for
+        // the GIL may be dear. Its handlers may look at the model.
         const std::size_t chunk = std::max<std::size_t>(1, 64 / batch_size_) * batch_size_;
         auto heard = std::chrono::steady_clock::now();
         for (std::size_t first = 0; first < n; first += chunk) {
-            learner_.learn(X.data() + first * d, Y.data() + first * T, w ? w + first : nullptr, std::min(chunk, n - first),
+            learner_.learn(X.data() + first * d, Y.data() + first * T, w ? w + first : nullptr,
+                           std::min(chunk, n - first),
                            predictions ? predictions + first * n_outputs : nullptr);
-            if (first + chunk < n && std::chrono::steady_clock::now() - heard > std::chrono::milliseconds(100)) {
+            if (first + chunk < n &&
+                std::chrono::steady_clock::now() - heard > std::chrono::milliseconds(100)) {
                 guard.release();
                 {
                     nb::gil_scoped_acquire acquire;
                     if (PyErr_CheckSignals() != 0) throw nb::python_error();
                 }
                 guard.take();
-                if (outputs() != n_outputs) throw std::runtime_error("another thread added outputs to this model while it learned");
+                if (outputs() != n_outputs)
+                    throw std::runtime_error(
+                        "another thread added outputs to this model while it learned");
                 heard = std::chrono::steady_clock::now();
             }
         }
@@ -204,7 +227,8 @@ private:
     std::size_t batch_size_;
 };
 
-// What a learner that ascends a dual keeps of it: a dict of arrays (m, n_outputs), and the dual's value for each output.
+// What a learner that ascends a dual keeps of it: a dict of arrays (m, n_outputs), and the dual's
+// value for each output.
 nb::dict describe_dual(const Learner& learner) {
     const auto* update = dynamic_cast<const DualAscentUpdate*>(&learner.update());
     if (!update) throw nb::type_error("this learner ascends no dual");
@@ -224,7 +248,8 @@ nb::dict describe_dual(const Learner& learner) {
     add("alpha_star", [&](std::size_t c, double* out) { update->alpha_star(dictionary, c, out); });
     add("residual", [&](std::size_t c, double* out) { update->residual(c, out); });
     Result values({C});
-    for (std::size_t c = 0; c < C; ++c) values.data()[c] = m > 0 ? update->dual(dictionary, c) : 0.0;
+    for (std::size_t c = 0; c < C; ++c)
+        values.data()[c] = m > 0 ? update->dual(dictionary, c) : 0.0;
     result["value"] = values.release();
     return result;
 }
@@ -246,20 +271,26 @@ auto reading(Read what) {
 void bind_learner(nb::module_& m) {
     m.def(
         "require_finite",
-        [](const Matrix& X, const char* what, bool single) { require_finite(X.data(), X.shape(0), X.shape(1), what, single); },
+        [](const Matrix& X, const char* what, bool single) {
+            require_finite(X.data(), X.shape(0), X.shape(1), what, single);
+        },
         nb::arg("X"), nb::arg("what"), nb::arg("single") = false);
     nb::class_<SharedLearner>(m, "Learner")
-        .def(nb::init<std::shared_ptr<Kernel>, std::shared_ptr<Loss>, std::shared_ptr<Admission>, std::shared_ptr<Update>,
-                      std::shared_ptr<Compression>, std::size_t, std::size_t, std::size_t, std::size_t, std::optional<std::uint64_t>,
-                      bool>(),
-             nb::arg("kernel"), nb::arg("loss"), nb::arg("admission"), nb::arg("update"), nb::arg("compression"), nb::arg("n_features"),
-             nb::arg("n_outputs"), nb::arg("batch_size"), nb::arg("reserve"), nb::arg("average_after") = nb::none(),
+        .def(nb::init<std::shared_ptr<Kernel>, std::shared_ptr<Loss>, std::shared_ptr<Admission>,
+                      std::shared_ptr<Update>, std::shared_ptr<Compression>, std::size_t,
+                      std::size_t, std::size_t, std::size_t, std::optional<std::uint64_t>, bool>(),
+             nb::arg("kernel"), nb::arg("loss"), nb::arg("admission"), nb::arg("update"),
+             nb::arg("compression"), nb::arg("n_features"), nb::arg("n_outputs"),
+             nb::arg("batch_size"), nb::arg("reserve"), nb::arg("average_after") = nb::none(),
              nb::arg("at_once") = true)
-        .def("learn", &SharedLearner::learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none(), nb::arg("n_outputs") = 0)
-        .def("check", &SharedLearner::check, nb::arg("X"), nb::arg("Y"), nb::arg("weights").none(), nb::arg("n_outputs"))
-        .def("predict_then_learn", &SharedLearner::predict_then_learn, nb::arg("X"), nb::arg("Y"), nb::arg("weights") = nb::none(),
-             nb::arg("n_outputs") = 0)
-        .def("learn_one", &SharedLearner::learn_one, nb::arg("x").none(), nb::arg("y").none(), nb::arg("weight") = 1.0)
+        .def("learn", &SharedLearner::learn, nb::arg("X"), nb::arg("Y"),
+             nb::arg("weights") = nb::none(), nb::arg("n_outputs") = 0)
+        .def("check", &SharedLearner::check, nb::arg("X"), nb::arg("Y"), nb::arg("weights").none(),
+             nb::arg("n_outputs"))
+        .def("predict_then_learn", &SharedLearner::predict_then_learn, nb::arg("X"), nb::arg("Y"),
+             nb::arg("weights") = nb::none(), nb::arg("n_outputs") = 0)
+        .def("learn_one", &SharedLearner::learn_one, nb::arg("x").none(), nb::arg("y").none(),
+             nb::arg("weight") = 1.0)
         .def("compress_by", &SharedLearner::compress_by, nb::arg("compression"), nb::arg("reserve"))
         .def("state", &SharedLearner::state)
         .def("restore", &SharedLearner::restore, nb::arg("arrays"), nb::arg("counts"))
@@ -269,7 +300,9 @@ void bind_learner(nb::module_& m) {
         .def("predict", &SharedLearner::predict, nb::arg("X"), nb::arg("threads") = 1)
         .def("predict_one", &SharedLearner::predict_one, nb::arg("x").none())
         .def("centers", reading([](const Learner& l) { return centers(l.dictionary()); }))
-        .def("weights", reading([](const Learner& l) { return weights(l.dictionary(), l.shown(), l.n_outputs()); }))
+        .def("weights", reading([](const Learner& l) {
+                 return weights(l.dictionary(), l.shown(), l.n_outputs());
+             }))
         .def("drift", &SharedLearner::drift)
         .def("covariance_factor", reading(&covariance_factor))
         .def_prop_ro("needs", reading([](const Learner& l) {
@@ -278,11 +311,13 @@ void bind_learner(nb::module_& m) {
                      }))
         .def_prop_ro("n_centers", reading([](const Learner& l) { return l.dictionary().size(); }))
         .def_prop_ro("n_samples_seen", reading([](const Learner& l) { return l.seen(); }))
-        .def_prop_ro("n_features", reading([](const Learner& l) { return l.dictionary().n_features(); }))
+        .def_prop_ro("n_features",
+                     reading([](const Learner& l) { return l.dictionary().n_features(); }))
         .def_prop_ro("n_outputs", reading([](const Learner& l) { return l.n_outputs(); }))
         .def_prop_ro("nbytes", reading([](const Learner& l) { return l.nbytes(); }))
         .def_prop_ro("spent", reading([](const Learner& l) { return l.spent(); }))
-        .def_prop_ro("rebuilds", reading([](const Learner& l) { return l.dictionary().rebuilds(); }));
+        .def_prop_ro("rebuilds",
+                     reading([](const Learner& l) { return l.dictionary().rebuilds(); }));
 }
 
 }  // namespace parsimon::bindings

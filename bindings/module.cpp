@@ -6,7 +6,8 @@
 namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
-    nb::set_leak_warnings(false);  // a kernel made of a Python function may be part of a cycle that outlives the interpreter
+    nb::set_leak_warnings(false);  // a kernel made of a Python function may be part of a cycle that
+                                   // outlives the interpreter
     m.doc() = "The C++ core of parsimon.";
     m.def("instruction_set", [] { return parsimon::simd::loops().name; });
     parsimon::bindings::bind_kernels(m);

@@ -27,13 +27,15 @@ inline State from_python(const nb::dict& arrays, const nb::dict& counts) {
     for (const auto& [name, values] : arrays) {
         std::string key;
         Vector array;
-        if (!nb::try_cast(name, key) || !nb::try_cast(values, array, false)) refuse("the state holds what is no array of numbers");
+        if (!nb::try_cast(name, key) || !nb::try_cast(values, array, false))
+            refuse("the state holds what is no array of numbers");
         state.arrays[key].assign(array.data(), array.data() + array.shape(0));
     }
     for (const auto& [name, value] : counts) {
         std::string key;
         std::uint64_t number = 0;
-        if (!nb::try_cast(name, key) || !nb::try_cast(value, number, false)) refuse("the state holds what is no whole number");
+        if (!nb::try_cast(name, key) || !nb::try_cast(value, number, false))
+            refuse("the state holds what is no whole number");
         state.counts[key] = number;
     }
     return state;

@@ -20,11 +20,13 @@ public:
 // The update proposes a coefficient that is not zero.
 class ProposedAdmission final : public Admission {
 public:
-    bool admits(Dictionary& dictionary, Sample& sample, const Step&) override { return proposes(sample, dictionary.n_outputs()); }
+    bool admits(Dictionary& dictionary, Sample& sample, const Step&) override {
+        return proposes(sample, dictionary.n_outputs());
+    }
 };
 
-// Rule (6) of Honeine, Richard & Bermudez 2007: max_j |k(x, d_j)| / sqrt(k(x,x) k(d_j,d_j)) <= threshold. A coherence of 1, that of an
-// exact copy, is never admitted.
+// Rule (6) of Honeine, Richard & Bermudez 2007: max_j |k(x, d_j)| / sqrt(k(x,x) k(d_j,d_j)) <=
+// threshold. A coherence of 1, that of an exact copy, is never admitted.
 class CoherenceAdmission final : public Admission {
 public:
     explicit CoherenceAdmission(double threshold) : threshold_(threshold) {}
@@ -37,11 +39,12 @@ private:
     double threshold_;
 };
 
-// Pothin & Richard 2006, section 4: up to `fill` centres by the threshold, then only what is less coherent than the dictionary itself
-// (mu_t).
+// Pothin & Richard 2006, section 4: up to `fill` centres by the threshold, then only what is less
+// coherent than the dictionary itself (mu_t).
 class AdaptiveCoherenceAdmission final : public Admission {
 public:
-    AdaptiveCoherenceAdmission(std::size_t fill, double threshold) : fill_(fill), threshold_(threshold) {}
+    AdaptiveCoherenceAdmission(std::size_t fill, double threshold)
+        : fill_(fill), threshold_(threshold) {}
     Needs needs() const override { return {.factor = false, .neighbours = true}; }
     bool admits(Dictionary& dictionary, Sample& sample, const Step&) override {
         const double coherence = dictionary.coherence(*sample.look);
@@ -54,11 +57,13 @@ private:
     double threshold_;
 };
 
-// Approximate linear dependence (Engel, Mannor & Meir 2002 and 2004): squared distance of k(x, .) to what the centres can make of it, with
-// a ridge on the coefficients, > tolerance. Nothing is admitted beyond `most` centres.
+// Approximate linear dependence (Engel, Mannor & Meir 2002 and 2004): squared distance of k(x, .)
+// to what the centres can make of it, with a ridge on the coefficients, > tolerance. Nothing is
+// admitted beyond `most` centres.
 class DependenceAdmission final : public Admission {
 public:
-    DependenceAdmission(double tolerance, double ridge, std::size_t most) : tolerance_(tolerance), ridge_(ridge), most_(most) {}
+    DependenceAdmission(double tolerance, double ridge, std::size_t most)
+        : tolerance_(tolerance), ridge_(ridge), most_(most) {}
     Needs needs() const override { return {.factor = true, .neighbours = false, .ridge = ridge_}; }
     bool admits(Dictionary& dictionary, Sample& sample, const Step&) override {
         if (dictionary.size() >= most_) return false;
@@ -71,7 +76,8 @@ private:
     std::size_t most_;
 };
 
-// Dodd's novelty condition, (7) of Pothin & Richard 2006: the part of the proposed function outside the span has a norm > tolerance.
+// Dodd's novelty condition, (7) of Pothin & Richard 2006: the part of the proposed function outside
+// the span has a norm > tolerance.
 class ResidualAdmission final : public Admission {
 public:
     explicit ResidualAdmission(double tolerance) : tolerance_(tolerance) {}
@@ -79,7 +85,8 @@ public:
     bool admits(Dictionary& dictionary, Sample& sample, const Step&) override {
         dictionary.project(*sample.look);
         double squares = 0.0;
-        for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) squares += sample.coefficient[c] * sample.coefficient[c];
+        for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
+            squares += sample.coefficient[c] * sample.coefficient[c];
         return squares * sample.look->residual > tolerance_ * tolerance_;
     }
 

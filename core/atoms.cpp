@@ -10,7 +10,8 @@
 
 namespace parsimon {
 
-AtomLearner::AtomLearner(KernelPtr kernel, std::size_t n_features, const AtomRules& rules, std::vector<double> first, bool at_once)
+AtomLearner::AtomLearner(KernelPtr kernel, std::size_t n_features, const AtomRules& rules,
+                         std::vector<double> first, bool at_once)
     : rules_(rules),
       first_(std::move(first)),
       stride_(simd::padded(rules.n_atoms)),
@@ -22,7 +23,8 @@ AtomLearner::AtomLearner(KernelPtr kernel, std::size_t n_features, const AtomRul
       alpha_(stride_),
       row_(stride_),
       n_init_(first_.size() / rules.n_atoms) {
-    if (n_init_ > rules_.budget) refuse("there are ", n_init_, " first rows, more than the budget of ", rules_.budget);
+    if (n_init_ > rules_.budget)
+        refuse("there are ", n_init_, " first rows, more than the budget of ", rules_.budget);
     if (at_once) make_ready();
 }
 
@@ -37,8 +39,8 @@ void AtomLearner::make_ready() {
         dictionary_.reserve_scratch(1);
     } catch (const std::bad_alloc&) {
         std::ostringstream message;
-        message << "there is no memory for " << rules_.n_atoms << " atoms over " << room << " samples of " << dictionary_.n_features()
-                << " features";
+        message << "there is no memory for " << rules_.n_atoms << " atoms over " << room
+                << " samples of " << dictionary_.n_features() << " features";
         throw NoMemory(message.str());
     }
     ready_ = true;
@@ -49,7 +51,8 @@ void AtomLearner::fit_to_capacity() {
     if (capacity == old && looks_.size() > 0) return looks_.fit(dictionary_);
     std::vector<double> H(numbers(K, capacity), 0.0);
     for (std::size_t k = 0; k < K; ++k)
-        std::copy_n(H_.begin() + static_cast<std::ptrdiff_t>(k * old), old, H.begin() + static_cast<std::ptrdiff_t>(k * capacity));
+        std::copy_n(H_.begin() + static_cast<std::ptrdiff_t>(k * old), old,
+                    H.begin() + static_cast<std::ptrdiff_t>(k * capacity));
     N_.resize(rules_.in_parameters ? K * capacity : 0);
     KN_.resize(N_.size());
     column_.resize(capacity);
@@ -61,18 +64,21 @@ void AtomLearner::fit_to_capacity() {
 }
 
 std::size_t AtomLearner::nbytes() const {
-    const std::size_t doubles = first_.capacity() + G_.capacity() + H_.capacity() + N_.capacity() + KN_.capacity() + other_.capacity() +
-                                b_.capacity() + alpha_.capacity() + row_.capacity() + column_.capacity();
-    return sizeof *this - sizeof dictionary_ + dictionary_.nbytes() + looks_.nbytes() + stored_.nbytes() + coder_.nbytes() +
-           doubles * sizeof(double);
+    const std::size_t doubles = first_.capacity() + G_.capacity() + H_.capacity() + N_.capacity() +
+                                KN_.capacity() + other_.capacity() + b_.capacity() +
+                                alpha_.capacity() + row_.capacity() + column_.capacity();
+    return sizeof *this - sizeof dictionary_ + dictionary_.nbytes() + looks_.nbytes() +
+           stored_.nbytes() + coder_.nbytes() + doubles * sizeof(double);
 }
 
 void AtomLearner::visit(StateVisitor visitor) {
     const std::size_t K = rules_.n_atoms;
     visitor.count("seen", seen_);
     visitor.count("learned", learned_, seen_);
-    const std::size_t M = visitor.part("dictionary").size("centres", dictionary_.size(), rules_.budget);
-    if (M < std::min(seen_, n_init_) || (seen_ <= n_init_ && M != seen_)) refuse("the state holds ", M, " samples after ", seen_);
+    const std::size_t M =
+        visitor.part("dictionary").size("centres", dictionary_.size(), rules_.budget);
+    if (M < std::min(seen_, n_init_) || (seen_ <= n_init_ && M != seen_))
+        refuse("the state holds ", M, " samples after ", seen_);
     visitor.part("stored").expect("rows", expected_triangle(M));
     visitor.expect("gram", expected(K, K));
     if (rules_.in_parameters) visitor.expect("images", expected(K, M));
@@ -81,9 +87,12 @@ void AtomLearner::visit(StateVisitor visitor) {
     fit_to_capacity();
     stored_.visit(visitor.part("stored"), M);
     visitor.numbers("first", first_.data(), first_.size());
-    visitor.pieces("gram", K, [this, K](std::size_t k) { return std::pair(G_.data() + k * stride_, K); });
+    visitor.pieces("gram", K,
+                   [this, K](std::size_t k) { return std::pair(G_.data() + k * stride_, K); });
     if (!rules_.in_parameters) return;  // in feature space they are made when they are needed
-    visitor.pieces("images", K, [this, M](std::size_t k) { return std::pair(H_.data() + k * dictionary_.capacity(), M); });
+    visitor.pieces("images", K, [this, M](std::size_t k) {
+        return std::pair(H_.data() + k * dictionary_.capacity(), M);
+    });
 }
 
 void AtomLearner::require_sound() {
@@ -91,31 +100,42 @@ void AtomLearner::require_sound() {
     const double* kernel = dictionary_.diagonal();
     sound::require_within(first_.data(), first_.size(), 1e20, "first rows");
     dictionary_.require_sound();
-    std::vector<double> row(simd::padded(M)), kept(M), norms(K), images(numbers(K, simd::padded(M)));
+    std::vector<double> row(simd::padded(M)), kept(M), norms(K),
+        images(numbers(K, simd::padded(M)));
     for (std::size_t k = 0; k < K; ++k) {
-        for (std::size_t j = 0; j < M; ++j) norms[k] += std::fabs(dictionary_.weights(k)[j]) * std::sqrt(kernel[j]);
-        if (!(norms[k] <= sound::largest_atom)) refuse("the state's atoms are too large: the norms of one sum to ", norms[k]);
+        for (std::size_t j = 0; j < M; ++j)
+            norms[k] += std::fabs(dictionary_.weights(k)[j]) * std::sqrt(kernel[j]);
+        if (!(norms[k] <= sound::largest_atom))
+            refuse("the state's atoms are too large: the norms of one sum to ", norms[k]);
     }
-    // Images and products are followed from step to step, and an atom that shrinks leaves rounding errors of what it was. So they are
-    // compared on the scale of the larger of the atom and 1: what is far off there was not learned.
+    // Images and products are followed from step to step, and an atom that shrinks leaves rounding
+    // errors of what it was. So they are compared on the scale of the larger of the atom and 1:
+    // what is far off there was not learned.
     const auto scale = [&](std::size_t k) { return std::max(norms[k], 1.0); };
     for (std::size_t i = 0; i < M; ++i) {
         dictionary_.gram_row(i, row.data());
         stored_.row(i, kept.data());
         for (std::size_t j = 0; j < M; ++j)
-            if (!(std::fabs(kept[j] - row[j]) <= sound::same * geometric_mean(kernel[i], kernel[j])))
-                refuse("the state's Gram matrix is not that of its samples: it holds ", kept[j], " for ", row[j]);
+            if (!(std::fabs(kept[j] - row[j]) <=
+                  sound::same * geometric_mean(kernel[i], kernel[j])))
+                refuse("the state's Gram matrix is not that of its samples: it holds ", kept[j],
+                       " for ", row[j]);
         for (std::size_t k = 0; k < K; ++k) {
-            const double image = images[k * simd::padded(M) + i] = simd::loops().dot(row.data(), dictionary_.weights(k), M);
-            if (rules_.in_parameters && !(std::fabs(H_[k * capacity + i] - image) <= sound::drift * scale(k) * std::sqrt(kernel[i])))
-                refuse("the state's images are not those of its atoms: ", H_[k * capacity + i], " for ", image);
+            const double image = images[k * simd::padded(M) + i] =
+                simd::loops().dot(row.data(), dictionary_.weights(k), M);
+            if (rules_.in_parameters && !(std::fabs(H_[k * capacity + i] - image) <=
+                                          sound::drift * scale(k) * std::sqrt(kernel[i])))
+                refuse("the state's images are not those of its atoms: ", H_[k * capacity + i],
+                       " for ", image);
         }
     }
     for (std::size_t k = 0; k < K; ++k)
         for (std::size_t l = 0; l < K; ++l) {
-            const double product = simd::loops().dot(dictionary_.weights(k), images.data() + l * simd::padded(M), M);
+            const double product =
+                simd::loops().dot(dictionary_.weights(k), images.data() + l * simd::padded(M), M);
             if (!(std::fabs(G_[k * stride_ + l] - product) <= sound::drift * scale(k) * scale(l)))
-                refuse("the state's products of atoms are not those of its atoms: ", G_[k * stride_ + l], " for ", product);
+                refuse("the state's products of atoms are not those of its atoms: ",
+                       G_[k * stride_ + l], " for ", product);
         }
 }
 
@@ -131,7 +151,8 @@ void AtomLearner::check(const double* x, std::size_t n, Scratch& scratch) const 
 }
 
 void AtomLearner::learn(const double* x, std::size_t n, double* costs) {
-    for (std::size_t i = 0; i < n; ++i) learn_one(x + i * dictionary_.n_features(), costs ? costs + i : nullptr);
+    for (std::size_t i = 0; i < n; ++i)
+        learn_one(x + i * dictionary_.n_features(), costs ? costs + i : nullptr);
 }
 
 void AtomLearner::learn_one(const double* x, double* cost) {
@@ -144,12 +165,15 @@ void AtomLearner::learn_one(const double* x, double* cost) {
     const std::uint64_t n = ++seen_;
     const bool initial = n <= n_init_;
     bool admitted = initial || rules_.coherence > 1.0;
-    if (!admitted) admitted = dictionary_.coherence(look) < rules_.coherence && !dictionary_.holds(look);
+    if (!admitted)
+        admitted = dictionary_.coherence(look) < rules_.coherence && !dictionary_.holds(look);
     double squared_error = 0.0;
     if (cost || (admitted && !initial)) {
         dictionary_.evaluate(look, b_.data());
         std::fill(alpha_.begin(), alpha_.end(), 0.0);
-        squared_error = coder_.code(G_.data(), stride_, K, b_.data(), look.kxx, rules_.lambda, alpha_.data()).squared_error;
+        squared_error =
+            coder_.code(G_.data(), stride_, K, b_.data(), look.kxx, rules_.lambda, alpha_.data())
+                .squared_error;
     }
     if (cost) {
         double l1 = 0.0, norms = 0.0;
@@ -165,7 +189,9 @@ void AtomLearner::learn_one(const double* x, double* cost) {
         return;
     }
     if (!admitted || !(squared_error > rules_.tolerance)) return;
-    const double rate = rules_.step_size * std::pow(1.0 + static_cast<double>(std::min(n, rules_.hold)) / rules_.delay, -rules_.power);
+    const double rate =
+        rules_.step_size *
+        std::pow(1.0 + static_cast<double>(std::min(n, rules_.hold)) / rules_.delay, -rules_.power);
     ++learned_;
     if (rules_.in_parameters)
         step_in_parameters(look, rate);
@@ -181,7 +207,8 @@ void AtomLearner::step_in_feature_space(Look& look, double rate, double squared_
     double steepness = rules_.penalty;
     for (std::size_t k = 0; k < K; ++k) steepness += alpha_[k] * alpha_[k];
     if (!(rate * steepness <= 2.0)) rate = 1.0 / steepness;
-    if (!(rate * rate * steepness * squared_error > 0.0) || !(steepness < beyond)) return;  // beyond the range of numbers
+    if (!(rate * rate * steepness * squared_error > 0.0) || !(steepness < beyond))
+        return;  // beyond the range of numbers
     const double s = 1.0 - rules_.penalty * rate;
     std::fill_n(column_.begin(), M, 0.0);
     for (std::size_t k = 0; k < K; ++k)
@@ -190,12 +217,14 @@ void AtomLearner::step_in_feature_space(Look& look, double rate, double squared_
         double* omega = dictionary_.weights(k);
         for (std::size_t j = 0; j < M; ++j) omega[j] *= s;
         if (alpha_[k] != 0.0) loops.axpy(-rate * alpha_[k], column_.data(), omega, M);
-        row_[k] = s * rate * coder_.correlation()[k] + 0.5 * rate * rate * squared_error * alpha_[k];
+        row_[k] =
+            s * rate * coder_.correlation()[k] + 0.5 * rate * rate * squared_error * alpha_[k];
     }
     for (std::size_t k = 0; k < K; ++k) {
         double* line = G_.data() + k * stride_;
         note_change(s * s * line[k], 2.0 * row_[k] * alpha_[k]);
-        for (std::size_t l = 0; l < K; ++l) line[l] = s * s * line[l] + (row_[k] * alpha_[l] + alpha_[k] * row_[l]);
+        for (std::size_t l = 0; l < K; ++l)
+            line[l] = s * s * line[l] + (row_[k] * alpha_[l] + alpha_[k] * row_[l]);
     }
     for (std::size_t k = 0; k < K; ++k) row_[k] = rate * alpha_[k];
     store(look, row_.data());
@@ -203,8 +232,9 @@ void AtomLearner::step_in_feature_space(Look& look, double rate, double squared_
     if (stale_ || learned_ % renewal == 0) renew();
 }
 
-// (19)-(20), with H = K Omega: Omega <- Omega - rate N, N = mu H + (H alpha - h) alpha', where the new sample's rows of H and h are b and
-// k(x, x). Along N the sample's cost is a parabola of slope -||N||^2 and curvature (N alpha)'K N alpha + mu tr N'K N.
+// (19)-(20), with H = K Omega: Omega <- Omega - rate N, N = mu H + (H alpha - h) alpha', where the
+// new sample's rows of H and h are b and k(x, x). Along N the sample's cost is a parabola of slope
+// -||N||^2 and curvature (N alpha)'K N alpha + mu tr N'K N.
 void AtomLearner::step_in_parameters(Look& look, double rate) {
     const auto& loops = simd::loops();
     const std::size_t K = rules_.n_atoms, capacity = dictionary_.capacity();
@@ -235,7 +265,8 @@ void AtomLearner::step_in_parameters(Look& look, double rate) {
     }
     bend += loops.dot(column_.data(), other_.data(), M);
     if (!(rate * bend <= 2.0 * slope)) rate = slope / bend;
-    const bool usable = rate > 0.0 && rate * std::sqrt(slope) < beyond && bend < beyond;  // else nothing is learned
+    const bool usable =
+        rate > 0.0 && rate * std::sqrt(slope) < beyond && bend < beyond;  // else nothing is learned
     for (std::size_t k = 0; usable && k < K; ++k) {
         double* h = H_.data() + k * capacity;
         const double before = loops.dot(h, h, M);
@@ -255,12 +286,14 @@ void AtomLearner::store(Look& look, const double* row) {
     dictionary_.append(look, row);
 }
 
-// (23): D <- D - phi omega' makes of G, G - t omega' - omega t', t = Omega'K_j - k_jj omega / 2, and of H, H - K_j omega'.
+// (23): D <- D - phi omega' makes of G, G - t omega' - omega t', t = Omega'K_j - k_jj omega / 2,
+// and of H, H - K_j omega'.
 void AtomLearner::prune() {
     const std::size_t K = rules_.n_atoms, capacity = dictionary_.capacity();
     while (dictionary_.size() > rules_.budget) {
         const std::size_t M = dictionary_.size();
-        const std::size_t least = dictionary_.least([](std::size_t, double square) { return square; });
+        const std::size_t least =
+            dictionary_.least([](std::size_t, double square) { return square; });
         stored_.row(least, column_.data());
         for (std::size_t k = 0; k < K; ++k) b_[k] = dictionary_.weights(k)[least];
         if (rules_.in_parameters) {
@@ -273,10 +306,13 @@ void AtomLearner::prune() {
             }
         } else if (dictionary_.squared_weight(least) > 0.0) {
             const double half = 0.5 * column_[least];
-            for (std::size_t k = 0; k < K; ++k) row_[k] = simd::loops().dot(dictionary_.weights(k), column_.data(), M) - half * b_[k];
+            for (std::size_t k = 0; k < K; ++k)
+                row_[k] =
+                    simd::loops().dot(dictionary_.weights(k), column_.data(), M) - half * b_[k];
             for (std::size_t k = 0; k < K; ++k) {
                 note_change(G_[k * stride_ + k], -2.0 * row_[k] * b_[k]);
-                for (std::size_t l = 0; l < K; ++l) G_[k * stride_ + l] -= row_[k] * b_[l] + b_[k] * row_[l];
+                for (std::size_t l = 0; l < K; ++l)
+                    G_[k * stride_ + l] -= row_[k] * b_[l] + b_[k] * row_[l];
             }
         }
         stored_.remove(least);
@@ -299,7 +335,8 @@ void AtomLearner::multiply_atoms() {
     const std::size_t K = rules_.n_atoms, M = dictionary_.size(), capacity = dictionary_.capacity();
     for (std::size_t k = 0; k < K; ++k)
         for (std::size_t l = 0; l <= k; ++l)
-            G_[k * stride_ + l] = G_[l * stride_ + k] = simd::loops().dot(dictionary_.weights(k), H_.data() + l * capacity, M);
+            G_[k * stride_ + l] = G_[l * stride_ + k] =
+                simd::loops().dot(dictionary_.weights(k), H_.data() + l * capacity, M);
     for (std::size_t k = 0; k < K; ++k) {  // an atom that is zero up to rounding is zero
         const double *omega = dictionary_.weights(k), *kernel = dictionary_.diagonal();
         double norms = 0.0;
@@ -321,7 +358,8 @@ void AtomLearner::code(const double* x, std::size_t n, double* codes, double* er
         dictionary_.self_values(x + first * d, count, kxx.data());
         for (std::size_t i = 0; i < count; ++i) {
             std::fill(alpha.begin(), alpha.end(), 0.0);
-            const auto cost = coder.code(G_.data(), stride_, K, b.data() + i * K, kxx[i], rules_.lambda, alpha.data());
+            const auto cost = coder.code(G_.data(), stride_, K, b.data() + i * K, kxx[i],
+                                         rules_.lambda, alpha.data());
             if (codes) std::copy_n(alpha.begin(), K, codes + (first + i) * K);
             if (errors) errors[first + i] = cost.squared_error;
         }

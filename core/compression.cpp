@@ -8,11 +8,13 @@ namespace parsimon {
 namespace {
 
 std::size_t smallest(const Dictionary& dictionary) {
-    return dictionary.least([&](std::size_t j, double square) { return square * dictionary.diagonal()[j]; });
+    return dictionary.least(
+        [&](std::size_t j, double square) { return square * dictionary.diagonal()[j]; });
 }
 
-// Where between two centres the one that stands for both belongs: h in [0, 1] such that z = h x + (1 - h) y keeps most of
-// u k(x, .) + v k(y, .), from ||u||^2, u'v, ||v||^2 and log k(x, y). Then k(x, z) = k^((1-h)^2) and k(y, z) = k^(h^2).
+// Where between two centres the one that stands for both belongs: h in [0, 1] such that z = h x +
+// (1 - h) y keeps most of u k(x, .) + v k(y, .), from ||u||^2, u'v, ||v||^2 and log k(x, y). Then
+// k(x, z) = k^((1-h)^2) and k(y, z) = k^(h^2).
 struct Merge {
     double h, kept;  // kept: ||u k(x, z) + v k(y, z)||^2
 };
@@ -69,11 +71,13 @@ void MergeCompression::make_ready(const Dictionary& dictionary) {
 }
 
 std::size_t MergeCompression::nbytes() const {
-    return (row_.capacity() + x_.capacity() + z_.capacity() + w_.capacity()) * sizeof(double) + (looks_ ? looks_->nbytes() : 0);
+    return (row_.capacity() + x_.capacity() + z_.capacity() + w_.capacity()) * sizeof(double) +
+           (looks_ ? looks_->nbytes() : 0);
 }
 
 double MergeCompression::merge(Dictionary& dictionary) {
-    const std::size_t m = dictionary.size(), C = dictionary.n_outputs(), first = smallest(dictionary);
+    const std::size_t m = dictionary.size(), C = dictionary.n_outputs(),
+                      first = smallest(dictionary);
     const double own = dictionary.squared_weight(first);
     if (m == 1) {
         dictionary.drop(0);
@@ -87,10 +91,12 @@ double MergeCompression::merge(Dictionary& dictionary) {
     for (std::size_t j = 0; j < m; ++j) {
         if (j == first) continue;
         double cross = 0.0;
-        for (std::size_t c = 0; c < C; ++c) cross += dictionary.weights(c)[first] * dictionary.weights(c)[j];
+        for (std::size_t c = 0; c < C; ++c)
+            cross += dictionary.weights(c)[first] * dictionary.weights(c)[j];
         const double theirs = dictionary.squared_weight(j), k = row_[j];
         // Too far apart to meet: the smaller is as good as dropped.
-        const Merge found = k > 1e-30 ? best_merge(own, cross, theirs, std::log(k)) : Merge{0.0, theirs};
+        const Merge found =
+            k > 1e-30 ? best_merge(own, cross, theirs, std::log(k)) : Merge{0.0, theirs};
         const double lost = own + theirs + 2.0 * cross * k - found.kept;
         if (lost < least) {
             least = lost;
@@ -100,15 +106,20 @@ double MergeCompression::merge(Dictionary& dictionary) {
     }
     const bool moves = best.h > 0.0;
     if (moves) {
-        const double log_k = std::log(row_[other]), from_first = std::exp((1.0 - best.h) * (1.0 - best.h) * log_k),
+        const double log_k = std::log(row_[other]),
+                     from_first = std::exp((1.0 - best.h) * (1.0 - best.h) * log_k),
                      from_other = std::exp(best.h * best.h * log_k);
         dictionary.centre(first, x_.data());
         dictionary.centre(other, z_.data());
         for (std::size_t i = 0; i < z_.size(); ++i) z_[i] = best.h * x_[i] + (1.0 - best.h) * z_[i];
-        for (std::size_t c = 0; c < C; ++c) w_[c] = from_first * dictionary.weights(c)[first] + from_other * dictionary.weights(c)[other];
+        for (std::size_t c = 0; c < C; ++c)
+            w_[c] = from_first * dictionary.weights(c)[first] +
+                    from_other * dictionary.weights(c)[other];
     }
-    // The other takes over what it can where it is, and moves from there; it stays where a factor refuses z.
-    for (std::size_t c = 0; c < C; ++c) dictionary.weights(c)[other] += row_[other] * dictionary.weights(c)[first];
+    // The other takes over what it can where it is, and moves from there; it stays where a factor
+    // refuses z.
+    for (std::size_t c = 0; c < C; ++c)
+        dictionary.weights(c)[other] += row_[other] * dictionary.weights(c)[first];
     dictionary.drop(first);
     if (moves) dictionary.replace(other - (other > first), z_.data(), w_.data(), *looks_);
     return std::max(0.0, least);

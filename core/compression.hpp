@@ -24,16 +24,19 @@ public:
     void compress(Dictionary&, Update&, Step&) override {}
 };
 
-// At the budget, the centre whose removal changes the function least is projected onto the others. Below it too, while that costs no more
-// than tolerance^2.
+// At the budget, the centre whose removal changes the function least is projected onto the others.
+// Below it too, while that costs no more than tolerance^2.
 class LeastCostCompression final : public Compression {
 public:
-    LeastCostCompression(std::size_t budget, double tolerance) : budget_(budget), tolerance_(tolerance) {}
+    LeastCostCompression(std::size_t budget, double tolerance)
+        : budget_(budget), tolerance_(tolerance) {}
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
     void compress(Dictionary& dictionary, Update&, Step& step) override {
         while (dictionary.size() > 0) {
             const std::size_t j = dictionary.cheapest();
-            if (dictionary.size() <= budget_ && !(tolerance_ > 0.0 && dictionary.removal_cost(j) <= tolerance_ * tolerance_)) return;
+            if (dictionary.size() <= budget_ &&
+                !(tolerance_ > 0.0 && dictionary.removal_cost(j) <= tolerance_ * tolerance_))
+                return;
             step.spent += dictionary.project_out(j);
         }
     }
@@ -43,8 +46,9 @@ private:
     double tolerance_;
 };
 
-// Destructive kernel orthogonal matching pursuit with pre-fitting, Koppel et al. 2019: the cheapest centres are projected onto the others
-// while the function has moved by at most eps = parsimony rate^power since the step began; at the budget, more.
+// Destructive kernel orthogonal matching pursuit with pre-fitting, Koppel et al. 2019: the cheapest
+// centres are projected onto the others while the function has moved by at most eps = parsimony
+// rate^power since the step began; at the budget, more.
 class MatchingPursuitCompression final : public Compression {
 public:
     MatchingPursuitCompression(double parsimony, double power, std::size_t budget)
@@ -60,7 +64,8 @@ private:
     std::size_t budget_;
 };
 
-// At the budget, the centre of least norm ||w_j||^2 k(d_j, d_j) goes with its weights: removal of Wang, Crammer & Vucetic 2012.
+// At the budget, the centre of least norm ||w_j||^2 k(d_j, d_j) goes with its weights: removal of
+// Wang, Crammer & Vucetic 2012.
 class SmallestCompression final : public Compression {
 public:
     explicit SmallestCompression(std::size_t budget) : budget_(budget) {}
@@ -70,8 +75,9 @@ private:
     std::size_t budget_;
 };
 
-// At the budget, the centre of least norm is merged with another: both go, and one between them comes that stands for both. For the
-// Gaussian kernel; Wang, Crammer & Vucetic 2012, with the weights' norm over all outputs.
+// At the budget, the centre of least norm is merged with another: both go, and one between them
+// comes that stands for both. For the Gaussian kernel; Wang, Crammer & Vucetic 2012, with the
+// weights' norm over all outputs.
 class MergeCompression final : public Compression {
 public:
     explicit MergeCompression(std::size_t budget) : budget_(budget) {}
@@ -92,7 +98,8 @@ class LeastNeededCompression final : public Compression {
 public:
     explicit LeastNeededCompression(std::size_t budget) : budget_(budget) {}
     void compress(Dictionary& dictionary, Update& update, Step& step) override {
-        while (dictionary.size() > budget_) step.spent += update.remove(dictionary, update.least_needed(dictionary));
+        while (dictionary.size() > budget_)
+            step.spent += update.remove(dictionary, update.least_needed(dictionary));
     }
 
 private:
@@ -111,16 +118,18 @@ private:
     std::size_t budget_;
 };
 
-// At the budget, one of the two most coherent centres is projected onto the others: (15) and (20) of Pothin & Richard 2006. The older of
-// the two, or the one that costs less.
+// At the budget, one of the two most coherent centres is projected onto the others: (15) and (20)
+// of Pothin & Richard 2006. The older of the two, or the one that costs less.
 class MostCoherentCompression final : public Compression {
 public:
-    MostCoherentCompression(std::size_t budget, bool cheaper) : budget_(budget), cheaper_(cheaper) {}
+    MostCoherentCompression(std::size_t budget, bool cheaper)
+        : budget_(budget), cheaper_(cheaper) {}
     Needs needs() const override { return {.factor = true, .neighbours = true}; }
     void compress(Dictionary& dictionary, Update&, Step& step) override {
         while (dictionary.size() > budget_) {
             const auto pair = dictionary.most_coherent();
-            const bool younger = cheaper_ && dictionary.removal_cost(pair.j) < dictionary.removal_cost(pair.i);
+            const bool younger =
+                cheaper_ && dictionary.removal_cost(pair.j) < dictionary.removal_cost(pair.i);
             step.spent += dictionary.project_out(younger ? pair.j : pair.i);
         }
     }

@@ -17,7 +17,8 @@ void erase_at(std::vector<T>& v, std::size_t begin, std::size_t j, std::size_t s
 }
 
 // Writes n points of d features with the kernel's annotations behind them.
-void annotate(const Kernel& kernel, const double* x, std::size_t n, std::size_t d, std::size_t depth, double* out, Scratch& scratch) {
+void annotate(const Kernel& kernel, const double* x, std::size_t n, std::size_t d,
+              std::size_t depth, double* out, Scratch& scratch) {
     for (std::size_t i = 0; i < n; ++i) {
         std::copy_n(x + i * d, d, out + i * depth);
         kernel.annotate(out + i * depth, d, 0, scratch);
@@ -34,10 +35,13 @@ double random_sign(std::uint64_t seed, std::uint64_t i) {
 
 }  // namespace
 
-Looks::Looks(std::size_t count, const Dictionary& dictionary) : looks_(count), kxx_(count) { fit(dictionary); }
+Looks::Looks(std::size_t count, const Dictionary& dictionary) : looks_(count), kxx_(count) {
+    fit(dictionary);
+}
 
 void Looks::fit(const Dictionary& dictionary) {
-    const std::size_t stride = simd::padded(dictionary.capacity()), depth = dictionary.depth(), n = looks_.size();
+    const std::size_t stride = simd::padded(dictionary.capacity()), depth = dictionary.depth(),
+                      n = looks_.size();
     if (stride == stride_ && points_.size() == n * depth) return;
     points_.resize(numbers(n, depth));
     h_.resize(numbers(n, stride));
@@ -54,11 +58,13 @@ void Looks::fit(const Dictionary& dictionary) {
 }
 
 std::size_t Looks::nbytes() const {
-    return (points_.capacity() + h_.capacity() + t_.capacity() + a_.capacity() + kxx_.capacity()) * sizeof(double) +
+    return (points_.capacity() + h_.capacity() + t_.capacity() + a_.capacity() + kxx_.capacity()) *
+               sizeof(double) +
            looks_.capacity() * sizeof(Look);
 }
 
-Dictionary::Dictionary(KernelPtr kernel, std::size_t n_features, std::size_t n_outputs, Needs needs, std::size_t reserve)
+Dictionary::Dictionary(KernelPtr kernel, std::size_t n_features, std::size_t n_outputs, Needs needs,
+                       std::size_t reserve)
     : kernel_(std::move(kernel)),
       n_features_(n_features),
       n_outputs_(n_outputs),
@@ -70,10 +76,11 @@ Dictionary::Dictionary(KernelPtr kernel, std::size_t n_features, std::size_t n_o
 void Dictionary::centre(std::size_t j, double* out) const { points_.features(j, out); }
 
 std::size_t Dictionary::nbytes() const {
-    const std::size_t doubles =
-        diagonal_.capacity() + weights_.capacity() + column_.capacity() + neighbour_coherence_.capacity() + next_coherence_.capacity();
+    const std::size_t doubles = diagonal_.capacity() + weights_.capacity() + column_.capacity() +
+                                neighbour_coherence_.capacity() + next_coherence_.capacity();
     const std::size_t indices = neighbour_.capacity() + next_neighbour_.capacity();
-    std::size_t total = sizeof *this + points_.nbytes() + factor_.nbytes() + doubles * sizeof(double) + indices * sizeof(std::size_t) +
+    std::size_t total = sizeof *this + points_.nbytes() + factor_.nbytes() +
+                        doubles * sizeof(double) + indices * sizeof(std::size_t) +
                         aligned_.capacity() * sizeof(Aligned*) + scratch_.nbytes();
     for (const Aligned* state : aligned_) total += state->nbytes();
     return total;
@@ -84,7 +91,9 @@ void Dictionary::attach(Aligned& state) {
     state.reserve(capacity_);
 }
 
-bool Dictionary::make_room(std::size_t more) { return size_ + more > capacity_ && reserve(std::max(size_ + more, 2 * capacity_)); }
+bool Dictionary::make_room(std::size_t more) {
+    return size_ + more > capacity_ && reserve(std::max(size_ + more, 2 * capacity_));
+}
 
 bool Dictionary::reserve(std::size_t n) {
     const std::size_t capacity = simd::padded(n);
@@ -96,7 +105,8 @@ bool Dictionary::reserve(std::size_t n) {
     }
     for (Aligned* state : aligned_) state->reserve(capacity);
     std::vector<double> weights(numbers(n_outputs_, capacity), 0.0);
-    for (std::size_t c = 0; c < n_outputs_; ++c) std::copy_n(weights_.begin() + c * capacity_, size_, weights.begin() + c * capacity);
+    for (std::size_t c = 0; c < n_outputs_; ++c)
+        std::copy_n(weights_.begin() + c * capacity_, size_, weights.begin() + c * capacity);
     points_.reserve(capacity);
     diagonal_.resize(capacity);
     if (needs_.neighbours) {
@@ -109,14 +119,17 @@ bool Dictionary::reserve(std::size_t n) {
 }
 
 void Dictionary::reserve_scratch(std::size_t batch) {
-    const std::size_t rows = numbers(std::max<std::size_t>(batch, needs_.factor ? 2 * TriangularFactor::most_at_once + 1 : 1), capacity_);
+    const std::size_t rows = numbers(
+        std::max<std::size_t>(batch, needs_.factor ? 2 * TriangularFactor::most_at_once + 1 : 1),
+        capacity_);
     scratch_.reserve(kernel_->levels() + 3, rows + numbers(simd::panel_width, depth() + 1));
 }
 
 void Dictionary::look(Looks& looks, const double* x, std::size_t n) {
     annotate(*kernel_, x, n, n_features_, depth(), looks.points_.data(), scratch_);
     const simd::Rows rows{looks.points_.data(), n, depth()};
-    kernel_->rows(rows, points_.panels(), n_features_, 0, {looks.h_.data(), looks.stride_}, scratch_);
+    kernel_->rows(rows, points_.panels(), n_features_, 0, {looks.h_.data(), looks.stride_},
+                  scratch_);
     kernel_->diagonal(rows, n_features_, 0, looks.kxx_.data(), scratch_);
     for (std::size_t i = 0; i < n; ++i) {
         Look& look = looks[i];
@@ -133,7 +146,8 @@ void Dictionary::look(Looks& looks, const double* x, std::size_t n) {
 void Dictionary::extend(Look& look) {
     if (look.known == size_) return;
     const std::size_t first = look.known / simd::panel_width * simd::panel_width;
-    kernel_->rows({look.x, 1, depth()}, points_.panels(first), n_features_, 0, {look.h + first, 0}, scratch_);
+    kernel_->rows({look.x, 1, depth()}, points_.panels(first), n_features_, 0, {look.h + first, 0},
+                  scratch_);
     look.known = size_;
 }
 
@@ -147,7 +161,8 @@ void Dictionary::project(Look& look) const {
 void Dictionary::settle(Look& look) const {
     look.projected = look.known;
     look.residual = look.objective;
-    if (needs_.ridge > 0.0) look.residual -= needs_.ridge * simd::loops().dot(look.a, look.a, look.known);
+    if (needs_.ridge > 0.0)
+        look.residual -= needs_.ridge * simd::loops().dot(look.a, look.a, look.known);
 }
 
 void Dictionary::project(Look* const* looks, std::size_t n) const {
@@ -160,7 +175,8 @@ void Dictionary::project(Look* const* looks, std::size_t n) const {
     for (std::size_t first = 0; first < known; first += simd::panel_width)
         for (std::size_t i = 0; i < n; ++i)
             looks[i]->objective +=
-                factor_.multiply(first, std::min(first + simd::panel_width, known), looks[i]->h, looks[i]->t, looks[i]->a);
+                factor_.multiply(first, std::min(first + simd::panel_width, known), looks[i]->h,
+                                 looks[i]->t, looks[i]->a);
     for (std::size_t i = 0; i < n; ++i) {
         looks[i]->objective = looks[i]->kxx - looks[i]->objective;
         settle(*looks[i]);
@@ -171,7 +187,8 @@ double Dictionary::coherence(const Look& look) const {
     if (kernel_->unit_diagonal()) return simd::loops().max_abs(look.h, look.known);
     if (negligible(look.kxx)) return 1.0;
     double largest = 0.0;
-    for (std::size_t j = 0; j < look.known; ++j) largest = std::max(largest, std::fabs(look.h[j]) / geometric_mean(look.kxx, diagonal_[j]));
+    for (std::size_t j = 0; j < look.known; ++j)
+        largest = std::max(largest, std::fabs(look.h[j]) / geometric_mean(look.kxx, diagonal_[j]));
     return largest;
 }
 
@@ -180,7 +197,8 @@ void Dictionary::find_nearest(Look& look) {
     const std::size_t first = look.compared / simd::panel_width * simd::panel_width;
     const simd::Panels panels = points_.panels(first);
     auto squares = scratch_.take(panels.count * simd::panel_width);
-    simd::loops().squared_distance({look.x, 1, depth()}, panels, n_features_, {}, {squares.data(), 0});
+    simd::loops().squared_distance({look.x, 1, depth()}, panels, n_features_, {},
+                                   {squares.data(), 0});
     for (std::size_t j = look.compared; j < look.known; ++j)
         if (squares.data()[j - first] < look.distance) {
             look.distance = squares.data()[j - first];
@@ -197,7 +215,8 @@ bool Dictionary::sound(Look& look, std::size_t without) const {
     project(look);
     const auto stored = [without](std::size_t i) { return i + (i >= without); };
     double scale = look.kxx;
-    for (std::size_t i = 0; i < look.known; ++i) scale += look.a[i] * look.a[i] * diagonal_[stored(i)];
+    for (std::size_t i = 0; i < look.known; ++i)
+        scale += look.a[i] * look.a[i] * diagonal_[stored(i)];
     if (!(schur(look) > floor * scale)) return false;
     for (std::size_t i = 0; i < look.known; ++i)
         if (copies(look, i, stored(i))) return false;
@@ -206,7 +225,8 @@ bool Dictionary::sound(Look& look, std::size_t without) const {
 
 bool Dictionary::copies(const Look& look, std::size_t i, std::size_t j) const {
     const double slack = 1e-9 * look.kxx;  // most are not even near
-    return std::fabs(look.h[i] - look.kxx) <= slack && std::fabs(diagonal_[j] - look.kxx) <= slack && points_.equals(j, look.x);
+    return std::fabs(look.h[i] - look.kxx) <= slack &&
+           std::fabs(diagonal_[j] - look.kxx) <= slack && points_.equals(j, look.x);
 }
 
 bool Dictionary::holds(const Look& look) const {
@@ -247,14 +267,16 @@ void Dictionary::close_gaps(const std::size_t* js, std::size_t count) {
     points_.remove(js, count);
     for (std::size_t k = count; k-- > 0;) {
         erase_at(diagonal_, 0, js[k], size_);
-        for (std::size_t c = 0; c < n_outputs_; ++c) erase_at(weights_, c * capacity_, js[k], size_);
+        for (std::size_t c = 0; c < n_outputs_; ++c)
+            erase_at(weights_, c * capacity_, js[k], size_);
         --size_;
         ++changes_;
     }
 }
 
 void Dictionary::add_outputs(std::size_t at, std::size_t n) {
-    weights_.insert(weights_.begin() + static_cast<std::ptrdiff_t>(at * capacity_), n * capacity_, 0.0);
+    weights_.insert(weights_.begin() + static_cast<std::ptrdiff_t>(at * capacity_), n * capacity_,
+                    0.0);
     n_outputs_ += n;
 }
 
@@ -274,8 +296,8 @@ void Dictionary::append_neighbour(const Look& look) {
     }
 }
 
-// The centres that lose their neighbour look for another: one kernel row each, and they are few. A kernel may throw, so this comes before
-// anything is changed.
+// The centres that lose their neighbour look for another: one kernel row each, and they are few. A
+// kernel may throw, so this comes before anything is changed.
 void Dictionary::find_neighbours_without(std::size_t j) {
     if (!needs_.neighbours) return;
     auto work = scratch_.take(simd::padded(size_));
@@ -288,7 +310,9 @@ void Dictionary::find_neighbours_without(std::size_t j) {
         next_coherence_[i] = 0.0;
         next_neighbour_[i] = i;
         for (std::size_t k = 0; k < size_; ++k) {
-            const double coherence = k == i || k == j ? 0.0 : std::fabs(row[k]) / geometric_mean(diagonal_[i], diagonal_[k]);
+            const double coherence =
+                k == i || k == j ? 0.0
+                                 : std::fabs(row[k]) / geometric_mean(diagonal_[i], diagonal_[k]);
             if (coherence > next_coherence_[i]) {
                 next_coherence_[i] = coherence;
                 next_neighbour_[i] = k;
@@ -310,7 +334,8 @@ Dictionary::Pair Dictionary::most_coherent() const {
     Pair pair;
     for (std::size_t i = 0; i < size_; ++i)
         if (neighbour_coherence_[i] > pair.coherence)
-            pair = {std::min(i, neighbour_[i]), std::max(i, neighbour_[i]), neighbour_coherence_[i]};
+            pair = {std::min(i, neighbour_[i]), std::max(i, neighbour_[i]),
+                    neighbour_coherence_[i]};
     return pair;
 }
 
@@ -333,7 +358,8 @@ void Dictionary::add(const double* x, const double* w, std::size_t n, Looks& loo
                 continue;
             }
             project(term);
-            for (std::size_t c = 0; c < n_outputs_; ++c) simd::loops().axpy(w[i * n_outputs_ + c], term.a, weights(c), term.known);
+            for (std::size_t c = 0; c < n_outputs_; ++c)
+                simd::loops().axpy(w[i * n_outputs_ + c], term.a, weights(c), term.known);
         }
     }
 }
@@ -344,7 +370,8 @@ void Dictionary::adopt(const double* x, const double* w, std::size_t n, const do
     for (std::size_t i = 0; i < n; ++i) {
         annotate(*kernel_, x + i * n_features_, 1, n_features_, depth(), point.data(), scratch_);
         points_.append(point.data());
-        kernel_->diagonal({point.data(), 1, depth()}, n_features_, 0, diagonal_.data() + i, scratch_);
+        kernel_->diagonal({point.data(), 1, depth()}, n_features_, 0, diagonal_.data() + i,
+                          scratch_);
         for (std::size_t c = 0; c < n_outputs_; ++c) weights(c)[i] = w[i * n_outputs_ + c];
         factor_.append(1.0, S + i * n, S[i * n + i]);
     }
@@ -378,21 +405,26 @@ double Dictionary::prune(double allowance, std::size_t budget) {
     return spent;
 }
 
-// Removes some, and tells whether there may be more. A few of the cheapest are candidates: their columns of K^-1 are fetched in one sweep,
-// what is removed is corrected for in the columns, weights and costs of the rest, and the factor forgets all of it in another sweep.
-bool Dictionary::prune_together(double& allowance, std::size_t budget, double* squares, double& spent) {
+// Removes some, and tells whether there may be more. A few of the cheapest are candidates: their
+// columns of K^-1 are fetched in one sweep, what is removed is corrected for in the columns,
+// weights and costs of the rest, and the factor forgets all of it in another sweep.
+bool Dictionary::prune_together(double& allowance, std::size_t budget, double* squares,
+                                double& spent) {
     constexpr std::size_t most = TriangularFactor::most_at_once;
     const std::size_t m = size_, stride = simd::padded(m);
     const double* inverse = factor_.diagonal();
     sum_squares(weights_.data(), n_outputs_, capacity_, m, squares);
-    std::size_t candidates[most] = {}, count = 0,
-                within = 0;  // the cheapest, in rising order of cost; how many the allowance would pay for
+    std::size_t
+        candidates[most] = {},
+        count = 0,
+        within = 0;  // the cheapest, in rising order of cost; how many the allowance would pay for
     const auto cost = [&](std::size_t j) { return squares[j] / inverse[j]; };
     for (std::size_t j = 0; j < m; ++j) {
         within += cost(j) <= allowance;
         if (count == most && !(cost(j) < cost(candidates[most - 1]))) continue;
         std::size_t place = count < most ? count++ : most - 1;
-        for (; place > 0 && cost(j) < cost(candidates[place - 1]); --place) candidates[place] = candidates[place - 1];
+        for (; place > 0 && cost(j) < cost(candidates[place - 1]); --place)
+            candidates[place] = candidates[place - 1];
         candidates[place] = j;
     }
     if (m <= budget && !(cost(candidates[0]) <= allowance)) return false;
@@ -408,7 +440,8 @@ bool Dictionary::prune_together(double& allowance, std::size_t budget, double* s
     double *columns = work.data(), *diagonal = columns + count * stride, *room = diagonal + stride;
     factor_.columns(candidates, count, stride, room, columns);
     std::copy_n(inverse, m, diagonal);
-    std::size_t removed[most], order[most], n_removed = 0;  // the centres, and where their columns are
+    std::size_t removed[most], order[most],
+        n_removed = 0;  // the centres, and where their columns are
     while (n_removed < count) {
         std::size_t best = m;
         double least = std::numeric_limits<double>::infinity();
@@ -417,18 +450,21 @@ bool Dictionary::prune_together(double& allowance, std::size_t budget, double* s
                 least = squares[j] / diagonal[j];
                 best = j;
             }
-        const std::size_t place = static_cast<std::size_t>(std::find(candidates, candidates + count, best) - candidates);
+        const std::size_t place =
+            static_cast<std::size_t>(std::find(candidates, candidates + count, best) - candidates);
         if (place == count || (m - n_removed <= budget && !(least <= allowance))) break;
         double* n = columns + place * stride;
         for (std::size_t r = 0; r < n_removed; ++r) {
             const double* gone = columns + order[r] * stride;
             simd::loops().axpy(-gone[best] / gone[removed[r]], gone, n, m);
         }
-        // The corrected column must have kept its digits, and so must what it is subtracted from; if not, start again from the factor.
+        // The corrected column must have kept its digits, and so must what it is subtracted from;
+        // if not, start again from the factor.
         const double pivot = 1.0 / n[best];
         bool sound = n[best] > 1e-3 * inverse[best];
         for (std::size_t j = 0; j < m && sound; ++j)
-            sound = j == best || diagonal[j] == 0.0 || diagonal[j] - n[j] * n[j] * pivot > 1e-3 * inverse[j];
+            sound = j == best || diagonal[j] == 0.0 ||
+                    diagonal[j] - n[j] * n[j] * pivot > 1e-3 * inverse[j];
         if (!sound && n_removed > 0) break;
         const double paid = squares[best] * pivot;
         allowance -= paid;
@@ -451,7 +487,8 @@ bool Dictionary::prune_together(double& allowance, std::size_t budget, double* s
         return true;
     }
     for (std::size_t r = 1; r < n_removed; ++r)  // rising
-        for (std::size_t k = r; k > 0 && removed[k] < removed[k - 1]; --k) std::swap(removed[k], removed[k - 1]);
+        for (std::size_t k = r; k > 0 && removed[k] < removed[k - 1]; --k)
+            std::swap(removed[k], removed[k - 1]);
     factor_.condition_out(removed, n_removed);
     close_gaps(removed, n_removed);
     return true;
@@ -475,7 +512,8 @@ bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks&
     seen.known = size_ - 1;
     const double* n = nullptr;
     if (needs_.factor) {
-        // Whether z is accepted is a question to the dictionary without j: take j out of the factor, ask, put it back if the answer is no.
+        // Whether z is accepted is a question to the dictionary without j: take j out of the
+        // factor, ask, put it back if the answer is no.
         auto rows = scratch_.take(factor_.tail(j));
         factor_.save_tail(j, rows.data());
         factor_.condition_out(j);
@@ -493,7 +531,8 @@ bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks&
 void Dictionary::gram_row(std::size_t i, double* row) {
     auto point = scratch_.take(depth());
     points_.copy(i, point.data());
-    kernel_->rows({point.data(), 1, depth()}, points_.panels(), n_features_, 0, {row, simd::padded(size_)}, scratch_);
+    kernel_->rows({point.data(), 1, depth()}, points_.panels(), n_features_, 0,
+                  {row, simd::padded(size_)}, scratch_);
 }
 
 double Dictionary::squared_weight(std::size_t j) const {
@@ -512,23 +551,30 @@ void Dictionary::self_values(const double* x, std::size_t n, double* out) const 
 }
 
 void Dictionary::evaluate(const Look& look, double* f) const {
-    for (std::size_t c = 0; c < n_outputs_; ++c) f[c] = simd::loops().dot(look.h, weights(c), look.known);
+    for (std::size_t c = 0; c < n_outputs_; ++c)
+        f[c] = simd::loops().dot(look.h, weights(c), look.known);
 }
 
-void Dictionary::predict(const double* x, std::size_t n, std::size_t first_output, std::size_t outputs, double* out) const {
-    constexpr std::size_t tile_bytes = 1 << 18;  // a tile of kernel rows stays in the second-level cache, unless there are many centres
+void Dictionary::predict(const double* x, std::size_t n, std::size_t first_output,
+                         std::size_t outputs, double* out) const {
+    constexpr std::size_t tile_bytes = 1 << 18;  // a tile of kernel rows stays in the second-level
+                                                 // cache, unless there are many centres
     const std::size_t stride = std::max(simd::padded(size_), simd::panel_width);
-    const std::size_t tile = std::clamp<std::size_t>(tile_bytes / (stride * sizeof(double)) / 4 * 4, simd::row_block, 256);
+    const std::size_t tile = std::clamp<std::size_t>(tile_bytes / (stride * sizeof(double)) / 4 * 4,
+                                                     simd::row_block, 256);
     Scratch scratch;
     auto points = scratch.take(std::min(tile, n) * depth());
     auto rows = scratch.take(std::min(tile, n) * stride);
     for (std::size_t first = 0; first < n; first += tile) {
         const std::size_t count = std::min(tile, n - first);
-        annotate(*kernel_, x + first * n_features_, count, n_features_, depth(), points.data(), scratch);
-        kernel_->rows({points.data(), count, depth()}, points_.panels(), n_features_, 0, {rows.data(), stride}, scratch);
+        annotate(*kernel_, x + first * n_features_, count, n_features_, depth(), points.data(),
+                 scratch);
+        kernel_->rows({points.data(), count, depth()}, points_.panels(), n_features_, 0,
+                      {rows.data(), stride}, scratch);
         for (std::size_t r = 0; r < count; ++r)
             for (std::size_t c = 0; c < outputs; ++c)
-                out[(first + r) * outputs + c] = simd::loops().dot(rows.data() + r * stride, weights(first_output + c), size_);
+                out[(first + r) * outputs + c] =
+                    simd::loops().dot(rows.data() + r * stride, weights(first_output + c), size_);
     }
 }
 
@@ -542,10 +588,13 @@ double Dictionary::drift() {
     for (std::size_t first = 0; first < m; first += simd::panel_width) {
         const std::size_t count = std::min(simd::panel_width, m - first);
         auto points = scratch_.take(count * depth()), rows = scratch_.take(count * stride);
-        for (std::size_t r = 0; r < count; ++r) points_.copy(first + r, points.data() + r * depth());
-        kernel_->rows({points.data(), count, depth()}, points_.panels(), n_features_, 0, {rows.data(), stride}, scratch_);
         for (std::size_t r = 0; r < count; ++r)
-            product[first + r] = loops.dot(rows.data() + r * stride, z, m) + needs_.ridge * z[first + r];
+            points_.copy(first + r, points.data() + r * depth());
+        kernel_->rows({points.data(), count, depth()}, points_.panels(), n_features_, 0,
+                      {rows.data(), stride}, scratch_);
+        for (std::size_t r = 0; r < count; ++r)
+            product[first + r] =
+                loops.dot(rows.data() + r * stride, z, m) + needs_.ridge * z[first + r];
     }
     std::fill_n(a, stride, 0.0);
     std::fill(product + m, product + stride, 0.0);
@@ -590,17 +639,20 @@ void Dictionary::visit(StateVisitor visitor) {
         }
     }
     size_ = m;
-    visitor.pieces("weights", n_outputs_, [this, m](std::size_t c) { return std::pair(weights(c), m); });
+    visitor.pieces("weights", n_outputs_,
+                   [this, m](std::size_t c) { return std::pair(weights(c), m); });
     visitor.numbers("diagonal", diagonal_.data(), m);
     for (std::size_t j = 0; j < m; ++j)
         if (diagonal_[j] < 0.0) refuse("the state's kernel values are not those of a kernel");
     if (needs_.factor) factor_.visit(visitor.part("factor"), m);
     if (needs_.neighbours) {
-        std::vector<double> nearest(neighbour_.begin(), neighbour_.begin() + static_cast<std::ptrdiff_t>(m));
+        std::vector<double> nearest(neighbour_.begin(),
+                                    neighbour_.begin() + static_cast<std::ptrdiff_t>(m));
         visitor.numbers("neighbours", nearest.data(), m);
         visitor.numbers("coherences", neighbour_coherence_.data(), m);
         for (std::size_t j = 0; j < m; ++j) {
-            if (!(nearest[j] >= 0.0 && nearest[j] < static_cast<double>(m))) refuse("the state's neighbours are not centres");
+            if (!(nearest[j] >= 0.0 && nearest[j] < static_cast<double>(m)))
+                refuse("the state's neighbours are not centres");
             neighbour_[j] = static_cast<std::size_t>(nearest[j]);
             if (!(neighbour_coherence_[j] >= 0.0 && neighbour_coherence_[j] <= 1.0 + sound::same))
                 refuse("the state's coherences hold ", neighbour_coherence_[j]);
@@ -617,17 +669,22 @@ void Dictionary::require_sound() {
         auto point = scratch_.take(depth());
         double kxx = 0.0;
         points_.copy(j, point.data());
-        sound::require_within(point.data(), depth(), std::numeric_limits<double>::max(), "centres");  // and what the kernel makes of them
+        sound::require_within(point.data(), depth(), std::numeric_limits<double>::max(),
+                              "centres");  // and what the kernel makes of them
         kernel_->diagonal({point.data(), 1, depth()}, n_features_, 0, &kxx, scratch_);
-        if (!(kxx >= 0.0 && kxx <= largest_kernel_value)) refuse("the kernel value of the state's centre ", j, " is ", kxx);
+        if (!(kxx >= 0.0 && kxx <= largest_kernel_value))
+            refuse("the kernel value of the state's centre ", j, " is ", kxx);
         if (!(std::fabs(kxx - diagonal_[j]) <= sound::same * kxx))
-            refuse("the state's kernel values are not those of its kernel: ", diagonal_[j], " and ", kxx, " at centre ", j);
+            refuse("the state's kernel values are not those of its kernel: ", diagonal_[j], " and ",
+                   kxx, " at centre ", j);
     }
     for (std::size_t c = 0; c < n_outputs_; ++c) {
         sound::require_within(weights(c), size_, sound::largest_weight, "weights");
         double norm = 0.0;
-        for (std::size_t j = 0; j < size_; ++j) norm += std::fabs(weights(c)[j]) * std::sqrt(diagonal_[j]);
-        if (!(norm <= sound::largest_norm)) refuse("the state's weights are too large to predict with: their norms sum to ", norm);
+        for (std::size_t j = 0; j < size_; ++j)
+            norm += std::fabs(weights(c)[j]) * std::sqrt(diagonal_[j]);
+        if (!(norm <= sound::largest_norm))
+            refuse("the state's weights are too large to predict with: their norms sum to ", norm);
     }
     if (!needs_.factor) return;
     factor_.require_sound();
@@ -638,13 +695,16 @@ void Dictionary::rebuild() {
     const std::size_t m = size_, stride = simd::padded(m);
     auto work = scratch_.take(3 * stride);
     double *row = work.data(), *t = row + stride, *a = t + stride;
-    TriangularFactor fresh;  // beside the old one: a kernel that throws must not leave half a factor
+    TriangularFactor
+        fresh;  // beside the old one: a kernel that throws must not leave half a factor
     fresh.reserve(capacity_);
     for (std::size_t i = 0; i < m; ++i) {
         gram_row(i, row);
         std::fill_n(a, stride, 0.0);
         // Every centre was accepted once; what rounding has left of that must stay positive.
-        const double residual = std::max(diagonal_[i] + needs_.ridge - fresh.multiply(0, i, row, t, a), 1e-2 * floor * diagonal_[i]),
+        const double residual =
+                         std::max(diagonal_[i] + needs_.ridge - fresh.multiply(0, i, row, t, a),
+                                  1e-2 * floor * diagonal_[i]),
                      inverse = 1.0 / std::sqrt(residual);
         fresh.append(-inverse, a, inverse);
     }

@@ -1,20 +1,26 @@
-// The dictionary: centres, their weights, and (where a part needs it) the inverse factor of their Gram matrix.
+// The dictionary: centres, their weights, and (where a part needs it) the inverse factor of their
+// Gram matrix.
 //
 //     f_c(x) = sum_j w_jc k(d_j, x)
 //
 // CONVENTION
 // - Centres 0..size-1 are in insertion order; a removal closes the gap and permutes nothing.
 // - weights: output c of centre j at c * capacity + j; diagonal_j = k(d_j, d_j).
-// - With a factor: S is lower triangular with positive diagonal, packed by rows, and S'S = K^-1 up to `drift`.
-// - With a ridge g, S'S = (K + g I)^-1. Three residuals differ then: the ridge objective k(x,x) - h'a, the squared distance of k(x, .) to
-//   the combination a, k(x,x) - h'a - g a'a, and the Schur complement k(x,x) + g - h'a. Removals, whose costs know nothing of a ridge, are
-//   not for dictionaries with one.
-// - Aligned states see every append after it happened, and every removal before anything but the factor forgets the centre.
-// - Capacity changes only in `make_room` and `reserve`. Nothing else allocates once `reserve_scratch` has been called, but for a rebuild,
-// which holds a
-//   second factor for the moment, and a replacement with a factor, which holds a copy of it to go back to.
+// - With a factor: S is lower triangular with positive diagonal, packed by rows, and S'S = K^-1 up
+// to `drift`.
+// - With a ridge g, S'S = (K + g I)^-1. Three residuals differ then: the ridge objective k(x,x) -
+// h'a, the squared distance of k(x, .) to
+//   the combination a, k(x,x) - h'a - g a'a, and the Schur complement k(x,x) + g - h'a. Removals,
+//   whose costs know nothing of a ridge, are not for dictionaries with one.
+// - Aligned states see every append after it happened, and every removal before anything but the
+// factor forgets the centre.
+// - Capacity changes only in `make_room` and `reserve`. Nothing else allocates once
+// `reserve_scratch` has been called, but for a rebuild, which holds a
+//   second factor for the moment, and a replacement with a factor, which holds a copy of it to go
+//   back to.
 // - The cost of a removal is a squared RKHS norm, summed over outputs.
-// - A kernel may throw. It is evaluated before anything is changed: after an exception the dictionary is as it was.
+// - A kernel may throw. It is evaluated before anything is changed: after an exception the
+// dictionary is as it was.
 #pragma once
 
 #include <algorithm>
@@ -31,13 +37,15 @@ namespace parsimon {
 
 class Dictionary;
 
-// What a point sees of the dictionary. `h` grows with the dictionary (`extend`); the projection is computed when first asked for.
+// What a point sees of the dictionary. `h` grows with the dictionary (`extend`); the projection is
+// computed when first asked for.
 struct Look {
     const double* x = nullptr;  // (depth,) the point, annotated by the kernel
     double kxx = 0.0;           // k(x, x)
     double* h = nullptr;        // (capacity,) k(x, d_j)
     double* t = nullptr;        // (capacity,) S h
-    double* a = nullptr;        // (capacity,) S'S h: coefficients of the projection of k(x, .) onto the span
+    double* a =
+        nullptr;  // (capacity,) S'S h: coefficients of the projection of k(x, .) onto the span
     double objective = 0.0;     // k(x, x) - t't
     double residual = 0.0;      // squared distance of k(x, .) to the combination a of the centres
     std::size_t known = 0;      // centres in h
@@ -71,8 +79,8 @@ public:
     virtual void reserve(std::size_t /*capacity*/) {}
     // The newest centre is in; `look` still holds what it saw of the others.
     virtual void appended(const Dictionary&, const Look& look) = 0;
-    // Centre j is about to go. n = S'S e_j as it was with j, null without a factor; the factor has forgotten j already, weights and centres
-    // have not.
+    // Centre j is about to go. n = S'S e_j as it was with j, null without a factor; the factor has
+    // forgotten j already, weights and centres have not.
     virtual void removing(Dictionary&, std::size_t j, const double* n) = 0;
     virtual std::size_t nbytes() const { return 0; }
 };
@@ -83,20 +91,24 @@ struct Needs {
     double ridge = 0.0;  // of the factor
     friend bool operator==(const Needs&, const Needs&) = default;
     friend Needs operator|(Needs a, Needs b) {
-        return {a.factor || b.factor, a.neighbours || b.neighbours, a.ridge > b.ridge ? a.ridge : b.ridge};
+        return {a.factor || b.factor, a.neighbours || b.neighbours,
+                a.ridge > b.ridge ? a.ridge : b.ridge};
     }
 };
 
 class Dictionary {
 public:
-    // A centre enters only if its squared distance to the span exceeds `floor` times k(x,x) + sum_i a_i^2 k(d_i,d_i).
-    // It bounds the norm of the factor's new row, and with it the growth of rounding errors.
+    // A centre enters only if its squared distance to the span exceeds `floor` times k(x,x) + sum_i
+    // a_i^2 k(d_i,d_i). It bounds the norm of the factor's new row, and with it the growth of
+    // rounding errors.
     static constexpr double floor = 2e-7;
     static constexpr double drift_limit = 5e-7;
-    // A kernel function of so small a norm is taken as zero: it never becomes a centre where coherence or the factor is asked.
+    // A kernel function of so small a norm is taken as zero: it never becomes a centre where
+    // coherence or the factor is asked.
     static bool negligible(double kxx) { return !(kxx >= 1e-100); }
 
-    Dictionary(KernelPtr kernel, std::size_t n_features, std::size_t n_outputs, Needs needs, std::size_t reserve = 0);
+    Dictionary(KernelPtr kernel, std::size_t n_features, std::size_t n_outputs, Needs needs,
+               std::size_t reserve = 0);
     Dictionary(const Dictionary&) = delete;
     Dictionary& operator=(const Dictionary&) = delete;
 
@@ -121,7 +133,8 @@ public:
     // n outputs more, from `at` on, with f = 0.
     void add_outputs(std::size_t at, std::size_t n);
 
-    // Room for `more` further centres; at least doubles when it grows. Returns whether it did: looks must be fit again then.
+    // Room for `more` further centres; at least doubles when it grows. Returns whether it did:
+    // looks must be fit again then.
     bool make_room(std::size_t more);
     // Room for n centres in all, and no more. Returns whether it had to be made.
     bool reserve(std::size_t n);
@@ -142,29 +155,36 @@ public:
     void find_nearest(Look& look);
     // Whether the point is an exact copy of a centre, whatever rounding says.
     bool holds(const Look& look) const;
-    // The factor's veto: true without a factor, else whether the centre keeps the factor sound. Exact copies never do.
+    // The factor's veto: true without a factor, else whether the centre keeps the factor sound.
+    // Exact copies never do.
     bool accepts(Look& look) const;
 
-    // The point becomes the newest centre with weights w (n_outputs,), zeros if null. Requires room, an extended look, accepts(look).
+    // The point becomes the newest centre with weights w (n_outputs,), zeros if null. Requires
+    // room, an extended look, accepts(look).
     void append(Look& look, const double* w);
-    // Adds n terms w_i k(x_i, .) to f, x (n, n_features), w (n, n_outputs): each is a new centre or, where the factor would not bear that,
-    // projected onto the span; `entered` (n,) says which. `looks` is where they are looked at, as many at a time as it has room for.
+    // Adds n terms w_i k(x_i, .) to f, x (n, n_features), w (n, n_outputs): each is a new centre
+    // or, where the factor would not bear that, projected onto the span; `entered` (n,) says which.
+    // `looks` is where they are looked at, as many at a time as it has room for.
     void add(const double* x, const double* w, std::size_t n, Looks& looks, bool* entered);
-    // The same into an empty dictionary without neighbours, with a factor S (n, n) that is known already.
+    // The same into an empty dictionary without neighbours, with a factor S (n, n) that is known
+    // already.
     void adopt(const double* x, const double* w, std::size_t n, const double* S);
-    // The others take over: f becomes its projection onto them. Returns the cost. Requires a factor.
+    // The others take over: f becomes its projection onto them. Returns the cost. Requires a
+    // factor.
     double project_out(std::size_t j);
-    // Destructive matching pursuit with pre-fitting (Koppel et al. 2019): the cheapest centre is projected out, again and again, while
-    // there are more than `budget` or the costs add up to at most `allowance`. As nested projections are orthogonal, the sum, which it
-    // returns, is the squared RKHS distance from f as it was. Requires a factor.
+    // Destructive matching pursuit with pre-fitting (Koppel et al. 2019): the cheapest centre is
+    // projected out, again and again, while there are more than `budget` or the costs add up to at
+    // most `allowance`. As nested projections are orthogonal, the sum, which it returns, is the
+    // squared RKHS distance from f as it was. Requires a factor.
     double prune(double allowance, std::size_t budget);
     // The centre goes with its weights.
     void drop(std::size_t j);
-    // drop(j), then append z with weights w; false, and nothing changed, if z would not be accepted.
-    // `looks` is where z is looked at (one place, fit).
+    // drop(j), then append z with weights w; false, and nothing changed, if z would not be
+    // accepted. `looks` is where z is looked at (one place, fit).
     bool replace(std::size_t j, const double* z, const double* w, Looks& looks);
 
-    // The most coherent pair of centres i < j and its coherence (0 with fewer than two). Requires neighbours.
+    // The most coherent pair of centres i < j and its coherence (0 with fewer than two). Requires
+    // neighbours.
     struct Pair {
         std::size_t i = 0, j = 0;
         double coherence = 0.0;
@@ -187,32 +207,41 @@ public:
     template <class Cost>
     std::size_t least(Cost&& cost) const;
 
-    // f(x) for n points, (n, count), of `count` outputs from `first` on. Const and free of shared scratch: threads may predict together.
-    void predict(const double* x, std::size_t n, std::size_t first, std::size_t count, double* out) const;
-    void predict(const double* x, std::size_t n, double* out) const { predict(x, n, 0, n_outputs_, out); }
+    // f(x) for n points, (n, count), of `count` outputs from `first` on. Const and free of shared
+    // scratch: threads may predict together.
+    void predict(const double* x, std::size_t n, std::size_t first, std::size_t count,
+                 double* out) const;
+    void predict(const double* x, std::size_t n, double* out) const {
+        predict(x, n, 0, n_outputs_, out);
+    }
     void evaluate(const Look& look, double* f) const;
     // k(x, x) of n points, (n,).
     void self_values(const double* x, std::size_t n, double* out) const;
 
-    // ||S'S K z - z||_inf for a vector z of random signs, in units of sqrt(k(d_i, d_i)); infinity where it is not a number. Requires a
-    // factor.
+    // ||S'S K z - z||_inf for a vector z of random signs, in units of sqrt(k(d_i, d_i)); infinity
+    // where it is not a number. Requires a factor.
     double drift();
-    // Probes every few changes and rebuilds the factor beyond the limit. Call when no look is in use.
+    // Probes every few changes and rebuilds the factor beyond the limit. Call when no look is in
+    // use.
     void maintain();
     void rebuild();
     std::uint64_t rebuilds() const { return rebuilds_; }
 
     // All of it but the kernel. Read into a dictionary that is empty.
     void visit(StateVisitor visitor);
-    // Throws InputError unless the numbers are such as learning leads to (sound.hpp): asked of a state that was read from a file.
+    // Throws InputError unless the numbers are such as learning leads to (sound.hpp): asked of a
+    // state that was read from a file.
     void require_sound();
 
 private:
     double schur(const Look& look) const { return look.objective + needs_.ridge; }
-    bool copies(const Look& look, std::size_t i, std::size_t j) const;  // whether it is centre j, which is in its place i
-    void settle(Look& look) const;                                      // its residual, once a and objective are known
-    bool sound(Look& look, std::size_t without) const;  // accepts, asked of the dictionary without a centre that the look has left out
-    void forget(std::size_t j, const double* n);        // tells the aligned, closes the gap everywhere but in the factor
+    bool copies(const Look& look, std::size_t i,
+                std::size_t j) const;  // whether it is centre j, which is in its place i
+    void settle(Look& look) const;     // its residual, once a and objective are known
+    bool sound(Look& look, std::size_t without)
+        const;  // accepts, asked of the dictionary without a centre that the look has left out
+    void forget(std::size_t j,
+                const double* n);  // tells the aligned, closes the gap everywhere but in the factor
     void close_gaps(const std::size_t* js, std::size_t count);
     bool prune_together(double& allowance, std::size_t budget, double* squares, double& spent);
     const double* column_from_carry(std::size_t j);
@@ -227,9 +256,10 @@ private:
     Points points_;
     TriangularFactor factor_;
     std::vector<double> diagonal_, weights_, column_;
-    std::vector<double> neighbour_coherence_;  // of each centre with the centre most coherent with it
-    std::vector<std::size_t> neighbour_;       // which is that
-    std::vector<double> next_coherence_;       // the same without a centre that is about to go
+    std::vector<double>
+        neighbour_coherence_;             // of each centre with the centre most coherent with it
+    std::vector<std::size_t> neighbour_;  // which is that
+    std::vector<double> next_coherence_;  // the same without a centre that is about to go
     std::vector<std::size_t> next_neighbour_;
     std::vector<Aligned*> aligned_;
     Scratch scratch_;

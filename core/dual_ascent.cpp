@@ -20,8 +20,10 @@ void DualAscentUpdate::resize(std::size_t n_outputs, std::size_t capacity) {
     std::vector<double> kept(numbers(n_kept * n_outputs, capacity), 0.0);
     for (std::size_t what = 0; what < n_kept; ++what)
         for (std::size_t c = 0; c < n_outputs_; ++c)
-            std::copy_n(this->kept(static_cast<Kept>(what), c), gram_.size(), kept.begin() + (what * n_outputs + c) * capacity);
-    std::vector<double> room(numbers(rooms * n_outputs + (boxed() ? rooms_in_box : 0), capacity), 0.0);
+            std::copy_n(this->kept(static_cast<Kept>(what), c), gram_.size(),
+                        kept.begin() + (what * n_outputs + c) * capacity);
+    std::vector<double> room(numbers(rooms * n_outputs + (boxed() ? rooms_in_box : 0), capacity),
+                             0.0);
     targets_.resize(capacity > 0 ? n_outputs : 0);
     lengths_.resize(targets_.size());
     kept_ = std::move(kept);
@@ -40,7 +42,9 @@ void DualAscentUpdate::reserve(std::size_t capacity) {
 
 std::size_t DualAscentUpdate::nbytes() const {
     return covariance_.nbytes() + gram_.nbytes() + counts_.nbytes() +
-           (ones_.capacity() + kept_.capacity() + room_.capacity() + targets_.capacity() + lengths_.capacity()) * sizeof(double);
+           (ones_.capacity() + kept_.capacity() + room_.capacity() + targets_.capacity() +
+            lengths_.capacity()) *
+               sizeof(double);
 }
 
 void DualAscentUpdate::removing(Dictionary&, std::size_t, const double*) {
@@ -49,7 +53,10 @@ void DualAscentUpdate::removing(Dictionary&, std::size_t, const double*) {
 
 void DualAscentUpdate::attach(Dictionary& dictionary, const Loss& loss) {
     curvature_ = loss.curvature();
-    if (!(curvature_ > 0.0)) refuse("ascent on the dual is for losses with a curvature: the squared loss, the squared hinge");
+    if (!(curvature_ > 0.0))
+        refuse(
+            "ascent on the dual is for losses with a curvature: the squared loss, the squared "
+            "hinge");
     n_outputs_ = dictionary.n_outputs();
     dictionary.attach(*this);
 }
@@ -60,7 +67,8 @@ void DualAscentUpdate::visit(StateVisitor visitor, Dictionary& dictionary) {
     gram_.visit(visitor.part("gram"), m);
     counts_.visit(visitor.part("counts"), m);
     visitor.numbers("ones", ones_.data(), m);
-    visitor.pieces("kept", n_kept * n_outputs_, [this, m](std::size_t i) { return std::pair(kept_.data() + i * capacity_, m); });
+    visitor.pieces("kept", n_kept * n_outputs_,
+                   [this, m](std::size_t i) { return std::pair(kept_.data() + i * capacity_, m); });
     visitor.count("steps", steps_);
 }
 
@@ -76,18 +84,23 @@ void DualAscentUpdate::require_sound(Dictionary& dictionary) const {
     covariance_.require_sound();
     sound::require_within(ones_.data(), m, sound::largest_count, "sums of weights");
     for (std::size_t i = 0; i < n_kept * n_outputs_; ++i)
-        sound::require_within(kept_.data() + i * capacity_, m, sound::largest_norm, "dual variables");
+        sound::require_within(kept_.data() + i * capacity_, m, sound::largest_norm,
+                              "dual variables");
     std::vector<double> row(simd::padded(m)), gram(m), counts(m), squares(m);
     for (std::size_t i = 0; i < m; ++i) {
         dictionary.gram_row(i, row.data());
         gram_.row(i, gram.data());
         counts_.row(i, counts.data());
         squares[i] = counts[i];
-        if (!(squares[i] > 0.0 && squares[i] <= sound::largest_count)) refuse("the state's counts are not those of samples: ", squares[i]);
+        if (!(squares[i] > 0.0 && squares[i] <= sound::largest_count))
+            refuse("the state's counts are not those of samples: ", squares[i]);
         for (std::size_t j = 0; j <= i; ++j) {
-            if (!(std::fabs(gram[j] - row[j]) <= sound::same * geometric_mean(dictionary.diagonal()[i], dictionary.diagonal()[j])))
-                refuse("the state's Gram matrix is not that of its centres: it holds ", gram[j], " for ", row[j]);
-            if (!(std::fabs(counts[j]) <= (1.0 + sound::drift) * geometric_mean(squares[i], squares[j])))
+            if (!(std::fabs(gram[j] - row[j]) <=
+                  sound::same * geometric_mean(dictionary.diagonal()[i], dictionary.diagonal()[j])))
+                refuse("the state's Gram matrix is not that of its centres: it holds ", gram[j],
+                       " for ", row[j]);
+            if (!(std::fabs(counts[j]) <=
+                  (1.0 + sound::drift) * geometric_mean(squares[i], squares[j])))
                 refuse("the state's counts are not those of samples: ", counts[j]);
         }
     }
@@ -102,7 +115,8 @@ void DualAscentUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     const std::size_t m = dictionary.size();
     if (sample.weight == 0.0 || (m == 0 && !sample.admitted)) return;
     Look& look = *sample.look;
-    for (std::size_t c = 0; c < n_outputs_; ++c) targets_[c] = sample.f[c] - sample.gradient[c] / curvature_;
+    for (std::size_t c = 0; c < n_outputs_; ++c)
+        targets_[c] = sample.f[c] - sample.gradient[c] / curvature_;
     if (sample.admitted) {
         covariance_.append(0.0, look.h, 1.0 / std::sqrt(sample.weight));
         counts_.append(nullptr, sample.weight);
@@ -127,7 +141,8 @@ void DualAscentUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
         counts_.add_outer(sample.weight, look.a);
         loops.axpy(sample.weight, look.a, ones_.data(), m);
         for (std::size_t c = 0; c < n_outputs_; ++c) {
-            // The least-squares fit follows its error in this sample: fit += Q a (y - a'fit) / alpha.
+            // The least-squares fit follows its error in this sample: fit += Q a (y - a'fit) /
+            // alpha.
             const double error = targets_[c] - loops.dot(look.a, kept(value, c), m);
             const double by = (error - loops.dot(look.a, kept(gap, c), m)) / alpha;
             loops.axpy(by, covariance_.gain(), kept(fit, c), m);
@@ -160,14 +175,17 @@ void DualAscentUpdate::climb(Dictionary& dictionary) {
     const auto& loops = simd::loops();
     const std::size_t m = gram_.size(), C = n_outputs_;
     if (m == 0) return;
-    double *unit = room(0), *bent = room(C), *counted = room(2 * C);  // the direction r, K r and A'A K r
-    for (std::size_t c = 0; c < C; ++c) lengths_[c] = direction(kept(residual_, c), unit + c * capacity_);
+    double *unit = room(0), *bent = room(C),
+           *counted = room(2 * C);  // the direction r, K r and A'A K r
+    for (std::size_t c = 0; c < C; ++c)
+        lengths_[c] = direction(kept(residual_, c), unit + c * capacity_);
     gram_.multiply(unit, C, capacity_, bent);
     if (boxed())
         fit_ones(room(rooms * C), room(rooms * C + 1));
     else
         counts_.multiply(bent, C, capacity_, counted);
-    for (std::size_t c = 0; c < C; ++c, unit += capacity_, bent += capacity_, counted += capacity_) {
+    for (std::size_t c = 0; c < C;
+         ++c, unit += capacity_, bent += capacity_, counted += capacity_) {
         const double slope = loops.dot(unit, kept(gap, c), m), bend = loops.dot(unit, bent, m);
         const bool rises = slope > 0.0 && bend > 0.0;
         if (boxed()) {
@@ -176,14 +194,16 @@ void DualAscentUpdate::climb(Dictionary& dictionary) {
         }
         const double spread = loops.dot(bent, counted, m), length = lengths_[c];
         const double along = far_ ? slope / bend : bend / spread * length;
-        const double reach = along * std::max({1.0, loops.max_abs(bent, m), loops.max_abs(counted, m)});
+        const double reach =
+            along * std::max({1.0, loops.max_abs(bent, m), loops.max_abs(counted, m)});
         if (!rises || !(spread > 0.0) || !(reach < beyond)) continue;
         loops.axpy(along, unit, dictionary.weights(c), m);
         loops.axpy(along, bent, kept(value, c), m);
         loops.axpy(-along, bent, kept(gap, c), m);
         loops.axpy(-along, counted, kept(residual_, c), m);
         const double fall = along / length * epsilon_;
-        if (fall * loops.max_abs(ones_.data(), m) < beyond) loops.axpy(-fall, ones_.data(), kept(sum, c), m);
+        if (fall * loops.max_abs(ones_.data(), m) < beyond)
+            loops.axpy(-fall, ones_.data(), kept(sum, c), m);
     }
     if (++steps_ % renewal == 0) renew(dictionary);
 }
@@ -191,7 +211,8 @@ void DualAscentUpdate::climb(Dictionary& dictionary) {
 void DualAscentUpdate::renew(Dictionary& dictionary) {
     for (std::size_t c = 0; c < n_outputs_; ++c) {
         gram_.multiply(dictionary.weights(c), 1, capacity_, kept(value, c));
-        for (std::size_t j = 0; j < gram_.size(); ++j) kept(gap, c)[j] = kept(fit, c)[j] - kept(value, c)[j];
+        for (std::size_t j = 0; j < gram_.size(); ++j)
+            kept(gap, c)[j] = kept(fit, c)[j] - kept(value, c)[j];
         residual(c, kept(residual_, c));
     }
 }
@@ -200,14 +221,18 @@ void DualAscentUpdate::renew(Dictionary& dictionary) {
 void DualAscentUpdate::climb_in_box(Dictionary& dictionary, std::size_t c, double along) {
     const auto& loops = simd::loops();
     const std::size_t m = gram_.size(), first = rooms * n_outputs_;
-    double *ones = room(first), *unit = room(first + 2), *bent = room(first + 3), *w = dictionary.weights(c);
-    Move step{room(first + 4), room(first + 5), room(first + 6), 0.0}, gradient{room(first + 7), room(first + 8), room(first + 9), 0.0};
+    double *ones = room(first), *unit = room(first + 2), *bent = room(first + 3),
+           *w = dictionary.weights(c);
+    Move step{room(first + 4), room(first + 5), room(first + 6), 0.0},
+        gradient{room(first + 7), room(first + 8), room(first + 9), 0.0};
     const double length = lengths_[c];
     try_in_box(w, c, room(c), ones_.data(), along, length > 0.0 ? along / length : 0.0, step);
     const double size = direction(kept(gap, c), unit);
     gram_.multiply(unit, 1, capacity_, bent);
-    const double bend = loops.dot(unit, bent, m), far = bend > 0.0 ? size * (loops.dot(unit, unit, m) / bend) : 0.0;
-    try_in_box(w, c, unit, ones, far, size > 0.0 && bend > 0.0 ? far / size : 1.0 / dictionary.diagonal()[0], gradient);
+    const double bend = loops.dot(unit, bent, m),
+                 far = bend > 0.0 ? size * (loops.dot(unit, unit, m) / bend) : 0.0;
+    try_in_box(w, c, unit, ones, far,
+               size > 0.0 && bend > 0.0 ? far / size : 1.0 / dictionary.diagonal()[0], gradient);
     const Move& better = step.rise >= gradient.rise ? step : gradient;
     if (!(better.rise > 0.0)) return;
     loops.axpy(1.0, better.w, w, m);
@@ -218,8 +243,8 @@ void DualAscentUpdate::climb_in_box(Dictionary& dictionary, std::size_t c, doubl
     loops.axpy(-1.0, bent, kept(residual_, c), m);
 }
 
-void DualAscentUpdate::try_in_box(const double* weights, std::size_t c, const double* w, const double* s, double along, double down,
-                                  Move& move) {
+void DualAscentUpdate::try_in_box(const double* weights, std::size_t c, const double* w,
+                                  const double* s, double along, double down, Move& move) {
     const auto& loops = simd::loops();
     const std::size_t m = gram_.size();
     const double *sums = kept(sum, c), *ones = room(rooms * n_outputs_), lowered = down * epsilon_;
@@ -247,14 +272,18 @@ void DualAscentUpdate::fit_ones(double* out, double* t) const {
 }
 
 void DualAscentUpdate::alpha(const Dictionary& dictionary, std::size_t c, double* out) const {
-    for (std::size_t j = 0; j < gram_.size(); ++j) out[j] = clipped(0.5 * (kept(sum, c)[j] - dictionary.weights(c)[j]));
+    for (std::size_t j = 0; j < gram_.size(); ++j)
+        out[j] = clipped(0.5 * (kept(sum, c)[j] - dictionary.weights(c)[j]));
 }
 
 void DualAscentUpdate::alpha_star(const Dictionary& dictionary, std::size_t c, double* out) const {
-    for (std::size_t j = 0; j < gram_.size(); ++j) out[j] = clipped(0.5 * (kept(sum, c)[j] + dictionary.weights(c)[j]));
+    for (std::size_t j = 0; j < gram_.size(); ++j)
+        out[j] = clipped(0.5 * (kept(sum, c)[j] + dictionary.weights(c)[j]));
 }
 
-void DualAscentUpdate::residual(std::size_t c, double* out) const { counts_.multiply(kept(gap, c), 1, capacity_, out); }
+void DualAscentUpdate::residual(std::size_t c, double* out) const {
+    counts_.multiply(kept(gap, c), 1, capacity_, out);
+}
 
 double DualAscentUpdate::dual(const Dictionary& dictionary, std::size_t c) const {
     const std::size_t m = gram_.size();

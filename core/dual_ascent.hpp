@@ -10,8 +10,9 @@
 
 namespace parsimon {
 
-// Every sample seen is written as a combination a_i of the centres, (A)_ij = a_ij, and of all of it only images under A' are kept. For each
-// output, with w = alpha* - alpha, s = alpha* + alpha and the values f = K w at the centres, the reduced dual (4.18) is
+// Every sample seen is written as a combination a_i of the centres, (A)_ij = a_ij, and of all of it
+// only images under A' are kept. For each output, with w = alpha* - alpha, s = alpha* + alpha and
+// the values f = K w at the centres, the reduced dual (4.18) is
 //
 //     L = -w'K w / 2 + w'Q A'y - epsilon s'Q A'e,        Q = (A'A)^-1.
 //
@@ -19,19 +20,24 @@ namespace parsimon {
 //
 //     w += eta r,  s -= eta epsilon A'e,  r = A'(y - A f),
 //
-// as far as ||y - A f||^2 falls, eta = r'K r / (K r)'A'A (K r), or as far as L rises, eta = r'Q r / r'K r. By Cauchy and Schwarz the first
-// is the shorter one: L rises with both. The insensitive zone is in s alone: without a box f does not know of it, and comes to rest where
-// r = 0. With a box (4.22), -box <= alpha, alpha* <= box, the step is the longer one, cut off there; the gradient's own step, cut off too,
-// is tried beside it, and the better of the two goes as far as L rises. So L never falls while nothing new is seen, and the fixed point is
-// the maximum in the box.
+// as far as ||y - A f||^2 falls, eta = r'K r / (K r)'A'A (K r), or as far as L rises, eta = r'Q r /
+// r'K r. By Cauchy and Schwarz the first is the shorter one: L rises with both. The insensitive
+// zone is in s alone: without a box f does not know of it, and comes to rest where r = 0. With a
+// box (4.22), -box <= alpha, alpha* <= box, the step is the longer one, cut off there; the
+// gradient's own step, cut off too, is tried beside it, and the better of the two goes as far as L
+// rises. So L never falls while nothing new is seen, and the fixed point is the maximum in the box.
 //
 // CONVENTION
-// - Arrays of an output are `capacity` apart and have room for whole panels. `fit` = Q A'y, the values of the least-squares fit, follows
-//   every sample in O(m); gap = Q r = fit - f. Products with Q, which lose digits where samples have very different weights, are not
-//   needed.
-// - f, r and gap are followed from step to step, and made anew from w and `fit` after every `renewal` steps.
-// - A sample's target y is f - l'(f) / curvature: y itself for the squared loss, and f where a margin is no longer violated.
-// - Directions are scaled to a largest entry of 1, so that their squares neither overflow nor vanish.
+// - Arrays of an output are `capacity` apart and have room for whole panels. `fit` = Q A'y, the
+// values of the least-squares fit, follows
+//   every sample in O(m); gap = Q r = fit - f. Products with Q, which lose digits where samples
+//   have very different weights, are not needed.
+// - f, r and gap are followed from step to step, and made anew from w and `fit` after every
+// `renewal` steps.
+// - A sample's target y is f - l'(f) / curvature: y itself for the squared loss, and f where a
+// margin is no longer violated.
+// - Directions are scaled to a largest entry of 1, so that their squares neither overflow nor
+// vanish.
 // - Centres never leave.
 class DualAscentUpdate final : public Update, private Aligned {
 public:
@@ -40,7 +46,8 @@ public:
     static constexpr double beyond = 1e230;
 
     // box: infinity for none. `far`: as far as L rises.
-    DualAscentUpdate(double epsilon, double box, bool far) : epsilon_(epsilon), box_(box), far_(far), covariance_(1.0) {}
+    DualAscentUpdate(double epsilon, double box, bool far)
+        : epsilon_(epsilon), box_(box), far_(far), covariance_(1.0) {}
     Needs needs() const override { return {.factor = true}; }
     void attach(Dictionary& dictionary, const Loss& loss) override;
     void set_outputs(std::size_t n_outputs) override { resize(n_outputs, capacity_); }
@@ -61,8 +68,12 @@ public:
 private:
     // s, Q A'y, f, r and Q r of an output.
     enum Kept { sum, fit, value, residual_, gap, n_kept };
-    double* kept(Kept what, std::size_t c) { return kept_.data() + (what * n_outputs_ + c) * capacity_; }
-    const double* kept(Kept what, std::size_t c) const { return kept_.data() + (what * n_outputs_ + c) * capacity_; }
+    double* kept(Kept what, std::size_t c) {
+        return kept_.data() + (what * n_outputs_ + c) * capacity_;
+    }
+    const double* kept(Kept what, std::size_t c) const {
+        return kept_.data() + (what * n_outputs_ + c) * capacity_;
+    }
     double* room(std::size_t i) { return room_.data() + i * capacity_; }
 
     // A move of an output: by w and s, and what becomes of f. How far L rises.
@@ -81,10 +92,13 @@ private:
     void renew(Dictionary& dictionary);
     bool boxed() const { return !std::isinf(box_); }
     void climb_in_box(Dictionary& dictionary, std::size_t c, double along);
-    // As far as the box allows and L rises: w by `along` times w, s by epsilon `down` times s at most.
-    void try_in_box(const double* weights, std::size_t c, const double* w, const double* s, double along, double down, Move& move);
-    void fit_ones(double* out, double* t) const;             // Q A'e
-    double direction(const double* from, double* to) const;  // scaled; returns what it was divided by
+    // As far as the box allows and L rises: w by `along` times w, s by epsilon `down` times s at
+    // most.
+    void try_in_box(const double* weights, std::size_t c, const double* w, const double* s,
+                    double along, double down, Move& move);
+    void fit_ones(double* out, double* t) const;  // Q A'e
+    double direction(const double* from,
+                     double* to) const;  // scaled; returns what it was divided by
     double clipped(double x) const { return std::min(std::max(x, -box_), box_); }
 
     double epsilon_, box_, curvature_ = 1.0;
@@ -95,7 +109,8 @@ private:
     SymmetricMatrix gram_, counts_;  // K, A'A
     std::vector<double> ones_;       // A'e
     std::vector<double> kept_, room_;
-    std::vector<double> targets_, lengths_;  // of each output: what a sample aims at; the scale of a direction
+    std::vector<double> targets_,
+        lengths_;  // of each output: what a sample aims at; the scale of a direction
 };
 
 }  // namespace parsimon

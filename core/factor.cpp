@@ -10,7 +10,8 @@
 namespace parsimon {
 namespace {
 
-constexpr std::size_t row_group = 4;  // rows turned in one pass; a group that starts at a multiple of it has rows of one padded length
+constexpr std::size_t row_group = 4;  // rows turned in one pass; a group that starts at a multiple
+                                      // of it has rows of one padded length
 
 }  // namespace
 
@@ -23,7 +24,8 @@ void TriangularFactor::reserve(std::size_t capacity) {
 }
 
 std::size_t TriangularFactor::nbytes() const {
-    return (rows_.capacity() + carry_.capacity() + diagonal_.capacity() + summed_.capacity()) * sizeof(double);
+    return (rows_.capacity() + carry_.capacity() + diagonal_.capacity() + summed_.capacity()) *
+           sizeof(double);
 }
 
 void TriangularFactor::append(double scale, const double* values, double diagonal) {
@@ -39,11 +41,13 @@ void TriangularFactor::append(double scale, const double* values, double diagona
     ++size_;
 }
 
-double TriangularFactor::multiply(std::size_t first, std::size_t last, const double* h, double* t, double* a) const {
+double TriangularFactor::multiply(std::size_t first, std::size_t last, const double* h, double* t,
+                                  double* a) const {
     return simd::loops().project(rows_.data(), first, last, h, t, a);
 }
 
-void TriangularFactor::columns(const std::size_t* js, std::size_t count, std::size_t stride, double* t, double* out) const {
+void TriangularFactor::columns(const std::size_t* js, std::size_t count, std::size_t stride,
+                               double* t, double* out) const {
     std::fill_n(out, count * stride, 0.0);
     for (std::size_t first = 0; first < size_; first += simd::panel_width) {
         const std::size_t last = std::min(first + simd::panel_width, size_);
@@ -104,11 +108,13 @@ void TriangularFactor::scale(double scale) {
     }
 }
 
-void TriangularFactor::turn_up(simd::Turn* turns, std::size_t i, std::size_t rows, const std::size_t* js, std::size_t gone, double* carry) {
+void TriangularFactor::turn_up(simd::Turn* turns, std::size_t i, std::size_t rows,
+                               const std::size_t* js, std::size_t gone, double* carry) {
     for (std::size_t r = 0; r < rows; ++r) turns[r].out = row(i + r - gone);
     std::size_t from = 0;
     for (std::size_t g = 0; g <= gone; ++g) {
-        const std::size_t to = g < gone ? js[g] : i + 1;  // at the end, the columns that all rows of the group have
+        const std::size_t to =
+            g < gone ? js[g] : i + 1;  // at the end, the columns that all rows of the group have
         simd::loops().turn(turns, rows, carry + from, to - from);
         for (std::size_t r = 0; r < rows; ++r) {
             turns[r].in += to - from + 1;
@@ -125,8 +131,9 @@ void TriangularFactor::turn_up(simd::Turn* turns, std::size_t i, std::size_t row
 }
 
 void TriangularFactor::condition_out(const std::size_t* js, std::size_t count) {
-    // A row that leaves is carried through the rows below it, each turned so that its entry in the column that leaves goes to the carry.
-    // All carries pass a group of rows while it is near; the last of them writes it where it belongs without the columns that leave.
+    // A row that leaves is carried through the rows below it, each turned so that its entry in the
+    // column that leaves goes to the carry. All carries pass a group of rows while it is near; the
+    // last of them writes it where it belongs without the columns that leave.
     const std::size_t stride = simd::padded(size_);
     simd::Turn turns[row_group];
     std::size_t active = 0;
@@ -166,7 +173,8 @@ void TriangularFactor::condition_out(const std::size_t* js, std::size_t count) {
         diagonal_[k] = diagonal_[k + left];
         summed_[k] = summed_[k + left];
         double gone = 0.0;
-        for (std::size_t c = 0; c < count; ++c) gone += carry_[c * stride + k + left] * carry_[c * stride + k + left];
+        for (std::size_t c = 0; c < count; ++c)
+            gone += carry_[c * stride + k + left] * carry_[c * stride + k + left];
         lower_diagonal(k, gone);
     }
 }
@@ -177,20 +185,24 @@ void TriangularFactor::visit(StateVisitor visitor, std::size_t size) {
     visitor.numbers("summed", summed_.data(), size);
     size_ = size;
     for (std::size_t i = 0; visitor.reading() && i < size; ++i)
-        if (!(row(i)[i] > 0.0)) refuse("the state's factor is not one: its diagonal holds ", row(i)[i]);
+        if (!(row(i)[i] > 0.0))
+            refuse("the state's factor is not one: its diagonal holds ", row(i)[i]);
 }
 
 void TriangularFactor::require_sound() const {
     for (std::size_t i = 0; i < size_; ++i) {
         sound::require_within(row(i), i + 1, sound::largest_entry, "factors");
-        if (!(row(i)[i] >= sound::least_pivot)) refuse("the state's factor is not one: its diagonal holds ", row(i)[i]);
+        if (!(row(i)[i] >= sound::least_pivot))
+            refuse("the state's factor is not one: its diagonal holds ", row(i)[i]);
     }
     std::vector<double> squares(simd::padded(size_));
     simd::loops().column_squares(rows_.data(), size_, squares.data());
     for (std::size_t k = 0; k < size_; ++k)
-        if (!(std::fabs(diagonal_[k] - squares[k]) <= sound::drift * squares[k] && summed_[k] >= (1.0 - sound::drift) * diagonal_[k] &&
+        if (!(std::fabs(diagonal_[k] - squares[k]) <= sound::drift * squares[k] &&
+              summed_[k] >= (1.0 - sound::drift) * diagonal_[k] &&
               summed_[k] <= 2e3 * diagonal_[k]))
-            refuse("the state's variances are not those of its factor: ", diagonal_[k], ", ", summed_[k], " and ", squares[k]);
+            refuse("the state's variances are not those of its factor: ", diagonal_[k], ", ",
+                   summed_[k], " and ", squares[k]);
 }
 
 void TriangularFactor::save_tail(std::size_t j, double* out) const {

@@ -7,7 +7,8 @@ namespace parsimon {
 namespace {
 
 constexpr double largest_double = std::numeric_limits<double>::max();
-constexpr double largest_single = 0x1.fffffefffffffp127;  // that rounds to a float: the next one is halfway to the power of two
+constexpr double largest_single =
+    0x1.fffffefffffffp127;  // that rounds to a float: the next one is halfway to the power of two
 
 bool all_within(const double* x, std::size_t n, double largest) {
     bool within = true;
@@ -17,27 +18,34 @@ bool all_within(const double* x, std::size_t n, double largest) {
 
 }  // namespace
 
-const char* kind_of_number(double value) { return std::isnan(value) ? "NaN" : value > 0 ? "infinity (inf)" : "minus infinity (-inf)"; }
+const char* kind_of_number(double value) {
+    return std::isnan(value) ? "NaN" : value > 0 ? "infinity (inf)" : "minus infinity (-inf)";
+}
 
 void require_finite(const double* x, std::size_t n, std::size_t d, const char* what, bool single) {
     const double largest = single ? largest_single : largest_double;
     if (all_within(x, n * d, largest)) return;
     for (std::size_t i = 0; i < n * d; ++i) {
         if (std::fabs(x[i]) <= largest) continue;
-        if (!std::isfinite(x[i])) refuse(what, " contains ", kind_of_number(x[i]), " at row ", i / d, ", column ", i % d);
+        if (!std::isfinite(x[i]))
+            refuse(what, " contains ", kind_of_number(x[i]), " at row ", i / d, ", column ", i % d);
         refuse(what, " contains ", x[i], " at row ", i / d, ", column ", i % d,
                ", beyond the range of single precision (3.4028235e38): scale the columns");
     }
 }
 
-double usable_kernel_value(const Kernel& kernel, double* point, std::size_t row, std::size_t d, std::size_t depth, Scratch& scratch) {
+double usable_kernel_value(const Kernel& kernel, double* point, std::size_t row, std::size_t d,
+                           std::size_t depth, Scratch& scratch) {
     kernel.annotate(point, d, 0, scratch);
     double kxx = std::numeric_limits<double>::infinity();
-    if (all_within(point + d, depth - d, largest_double)) kernel.diagonal({point, 1, depth}, d, 0, &kxx, scratch);
+    if (all_within(point + d, depth - d, largest_double))
+        kernel.diagonal({point, 1, depth}, d, 0, &kxx, scratch);
     if (std::isnan(kxx) || kxx < 0.0)
-        refuse("the kernel value k(x, x) of row ", row, " of X is ", kxx, ": this is not a positive definite kernel");
+        refuse("the kernel value k(x, x) of row ", row, " of X is ", kxx,
+               ": this is not a positive definite kernel");
     if (!(kxx <= largest_kernel_value))
-        refuse("the kernel value k(x, x) of row ", row, " of X is ", kxx, ", beyond the largest that can be used (", largest_kernel_value,
+        refuse("the kernel value k(x, x) of row ", row, " of X is ", kxx,
+               ", beyond the largest that can be used (", largest_kernel_value,
                "): scale the columns of X");
     return kxx;
 }

@@ -24,14 +24,18 @@ template <class... Words>
 
 const char* kind_of_number(double value);  // "NaN", ...
 
-// Throws InputError with row and column at the first value of x (n, d) that is NaN or infinite, or with `single` would be if rounded to
-// single precision.
-void require_finite(const double* x, std::size_t n, std::size_t d, const char* what, bool single = false);
+// Throws InputError with row and column at the first value of x (n, d) that is NaN or infinite, or
+// with `single` would be if rounded to single precision.
+void require_finite(const double* x, std::size_t n, std::size_t d, const char* what,
+                    bool single = false);
 
-// Diagonal kernel values beyond this are refused: squares and products of accepted numbers stay finite.
+// Diagonal kernel values beyond this are refused: squares and products of accepted numbers stay
+// finite.
 constexpr double largest_kernel_value = 1e80;
 
-// k(x, x) of row `row` of X, given in `point` with room for the kernel's annotations (depth); throws InputError if it cannot be used.
-double usable_kernel_value(const Kernel& kernel, double* point, std::size_t row, std::size_t d, std::size_t depth, Scratch& scratch);
+// k(x, x) of row `row` of X, given in `point` with room for the kernel's annotations (depth);
+// throws InputError if it cannot be used.
+double usable_kernel_value(const Kernel& kernel, double* point, std::size_t row, std::size_t d,
+                           std::size_t depth, Scratch& scratch);
 
 }  // namespace parsimon

@@ -22,26 +22,33 @@ public:
         constexpr std::size_t width = simd::panel_width;
         const double zeros[width] = {};
         double values[width];
-        leaf_.evaluate({zeros, 1, 1}, {.doubles = zeros, .count = 1, .n_features = 1, .points = width}, 1, shape_, {values, width});
+        leaf_.evaluate({zeros, 1, 1},
+                       {.doubles = zeros, .count = 1, .n_features = 1, .points = width}, 1, shape_,
+                       {values, width});
         at_zero_ = values[0];
     }
-    void rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t, const Block& out, Scratch&) const override {
+    void rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t, const Block& out,
+              Scratch&) const override {
         leaf_.evaluate(x, centres, d, shape_, out);
     }
-    void diagonal(const Rows& x, std::size_t d, std::size_t, double* out, Scratch& scratch) const override {
+    void diagonal(const Rows& x, std::size_t d, std::size_t, double* out,
+                  Scratch& scratch) const override {
         if (leaf_.of_distance) {
             std::fill_n(out, x.count, at_zero_);
             return;
         }
-        // The point as a panel of its own: the same loop gives the same bits as against a stored copy of it.
+        // The point as a panel of its own: the same loop gives the same bits as against a stored
+        // copy of it.
         constexpr std::size_t width = simd::panel_width;
         auto panel = scratch.take((d + 1) * width);
         double* values = panel.data() + d * width;
         for (std::size_t r = 0; r < x.count; ++r) {
             const double* point = x.data + r * x.stride;
-            for (std::size_t f = 0; f < d; ++f) std::fill_n(panel.data() + f * width, width, point[f]);
-            leaf_.evaluate({point, 1, x.stride}, {.doubles = panel.data(), .count = 1, .n_features = d, .points = width}, d, shape_,
-                           {values, width});
+            for (std::size_t f = 0; f < d; ++f)
+                std::fill_n(panel.data() + f * width, width, point[f]);
+            leaf_.evaluate({point, 1, x.stride},
+                           {.doubles = panel.data(), .count = 1, .n_features = d, .points = width},
+                           d, shape_, {values, width});
             out[r] = values[0];
         }
     }
@@ -56,10 +63,14 @@ private:
 class ConstantKernel final : public Kernel {
 public:
     explicit ConstantKernel(double value) : value_(value) {}
-    void rows(const Rows& x, const Panels& centres, std::size_t, std::size_t, const Block& out, Scratch&) const override {
-        for (std::size_t r = 0; r < x.count; ++r) std::fill_n(out.data + r * out.stride, centres.count * simd::panel_width, value_);
+    void rows(const Rows& x, const Panels& centres, std::size_t, std::size_t, const Block& out,
+              Scratch&) const override {
+        for (std::size_t r = 0; r < x.count; ++r)
+            std::fill_n(out.data + r * out.stride, centres.count * simd::panel_width, value_);
     }
-    void diagonal(const Rows& x, std::size_t, std::size_t, double* out, Scratch&) const override { std::fill_n(out, x.count, value_); }
+    void diagonal(const Rows& x, std::size_t, std::size_t, double* out, Scratch&) const override {
+        std::fill_n(out, x.count, value_);
+    }
     bool unit_diagonal() const override { return value_ == 1.0; }
 
 private:
@@ -70,22 +81,28 @@ private:
 template <class Combine>
 class PairKernel final : public Kernel {
 public:
-    PairKernel(KernelPtr left, KernelPtr right) : left_(std::move(left)), right_(std::move(right)) {}
+    PairKernel(KernelPtr left, KernelPtr right)
+        : left_(std::move(left)), right_(std::move(right)) {}
 
-    void rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t at, const Block& out, Scratch& scratch) const override {
+    void rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t at, const Block& out,
+              Scratch& scratch) const override {
         const std::size_t width = centres.count * simd::panel_width;
         auto other = scratch.take(x.count * width);
         left_->rows(x, centres, d, at, out, scratch);
         right_->rows(x, centres, d, at + left_->extra(), {other.data(), width}, scratch);
-        for (std::size_t r = 0; r < x.count; ++r) combine(out.data + r * out.stride, other.data() + r * width, width);
+        for (std::size_t r = 0; r < x.count; ++r)
+            combine(out.data + r * out.stride, other.data() + r * width, width);
     }
-    void diagonal(const Rows& x, std::size_t d, std::size_t at, double* out, Scratch& scratch) const override {
+    void diagonal(const Rows& x, std::size_t d, std::size_t at, double* out,
+                  Scratch& scratch) const override {
         auto other = scratch.take(x.count);
         left_->diagonal(x, d, at, out, scratch);
         right_->diagonal(x, d, at + left_->extra(), other.data(), scratch);
         combine(out, other.data(), x.count);
     }
-    bool unit_diagonal() const override { return Combine::keeps_unit && left_->unit_diagonal() && right_->unit_diagonal(); }
+    bool unit_diagonal() const override {
+        return Combine::keeps_unit && left_->unit_diagonal() && right_->unit_diagonal();
+    }
     std::size_t extra() const override { return left_->extra() + right_->extra(); }
     std::size_t levels() const override { return 1 + std::max(left_->levels(), right_->levels()); }
     void annotate(double* point, std::size_t d, std::size_t at, Scratch& scratch) const override {
@@ -114,12 +131,14 @@ class NormalizedKernel final : public Kernel {
 public:
     explicit NormalizedKernel(KernelPtr inner) : inner_(std::move(inner)) {}
 
-    void rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t at, const Block& out, Scratch& scratch) const override {
+    void rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t at, const Block& out,
+              Scratch& scratch) const override {
         inner_->rows(x, centres, d, at + 1, out, scratch);
         for (std::size_t r = 0; r < x.count; ++r) {
             const double own = x.data[r * x.stride + d + at];
             for (std::size_t p = 0; p < centres.count; ++p) {
-                const double* theirs = centres.extras + (p * centres.n_extras + at) * simd::panel_width;
+                const double* theirs =
+                    centres.extras + (p * centres.n_extras + at) * simd::panel_width;
                 double* value = out.data + r * out.stride + p * simd::panel_width;
                 for (std::size_t l = 0; l < simd::panel_width; ++l) {
                     const double scale = geometric_mean(own, theirs[l]);
@@ -128,8 +147,10 @@ public:
             }
         }
     }
-    void diagonal(const Rows& x, std::size_t d, std::size_t at, double* out, Scratch&) const override {
-        for (std::size_t r = 0; r < x.count; ++r) out[r] = x.data[r * x.stride + d + at] > 0.0 ? 1.0 : 0.0;
+    void diagonal(const Rows& x, std::size_t d, std::size_t at, double* out,
+                  Scratch&) const override {
+        for (std::size_t r = 0; r < x.count; ++r)
+            out[r] = x.data[r * x.stride + d + at] > 0.0 ? 1.0 : 0.0;
     }
     bool unit_diagonal() const override { return false; }  // 0 where the inner kernel vanishes
     std::size_t extra() const override { return 1 + inner_->extra(); }
@@ -147,10 +168,12 @@ class SinglePrecisionKernel final : public Kernel {
 public:
     explicit SinglePrecisionKernel(KernelPtr inner) : inner_(std::move(inner)) {}
 
-    void rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t at, const Block& out, Scratch& scratch) const override {
+    void rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t at, const Block& out,
+              Scratch& scratch) const override {
         inner_->rows(x, centres, d, at, out, scratch);
     }
-    void diagonal(const Rows& x, std::size_t d, std::size_t at, double* out, Scratch& scratch) const override {
+    void diagonal(const Rows& x, std::size_t d, std::size_t at, double* out,
+                  Scratch& scratch) const override {
         inner_->diagonal(x, d, at, out, scratch);
     }
     bool unit_diagonal() const override { return inner_->unit_diagonal(); }
@@ -172,7 +195,8 @@ KernelPtr leaf(std::string_view name, std::span<const double> parameters) {
     for (const simd::Leaf& known : simd::loops().leaves) {
         if (name != known.name) continue;
         if (parameters.size() != known.n_parameters)
-            refuse("the kernel '", name, "' takes ", known.n_parameters, " parameters, got ", parameters.size());
+            refuse("the kernel '", name, "' takes ", known.n_parameters, " parameters, got ",
+                   parameters.size());
         Shape shape;
         std::copy(parameters.begin(), parameters.end(), shape.parameters);
         return std::make_shared<LeafKernel>(known, shape);
@@ -181,9 +205,17 @@ KernelPtr leaf(std::string_view name, std::span<const double> parameters) {
 }
 
 KernelPtr constant(double value) { return std::make_shared<ConstantKernel>(value); }
-KernelPtr sum(KernelPtr left, KernelPtr right) { return std::make_shared<PairKernel<Add>>(std::move(left), std::move(right)); }
-KernelPtr product(KernelPtr left, KernelPtr right) { return std::make_shared<PairKernel<Multiply>>(std::move(left), std::move(right)); }
-KernelPtr normalized(KernelPtr kernel) { return std::make_shared<NormalizedKernel>(std::move(kernel)); }
-KernelPtr single_precision(KernelPtr kernel) { return std::make_shared<SinglePrecisionKernel>(std::move(kernel)); }
+KernelPtr sum(KernelPtr left, KernelPtr right) {
+    return std::make_shared<PairKernel<Add>>(std::move(left), std::move(right));
+}
+KernelPtr product(KernelPtr left, KernelPtr right) {
+    return std::make_shared<PairKernel<Multiply>>(std::move(left), std::move(right));
+}
+KernelPtr normalized(KernelPtr kernel) {
+    return std::make_shared<NormalizedKernel>(std::move(kernel));
+}
+KernelPtr single_precision(KernelPtr kernel) {
+    return std::make_shared<SinglePrecisionKernel>(std::move(kernel));
+}
 
 }  // namespace parsimon

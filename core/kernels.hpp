@@ -1,12 +1,17 @@
 // Kernels: small immutable objects that evaluate blocks of rows against points in panels.
 //
 // CONVENTION
-// - A value k(x, c) depends on x and c alone: evaluated in a row, in a block or on the diagonal it has the same bits.
-// - A kernel may keep values with each point beside its features (`extra`), computed once by `annotate`; composed kernels pass on where
+// - A value k(x, c) depends on x and c alone: evaluated in a row, in a block or on the diagonal it
+// has the same bits.
+// - A kernel may keep values with each point beside its features (`extra`), computed once by
+// `annotate`; composed kernels pass on where
 //   theirs begin (`at`).
-// - A kernel may round the features of points to single precision (`single`), in `annotate`: every point, sample or centre, is annotated
-//   before anything else is done with it. Such points are stored as floats; all that is computed is computed in double.
-// - Points handed in are finite, and within the range of floats where they are rounded to such. Values may overflow: callers bound the
+// - A kernel may round the features of points to single precision (`single`), in `annotate`: every
+// point, sample or centre, is annotated
+//   before anything else is done with it. Such points are stored as floats; all that is computed is
+//   computed in double.
+// - Points handed in are finite, and within the range of floats where they are rounded to such.
+// Values may overflow: callers bound the
 //   diagonal, which by Cauchy-Schwarz bounds every other value.
 #pragma once
 
@@ -35,10 +40,11 @@ public:
     virtual ~Kernel() = default;
 
     // out[r, j] = k(x_r, c_j) for every lane of every panel.
-    virtual void rows(const simd::Rows& x, const simd::Panels& centres, std::size_t n_features, std::size_t at, const simd::Block& out,
-                      Scratch& scratch) const = 0;
+    virtual void rows(const simd::Rows& x, const simd::Panels& centres, std::size_t n_features,
+                      std::size_t at, const simd::Block& out, Scratch& scratch) const = 0;
     // out[r] = k(x_r, x_r).
-    virtual void diagonal(const simd::Rows& x, std::size_t n_features, std::size_t at, double* out, Scratch& scratch) const = 0;
+    virtual void diagonal(const simd::Rows& x, std::size_t n_features, std::size_t at, double* out,
+                          Scratch& scratch) const = 0;
     // k(x, x) = 1 for all x.
     virtual bool unit_diagonal() const = 0;
 
@@ -47,7 +53,8 @@ public:
     virtual std::size_t extra() const { return 0; }
     // How many scratch arrays are in use at once while it evaluates.
     virtual std::size_t levels() const { return 1; }
-    virtual void annotate(double* /*point*/, std::size_t /*n_features*/, std::size_t /*at*/, Scratch&) const {}
+    virtual void annotate(double* /*point*/, std::size_t /*n_features*/, std::size_t /*at*/,
+                          Scratch&) const {}
 };
 
 using KernelPtr = std::shared_ptr<const Kernel>;
@@ -59,10 +66,17 @@ inline KernelPtr leaf(std::string_view name, std::initializer_list<double> param
 }
 
 // Short for some of them.
-inline KernelPtr gaussian(double gamma) { return leaf("gaussian", {gamma}); }    // exp(-gamma ||x - y||^2)
-inline KernelPtr laplacian(double gamma) { return leaf("laplacian", {gamma}); }  // exp(-gamma ||x - y||_1)
-inline KernelPtr matern32(double gamma) { return leaf("matern32", {gamma}); }    // (1 + z) exp(-z), z^2 = 6 gamma ||x - y||^2
-inline KernelPtr polynomial(double gamma, double offset, int degree) {           // (gamma x'y + offset)^degree
+inline KernelPtr gaussian(double gamma) {
+    return leaf("gaussian", {gamma});
+}  // exp(-gamma ||x - y||^2)
+inline KernelPtr laplacian(double gamma) {
+    return leaf("laplacian", {gamma});
+}  // exp(-gamma ||x - y||_1)
+inline KernelPtr matern32(double gamma) {
+    return leaf("matern32", {gamma});
+}  // (1 + z) exp(-z), z^2 = 6 gamma ||x - y||^2
+inline KernelPtr polynomial(double gamma, double offset,
+                            int degree) {  // (gamma x'y + offset)^degree
     return leaf("polynomial", {gamma, offset, static_cast<double>(degree)});
 }
 inline KernelPtr linear() { return leaf("linear", {}); }  // x'y
@@ -70,7 +84,8 @@ inline KernelPtr linear() { return leaf("linear", {}); }  // x'y
 KernelPtr constant(double value);  // value
 KernelPtr sum(KernelPtr left, KernelPtr right);
 KernelPtr product(KernelPtr left, KernelPtr right);
-KernelPtr normalized(KernelPtr kernel);        // k(x, y) / sqrt(k(x, x) k(y, y)); 0 where k(x, x) = 0
-KernelPtr single_precision(KernelPtr kernel);  // k(x, y) of x and y rounded to single precision. Not to be part of another
+KernelPtr normalized(KernelPtr kernel);  // k(x, y) / sqrt(k(x, x) k(y, y)); 0 where k(x, x) = 0
+KernelPtr single_precision(
+    KernelPtr kernel);  // k(x, y) of x and y rounded to single precision. Not to be part of another
 
 }  // namespace parsimon

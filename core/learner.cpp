@@ -11,19 +11,21 @@
 
 namespace parsimon {
 
-Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, std::size_t reserve, bool at_once)
+Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, std::size_t reserve,
+                 bool at_once)
     : recipe_(std::move(recipe)),
       n_outputs_(n_outputs),
       reserve_(reserve),
-      dictionary_(recipe_.kernel, n_features, numbers(recipe_.averages() ? 2 : 1, n_outputs),
-                  recipe_.admission->needs() | recipe_.update->needs() | recipe_.compression->needs()),
+      dictionary_(
+          recipe_.kernel, n_features, numbers(recipe_.averages() ? 2 : 1, n_outputs),
+          recipe_.admission->needs() | recipe_.update->needs() | recipe_.compression->needs()),
       looks_(0, dictionary_) {
     if (recipe_.batch_size == 0) refuse("batch_size must be at least 1");
     const double bound = recipe_.update->kernel_bound(*recipe_.loss);
     if (recipe_.kernel->unit_diagonal() && !(1.0 < bound)) {
         const double largest = 2.0 / recipe_.loss->curvature();
-        refuse("learning with this loss is stable only for step_size < ", largest, " / k(x, x), which is ", largest, " here; got ",
-               largest / bound);
+        refuse("learning with this loss is stable only for step_size < ", largest,
+               " / k(x, x), which is ", largest, " here; got ", largest / bound);
     }
     recipe_.update->attach(dictionary_, *recipe_.loss);
     if (at_once) make_ready();
@@ -37,15 +39,19 @@ void Learner::make_ready() {
         looks_ = Looks(batch, dictionary_);
         step_.samples.resize(batch);
         dictionary_.reserve_scratch(batch);
-        scratch_.reserve(recipe_.kernel->levels() + 1, numbers(dictionary_.n_features() + 2, simd::panel_width) + dictionary_.depth());
+        scratch_.reserve(
+            recipe_.kernel->levels() + 1,
+            numbers(dictionary_.n_features() + 2, simd::panel_width) + dictionary_.depth());
         recipe_.update->make_ready(batch);
         recipe_.compression->make_ready(dictionary_);
         place_outputs();
     } catch (const std::bad_alloc&) {
         std::ostringstream message;
         message << "there is no memory for ";
-        if (reserve_ > 0) message << "a budget of " << reserve_ - std::min(batch, reserve_) << " centres and ";
-        message << "steps of " << batch << " samples, of " << dictionary_.n_features() << " features and " << n_outputs_ << " outputs";
+        if (reserve_ > 0)
+            message << "a budget of " << reserve_ - std::min(batch, reserve_) << " centres and ";
+        message << "steps of " << batch << " samples, of " << dictionary_.n_features()
+                << " features and " << n_outputs_ << " outputs";
         throw NoMemory(message.str());
     }
     ready_ = true;
@@ -53,11 +59,13 @@ void Learner::make_ready() {
 
 void Learner::place_outputs() {
     const std::size_t C = dictionary_.n_outputs();
-    outputs_.assign(numbers(3 * recipe_.batch_size, C), 0.0);  // nothing is ever proposed for outputs that only follow
+    outputs_.assign(numbers(3 * recipe_.batch_size, C),
+                    0.0);  // nothing is ever proposed for outputs that only follow
     double* place = outputs_.data();
     for (std::size_t i = 0; i < recipe_.batch_size; ++i) {
         step_.samples[i].look = &looks_[i];
-        for (double** array : {&step_.samples[i].f, &step_.samples[i].gradient, &step_.samples[i].coefficient}) {
+        for (double** array :
+             {&step_.samples[i].f, &step_.samples[i].gradient, &step_.samples[i].coefficient}) {
             *array = place;
             place += C;
         }
@@ -68,7 +76,9 @@ void Learner::set_outputs(std::size_t n_outputs) {
     if (n_outputs <= n_outputs_) return;
     make_ready();
     const std::size_t more = n_outputs - n_outputs_, times = recipe_.averages() ? 2 : 1;
-    outputs_.reserve(numbers(3 * recipe_.batch_size, numbers(times, n_outputs)));  // first what may fail, so that nothing is left half done
+    outputs_.reserve(numbers(
+        3 * recipe_.batch_size,
+        numbers(times, n_outputs)));  // first what may fail, so that nothing is left half done
     place_outputs();
     dictionary_.reserve_outputs(times * n_outputs);
     recipe_.update->set_outputs(times * n_outputs);
@@ -79,11 +89,14 @@ void Learner::set_outputs(std::size_t n_outputs) {
 }
 
 std::size_t Learner::nbytes() const {
-    return sizeof *this - sizeof dictionary_ + dictionary_.nbytes() + looks_.nbytes() + outputs_.capacity() * sizeof(double) +
-           scratch_.nbytes() + step_.samples.capacity() * sizeof(Sample) + recipe_.update->working_nbytes() + recipe_.compression->nbytes();
+    return sizeof *this - sizeof dictionary_ + dictionary_.nbytes() + looks_.nbytes() +
+           outputs_.capacity() * sizeof(double) + scratch_.nbytes() +
+           step_.samples.capacity() * sizeof(Sample) + recipe_.update->working_nbytes() +
+           recipe_.compression->nbytes();
 }
 
-void Learner::check_kernel_values(const double* x, const double* weights, std::size_t n, double bound, Scratch& scratch) const {
+void Learner::check_kernel_values(const double* x, const double* weights, std::size_t n,
+                                  double bound, Scratch& scratch) const {
     if (recipe_.kernel->unit_diagonal() && (!weights || std::isinf(bound))) return;
     const std::size_t d = dictionary_.n_features(), depth = dictionary_.depth();
     auto point = scratch.take(depth);
@@ -91,10 +104,12 @@ void Learner::check_kernel_values(const double* x, const double* weights, std::s
         std::copy_n(x + i * d, d, point.data());
         const double kxx = usable_kernel_value(*recipe_.kernel, point.data(), i, d, depth, scratch);
         if (!(kxx < bound))
-            refuse("the kernel value k(x, x) of row ", i, " of X is ", kxx, ": learning is stable only for k(x, x) < ",
-                   2.0 / recipe_.loss->curvature(), " / step_size = ", bound, "; use a smaller step_size or a Normalized kernel");
+            refuse("the kernel value k(x, x) of row ", i, " of X is ", kxx,
+                   ": learning is stable only for k(x, x) < ", 2.0 / recipe_.loss->curvature(),
+                   " / step_size = ", bound, "; use a smaller step_size or a Normalized kernel");
         if (weights && !(weights[i] * kxx < bound))
-            refuse("sample_weight is ", weights[i], " at row ", i, ": learning is stable only for sample_weight k(x, x) < ",
+            refuse("sample_weight is ", weights[i], " at row ", i,
+                   ": learning is stable only for sample_weight k(x, x) < ",
                    2.0 / recipe_.loss->curvature(), " / step_size = ", bound);
     }
 }
@@ -104,7 +119,8 @@ void Learner::check_inputs(const double* x, std::size_t n, Scratch& scratch) con
     check_kernel_values(x, nullptr, n, std::numeric_limits<double>::infinity(), scratch);
 }
 
-void Learner::check_samples(const double* x, const double* y, const double* weights, std::size_t n, std::size_t n_outputs) {
+void Learner::check_samples(const double* x, const double* y, const double* weights, std::size_t n,
+                            std::size_t n_outputs) {
     const std::size_t T = n_targets(n_outputs);
     require_finite(x, n, dictionary_.n_features(), "X", recipe_.kernel->single());
     for (std::size_t i = 0; i < n * T; ++i) {
@@ -113,24 +129,30 @@ void Learner::check_samples(const double* x, const double* y, const double* weig
         where << " at row " << i / T;
         if (T > 1) where << ", column " << i % T;
         if (!std::isfinite(y[i])) refuse("y contains ", kind_of_number(y[i]), where.str());
-        refuse("y is ", y[i], where.str(), ", beyond the largest target that can be used (", largest_target, ")");
+        refuse("y is ", y[i], where.str(), ", beyond the largest target that can be used (",
+               largest_target, ")");
     }
     for (std::size_t i = 0; i < n; ++i)
-        if (const char* objection = recipe_.loss->objection(y + i * T, n_outputs)) refuse("y at row ", i, " ", objection);
+        if (const char* objection = recipe_.loss->objection(y + i * T, n_outputs))
+            refuse("y at row ", i, " ", objection);
     for (std::size_t i = 0; weights && i < n; ++i)
         if (weights[i] != 0.0 && !(weights[i] >= least_weight && weights[i] <= largest_weight))
-            refuse("sample_weight is ", weights[i], " at row ", i, ": it must be 0, or from ", least_weight, " to ", largest_weight);
+            refuse("sample_weight is ", weights[i], " at row ", i, ": it must be 0, or from ",
+                   least_weight, " to ", largest_weight);
     const double most = recipe_.update->weight_bound();
     for (std::size_t i = 0; weights && i < n; ++i)
         if (!(weights[i] < most))
-            refuse("sample_weight is ", weights[i], " at row ", i, ": learning is stable only below 2 / step_size = ", most);
+            refuse("sample_weight is ", weights[i], " at row ", i,
+                   ": learning is stable only below 2 / step_size = ", most);
     check_kernel_values(x, weights, n, recipe_.update->kernel_bound(*recipe_.loss), scratch_);
 }
 
 void Learner::visit(StateVisitor visitor) {
-    const std::size_t m = visitor.part("dictionary").size("centres", dictionary_.size(), sound::most_centres);
+    const std::size_t m =
+        visitor.part("dictionary").size("centres", dictionary_.size(), sound::most_centres);
     if (visitor.reading() && m == 0 && n_outputs_ > sound::most_outputs)
-        refuse("the state has ", n_outputs_, " outputs and no centres: at most ", sound::most_outputs, " are possible");
+        refuse("the state has ", n_outputs_, " outputs and no centres: at most ",
+               sound::most_outputs, " are possible");
     if (m > 0) recipe_.update->expect(visitor.part("update"), m);
     dictionary_.visit(visitor.part("dictionary"));
     recipe_.update->visit(visitor.part("update"), dictionary_);
@@ -142,14 +164,16 @@ void Learner::visit(StateVisitor visitor) {
     visitor.rare_count("pending", pending, 1);
     pending_ = pending != 0;
     if (!visitor.reading()) return;
-    if (averaged_ > 0 && !recipe_.averages()) refuse("the state is one of means, which this model does not keep");
+    if (averaged_ > 0 && !recipe_.averages())
+        refuse("the state is one of means, which this model does not keep");
     if (!ready_) return;
     looks_.fit(dictionary_);
     dictionary_.reserve_scratch(recipe_.batch_size);
 }
 
 void Learner::require_sound() {
-    if (averaged_ > seen_) refuse("the state's means are over ", averaged_, " steps after ", seen_, " samples");
+    if (averaged_ > seen_)
+        refuse("the state's means are over ", averaged_, " steps after ", seen_, " samples");
     if (!(spent_ >= 0.0)) refuse("the state's spent is ", spent_);
     dictionary_.require_sound();
     recipe_.update->require_sound(dictionary_);
@@ -157,7 +181,9 @@ void Learner::require_sound() {
 
 void Learner::compress_by(std::shared_ptr<Compression> compression, std::size_t reserve) {
     if (!dictionary_.meets(compression->needs()))
-        refuse("this model cannot be given a budget now: it was begun without one, and keeps no record of what a removal costs");
+        refuse(
+            "this model cannot be given a budget now: it was begun without one, and keeps no "
+            "record of what a removal costs");
     if (ready_) compression->make_ready(dictionary_);
     recipe_.compression.swap(compression);
     step_.size = 0;
@@ -177,11 +203,14 @@ void Learner::compress() {
     recipe_.compression->compress(dictionary_, *recipe_.update, step_);
     pending_ = false;
     const double spent = spent_ + std::exchange(step_.spent, 0.0);
-    spent_ = spent <= std::numeric_limits<double>::max() ? spent : std::numeric_limits<double>::max();  // squares may overflow
+    spent_ = spent <= std::numeric_limits<double>::max()
+                 ? spent
+                 : std::numeric_limits<double>::max();  // squares may overflow
 }
 
 void Learner::average() {
-    // When an output takes part for the first time all means begin anew: over all steps, its own would stay small for as long again.
+    // When an output takes part for the first time all means begin anew: over all steps, its own
+    // would stay small for as long again.
     std::uint64_t alive = 0;
     for (std::size_t c = 0; c < n_outputs_; ++c) {
         const double* w = dictionary_.weights(c);
@@ -197,13 +226,15 @@ void Learner::average() {
     }
 }
 
-void Learner::learn(const double* x, const double* y, const double* weights, std::size_t n, double* predictions) {
+void Learner::learn(const double* x, const double* y, const double* weights, std::size_t n,
+                    double* predictions) {
     const std::size_t d = dictionary_.n_features(), C = n_outputs_, T = n_targets(C);
     for (std::size_t first = 0; first < n; first += recipe_.batch_size) {
         const std::size_t count = std::min(recipe_.batch_size, n - first), from = shown();
         learn_step(x + first * d, y + first * T, weights ? weights + first : nullptr, count);
         if (predictions)
-            for (std::size_t i = 0; i < count; ++i) std::copy_n(step_.samples[i].f + from, C, predictions + (first + i) * C);
+            for (std::size_t i = 0; i < count; ++i)
+                std::copy_n(step_.samples[i].f + from, C, predictions + (first + i) * C);
     }
 }
 
@@ -230,7 +261,9 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
     recipe_.update->open(dictionary_, step_);
     for (Sample& sample : step_) {
         dictionary_.extend(*sample.look);
-        sample.admitted = sample.weight > 0.0 && recipe_.admission->admits(dictionary_, sample, step_) && dictionary_.accepts(*sample.look);
+        sample.admitted = sample.weight > 0.0 &&
+                          recipe_.admission->admits(dictionary_, sample, step_) &&
+                          dictionary_.accepts(*sample.look);
         recipe_.update->step(dictionary_, sample, step_);
     }
     compress();

@@ -32,22 +32,27 @@ public:
     static constexpr double largest_target = 1e100;
     static constexpr double largest_weight = 1e20, least_weight = 1e-20;  // or 0
 
-    // `reserve`: centres to make room for; 0 lets the dictionary grow. At once, or when the first sample is learned: a state is read before
-    // that, and takes no more than it holds.
-    Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, std::size_t reserve, bool at_once = true);
+    // `reserve`: centres to make room for; 0 lets the dictionary grow. At once, or when the first
+    // sample is learned: a state is read before that, and takes no more than it holds.
+    Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, std::size_t reserve,
+            bool at_once = true);
 
-    // Throw InputError at the first value that cannot be used; change nothing. More is asked of what is to be learned than of what is only
-    // predicted.
+    // Throw InputError at the first value that cannot be used; change nothing. More is asked of
+    // what is to be learned than of what is only predicted.
     void check_inputs(const double* x, std::size_t n, Scratch& scratch) const;  // (n, n_features)
     // y (n, n_targets), of a model of `n_outputs` outputs; weights (n,) or null
-    void check_samples(const double* x, const double* y, const double* weights, std::size_t n, std::size_t n_outputs);
+    void check_samples(const double* x, const double* y, const double* weights, std::size_t n,
+                       std::size_t n_outputs);
 
     // Outputs from now on: as many as there are, or more.
     void set_outputs(std::size_t n_outputs);
-    std::size_t n_targets(std::size_t n_outputs) const { return recipe_.loss->n_targets(n_outputs); }
+    std::size_t n_targets(std::size_t n_outputs) const {
+        return recipe_.loss->n_targets(n_outputs);
+    }
 
-    // From now on centres leave by this rule, and those beyond its budget at once. Throws InputError, and changes nothing, if the rule
-    // needs what the dictionary was not made to keep. `reserve`: centres to make room for, where that was not done yet.
+    // From now on centres leave by this rule, and those beyond its budget at once. Throws
+    // InputError, and changes nothing, if the rule needs what the dictionary was not made to keep.
+    // `reserve`: centres to make room for, where that was not done yet.
     void compress_by(std::shared_ptr<Compression> compression, std::size_t reserve);
 
     // `steps` more steps on what was seen, where the update keeps enough of it.
@@ -55,18 +60,24 @@ public:
         for (; steps > 0; --steps) recipe_.update->climb(dictionary_);
     }
 
-    // Learns n samples in order, each with its weight (1 if null). Where `predictions` (n, n_outputs) is not null, it takes what was
-    // predicted before each was learned. Requires checked input. A block equals its batches one by one, bit for bit.
-    void learn(const double* x, const double* y, const double* weights, std::size_t n, double* predictions);
-    void predict(const double* x, std::size_t n, double* out) const { dictionary_.predict(x, n, shown(), n_outputs_, out); }
+    // Learns n samples in order, each with its weight (1 if null). Where `predictions` (n,
+    // n_outputs) is not null, it takes what was predicted before each was learned. Requires checked
+    // input. A block equals its batches one by one, bit for bit.
+    void learn(const double* x, const double* y, const double* weights, std::size_t n,
+               double* predictions);
+    void predict(const double* x, std::size_t n, double* out) const {
+        dictionary_.predict(x, n, shown(), n_outputs_, out);
+    }
     std::size_t n_outputs() const { return n_outputs_; }
     // The first of the dictionary's outputs that are predicted: those that learn, or their means.
     std::size_t shown() const { return averaged_ > 0 ? n_outputs_ : 0; }
 
     const Update& update() const { return *recipe_.update; }
-    // All that it has learned. Read into a learner of the same recipe and shape that has learned nothing; after an error it is of no use.
+    // All that it has learned. Read into a learner of the same recipe and shape that has learned
+    // nothing; after an error it is of no use.
     void visit(StateVisitor visitor);
-    // Throws InputError unless the numbers of a state that was read are such as learning leads to (sound.hpp).
+    // Throws InputError unless the numbers of a state that was read are such as learning leads to
+    // (sound.hpp).
     void require_sound();
 
     Dictionary& dictionary() { return dictionary_; }
@@ -77,7 +88,8 @@ public:
 
 private:
     void learn_step(const double* x, const double* y, const double* weights, std::size_t n);
-    void check_kernel_values(const double* x, const double* weights, std::size_t n, double bound, Scratch& scratch) const;
+    void check_kernel_values(const double* x, const double* weights, std::size_t n, double bound,
+                             Scratch& scratch) const;
     void make_ready();
     void place_outputs();
     void compress();
@@ -85,14 +97,17 @@ private:
 
     Recipe recipe_;
     std::size_t n_outputs_, reserve_;
-    bool ready_ = false;     // there is room for steps, and for all centres of a budget
-    bool pending_ = false;   // a step ended by an exception: centres are still to leave
-    Dictionary dictionary_;  // outputs that learn, and where there is averaging as many more for the means
+    bool ready_ = false;    // there is room for steps, and for all centres of a budget
+    bool pending_ = false;  // a step ended by an exception: centres are still to leave
+    Dictionary
+        dictionary_;  // outputs that learn, and where there is averaging as many more for the means
     Looks looks_;
     Step step_;
     std::vector<double> outputs_;  // f, gradient and coefficient of each sample of a step
     Scratch scratch_;
-    std::uint64_t seen_ = 0, averaged_ = 0, alive_ = 0;  // samples; steps that the means are over; outputs that took part so far
+    std::uint64_t seen_ = 0, averaged_ = 0,
+                  alive_ =
+                      0;  // samples; steps that the means are over; outputs that took part so far
     double spent_ = 0.0;
 };
 

@@ -20,7 +20,8 @@ std::size_t runner_up(const double* f, std::size_t own, std::size_t known) {
 }  // namespace
 
 const char* MarginLoss::objection(const double* y, std::size_t n) const {
-    const bool good = std::all_of(y, y + n, [](double v) { return v == -1.0 || v == 0.0 || v == 1.0; });
+    const bool good =
+        std::all_of(y, y + n, [](double v) { return v == -1.0 || v == 0.0 || v == 1.0; });
     return good ? nullptr : "must be -1 or 1 for each output, or 0 for one that takes no part";
 }
 double MarginLoss::value(const double* f, const double* y, std::size_t n) const {
@@ -34,18 +35,21 @@ void MarginLoss::gradient(const double* f, const double* y, double* g, std::size
 }
 
 const char* ClassLoss::objection(const double* y, std::size_t n_outputs) const {
-    const bool good =
-        y[0] >= 0.0 && y[0] < y[1] && y[1] <= static_cast<double>(n_outputs) && y[0] == std::floor(y[0]) && y[1] == std::floor(y[1]);
+    const bool good = y[0] >= 0.0 && y[0] < y[1] && y[1] <= static_cast<double>(n_outputs) &&
+                      y[0] == std::floor(y[0]) && y[1] == std::floor(y[1]);
     return good ? nullptr : "must be a class from 0 on, and how many classes are known";
 }
 
 double MulticlassHingeLoss::value(const double* f, const double* y, std::size_t) const {
-    const std::size_t known = known_classes(y), own = static_cast<std::size_t>(y[0]), other = runner_up(f, own, known);
+    const std::size_t known = known_classes(y), own = static_cast<std::size_t>(y[0]),
+                      other = runner_up(f, own, known);
     return other < known ? std::max(0.0, 1.0 + f[other] - f[own]) : 0.0;
 }
-void MulticlassHingeLoss::gradient(const double* f, const double* y, double* g, std::size_t n) const {
+void MulticlassHingeLoss::gradient(const double* f, const double* y, double* g,
+                                   std::size_t n) const {
     std::fill_n(g, n, 0.0);
-    const std::size_t known = known_classes(y), own = static_cast<std::size_t>(y[0]), other = runner_up(f, own, known);
+    const std::size_t known = known_classes(y), own = static_cast<std::size_t>(y[0]),
+                      other = runner_up(f, own, known);
     if (other == known || !(1.0 + f[other] - f[own] > 0.0)) return;
     g[other] = 1.0;
     g[own] = -1.0;
@@ -58,7 +62,8 @@ double MultinomialLogisticLoss::value(const double* f, const double* y, std::siz
     for (std::size_t c = 0; c < known; ++c) total += std::exp(f[c] - top);
     return std::log(total) + top - f[own];
 }
-void MultinomialLogisticLoss::gradient(const double* f, const double* y, double* g, std::size_t n) const {
+void MultinomialLogisticLoss::gradient(const double* f, const double* y, double* g,
+                                       std::size_t n) const {
     std::fill_n(g, n, 0.0);
     const std::size_t known = known_classes(y), own = static_cast<std::size_t>(y[0]);
     const double top = *std::max_element(f, f + known);
@@ -81,7 +86,9 @@ constexpr std::size_t n_parameters = std::is_default_constructible_v<Each>   ? 0
 
 template <class Each>
 std::shared_ptr<Loss> made(std::span<const double> p) {
-    if (p.size() != n_parameters<Each>) refuse("the loss '", Each::name, "' takes ", n_parameters<Each>, " parameters, got ", p.size());
+    if (p.size() != n_parameters<Each>)
+        refuse("the loss '", Each::name, "' takes ", n_parameters<Each>, " parameters, got ",
+               p.size());
     if constexpr (n_parameters<Each> == 0)
         return std::make_shared<Each>();
     else if constexpr (n_parameters<Each> == 1)
@@ -91,7 +98,8 @@ std::shared_ptr<Loss> made(std::span<const double> p) {
 }
 
 template <class... Each>
-std::shared_ptr<Loss> found(std::string_view name, std::span<const double> parameters, LossList<Each...>) {
+std::shared_ptr<Loss> found(std::string_view name, std::span<const double> parameters,
+                            LossList<Each...>) {
     std::shared_ptr<Loss> result;
     ((name == Each::name && (result = made<Each>(parameters))) || ...);
     if (!result) refuse("there is no loss '", name, "' among those of core/losses.hpp");
@@ -110,6 +118,8 @@ static_assert(distinct(Losses{}), "two losses have the same name");
 
 }  // namespace
 
-std::shared_ptr<Loss> make_loss(std::string_view name, std::span<const double> parameters) { return found(name, parameters, Losses{}); }
+std::shared_ptr<Loss> make_loss(std::string_view name, std::span<const double> parameters) {
+    return found(name, parameters, Losses{});
+}
 
 }  // namespace parsimon

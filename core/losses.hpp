@@ -1,8 +1,9 @@
-// Losses: convex functions l(f, y) of a prediction f, and their gradients with respect to f. At a kink the gradient is the subgradient of
-// least norm, zero where that is allowed, unless said otherwise.
+// Losses: convex functions l(f, y) of a prediction f, and their gradients with respect to f. At a
+// kink the gradient is the subgradient of least norm, zero where that is allowed, unless said
+// otherwise.
 //
-// A loss is a class below and its line in `Losses` at the end. Its name is how the rest of the library
-// asks for it, and its parameters are those of its constructor.
+// A loss is a class below and its line in `Losses` at the end. Its name is how the rest of the
+// library asks for it, and its parameters are those of its constructor.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +22,20 @@ public:
     // How many numbers make a target.
     virtual std::size_t n_targets(std::size_t n_outputs) const { return n_outputs; }
     // What a target must be, null if y is one.
-    virtual const char* objection(const double* /*y*/, std::size_t /*n_outputs*/) const { return nullptr; }
+    virtual const char* objection(const double* /*y*/, std::size_t /*n_outputs*/) const {
+        return nullptr;
+    }
     virtual double value(const double* f, const double* y, std::size_t n_outputs) const = 0;
-    virtual void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const = 0;
-    // The largest second derivative where the gradient is unbounded: gradient steps beyond 2 / (curvature k(x, x)) diverge then. Else 0.
+    virtual void gradient(const double* f, const double* y, double* g,
+                          std::size_t n_outputs) const = 0;
+    // The largest second derivative where the gradient is unbounded: gradient steps beyond 2 /
+    // (curvature k(x, x)) diverge then. Else 0.
     virtual double curvature() const { return 0.0; }
-    // Shortens a gradient g at f, so that a step that moves f by -reach g does not pass the minimiser of
-    // the loss. For losses with unbounded second derivatives: their steps could diverge at any rate.
-    virtual void limit(const double* /*f*/, const double* /*y*/, double /*reach*/, double* /*g*/, std::size_t /*n_outputs*/) const {}
+    // Shortens a gradient g at f, so that a step that moves f by -reach g does not pass the
+    // minimiser of the loss. For losses with unbounded second derivatives: their steps could
+    // diverge at any rate.
+    virtual void limit(const double* /*f*/, const double* /*y*/, double /*reach*/, double* /*g*/,
+                       std::size_t /*n_outputs*/) const {}
 };
 
 // A sum over the outputs of a function of f_c and y_c.
@@ -66,10 +73,13 @@ public:
     explicit EpsilonInsensitiveLoss(double epsilon) : epsilon_(epsilon) {}
 
 private:
-    double of(double f, double y) const override { return std::max(0.0, std::fabs(f - y) - epsilon_); }
+    double of(double f, double y) const override {
+        return std::max(0.0, std::fabs(f - y) - epsilon_);
+    }
     double slope(double f, double y) const override {
         const double r = f - y;
-        return std::fabs(r) > epsilon_ ? static_cast<double>(r > 0.0) - static_cast<double>(r < 0.0) : 0.0;
+        return std::fabs(r) > epsilon_ ? static_cast<double>(r > 0.0) - static_cast<double>(r < 0.0)
+                                       : 0.0;
     }
     double epsilon_;
 };
@@ -96,7 +106,9 @@ public:
     explicit QuantileLoss(double quantile) : quantile_(quantile) {}
 
 private:
-    double of(double f, double y) const override { return f < y ? -quantile_ * (f - y) : (1.0 - quantile_) * (f - y); }
+    double of(double f, double y) const override {
+        return f < y ? -quantile_ * (f - y) : (1.0 - quantile_) * (f - y);
+    }
     double slope(double f, double y) const override {
         const double r = f - y;
         return r < 0.0 ? -quantile_ : r > 0.0 ? 1.0 - quantile_ : 0.0;
@@ -104,29 +116,38 @@ private:
     double quantile_;
 };
 
-// exp(f) - y f for counts y >= 0, f the logarithm of their mean. Beyond `largest`, where no target is,
-// the exponential goes on as its tangent: every value and gradient is finite.
+// exp(f) - y f for counts y >= 0, f the logarithm of their mean. Beyond `largest`, where no target
+// is, the exponential goes on as its tangent: every value and gradient is finite.
 class PoissonLoss final : public OutputLoss {
 public:
     static constexpr const char* name = "poisson";
     static constexpr double largest = 231.0;
     const char* objection(const double* y, std::size_t n_outputs) const override {
-        return std::all_of(y, y + n_outputs, [](double v) { return v >= 0.0; }) ? nullptr : "must be at least 0: it is a count";
+        return std::all_of(y, y + n_outputs, [](double v) { return v >= 0.0; })
+                   ? nullptr
+                   : "must be at least 0: it is a count";
     }
-    // Upwards to the minimiser log y. Downwards by at most Newton's step, 1 - y exp(-f) <= f - log y.
-    void limit(const double* f, const double* y, double reach, double* g, std::size_t n_outputs) const override {
+    // Upwards to the minimiser log y. Downwards by at most Newton's step, 1 - y exp(-f) <= f - log
+    // y.
+    void limit(const double* f, const double* y, double reach, double* g,
+               std::size_t n_outputs) const override {
         for (std::size_t c = 0; c < n_outputs && reach > 0.0; ++c) {
-            const double newton = g[c] / std::exp(std::min(f[c], largest)) + std::max(0.0, f[c] - largest);
-            g[c] = g[c] > 0.0 ? std::min(g[c], newton / reach) : std::max(g[c], std::min(0.0, f[c] - std::log(y[c])) / reach);
+            const double newton =
+                g[c] / std::exp(std::min(f[c], largest)) + std::max(0.0, f[c] - largest);
+            g[c] = g[c] > 0.0 ? std::min(g[c], newton / reach)
+                              : std::max(g[c], std::min(0.0, f[c] - std::log(y[c])) / reach);
         }
     }
 
 private:
-    double of(double f, double y) const override { return (f <= largest ? std::exp(f) : std::exp(largest) * (1.0 + f - largest)) - y * f; }
+    double of(double f, double y) const override {
+        return (f <= largest ? std::exp(f) : std::exp(largest) * (1.0 + f - largest)) - y * f;
+    }
     double slope(double f, double y) const override { return std::exp(std::min(f, largest)) - y; }
 };
 
-// Losses of the margins z_c = y_c f_c, y_c in {-1, 1}, summed over the outputs; an output with y_c = 0 takes no part.
+// Losses of the margins z_c = y_c f_c, y_c in {-1, 1}, summed over the outputs; an output with y_c
+// = 0 takes no part.
 class MarginLoss : public Loss {
 public:
     const char* objection(const double* y, std::size_t n_outputs) const final;
@@ -165,24 +186,30 @@ public:
     static constexpr const char* name = "logistic";
 
 private:
-    double of(double z) const override { return std::max(0.0, -z) + std::log1p(std::exp(-std::fabs(z))); }
-    double slope(double z) const override { return z > 0.0 ? -std::exp(-z) / (1.0 + std::exp(-z)) : -1.0 / (1.0 + std::exp(z)); }
+    double of(double z) const override {
+        return std::max(0.0, -z) + std::log1p(std::exp(-std::fabs(z)));
+    }
+    double slope(double z) const override {
+        return z > 0.0 ? -std::exp(-z) / (1.0 + std::exp(-z)) : -1.0 / (1.0 + std::exp(z));
+    }
 };
 
-// Losses of one function a class. A target is (class, how many classes were known when it came): outputs beyond those take no part.
+// Losses of one function a class. A target is (class, how many classes were known when it came):
+// outputs beyond those take no part.
 class ClassLoss : public Loss {
 public:
     std::size_t n_targets(std::size_t) const final { return 2; }
     const char* objection(const double* y, std::size_t n_outputs) const final;
 };
 
-// Crammer & Singer, (26) of Koppel et al. 2019: max(0, 1 + f_r - f_y), r the strongest other class, the first of equals. Zero while there
-// is no other.
+// Crammer & Singer, (26) of Koppel et al. 2019: max(0, 1 + f_r - f_y), r the strongest other class,
+// the first of equals. Zero while there is no other.
 class MulticlassHingeLoss final : public ClassLoss {
 public:
     static constexpr const char* name = "multiclass_hinge";
     double value(const double* f, const double* y, std::size_t n_outputs) const override;
-    void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const override;
+    void gradient(const double* f, const double* y, double* g,
+                  std::size_t n_outputs) const override;
 };
 
 // (28) of Koppel et al. 2019: log sum_c exp f_c - f_y.
@@ -190,7 +217,8 @@ class MultinomialLogisticLoss final : public ClassLoss {
 public:
     static constexpr const char* name = "multinomial_logistic";
     double value(const double* f, const double* y, std::size_t n_outputs) const override;
-    void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const override;
+    void gradient(const double* f, const double* y, double* g,
+                  std::size_t n_outputs) const override;
 };
 
 template <class... Each>

@@ -1,8 +1,9 @@
 // Many threads may read a model while one learns: learning excludes, reading shares.
 //
-// A kernel that is a Python function can come back to the model that it works for, on the thread that holds the lock. Waiting would be for
-// ever then. So a model remembers which thread learns, and a thread which models it reads: such a call is refused, or where it only reads
-// what is being read already, let through without another lock.
+// A kernel that is a Python function can come back to the model that it works for, on the thread
+// that holds the lock. Waiting would be for ever then. So a model remembers which thread learns,
+// and a thread which models it reads: such a call is refused, or where it only reads what is being
+// read already, let through without another lock.
 #pragma once
 
 #include <atomic>
@@ -35,18 +36,21 @@ private:
     }
     void require_not_learning() const {
         if (learning_.load() == std::this_thread::get_id())
-            throw std::runtime_error("a kernel function must not use the model that is learning with it");
+            throw std::runtime_error(
+                "a kernel function must not use the model that is learning with it");
     }
 
     mutable std::shared_mutex mutex_;
     mutable std::atomic<std::thread::id> learning_{};
 };
 
-// Holds a model for reading. `waits(wait)` calls wait(), which may block: there the caller can let go of what others need meanwhile.
+// Holds a model for reading. `waits(wait)` calls wait(), which may block: there the caller can let
+// go of what others need meanwhile.
 class ModelLock::Reading {
 public:
     template <class Waits>
-    Reading(const ModelLock& lock, Waits&& waits) : read_{&lock, reads()}, held_(lock.mutex_, std::defer_lock) {
+    Reading(const ModelLock& lock, Waits&& waits)
+        : read_{&lock, reads()}, held_(lock.mutex_, std::defer_lock) {
         lock.require_not_learning();
         if (!lock.is_read_here() && !held_.try_lock()) waits([this] { held_.lock(); });
         reads() = &read_;
@@ -67,10 +71,12 @@ private:
 class ModelLock::Learning {
 public:
     template <class Waits>
-    Learning(const ModelLock& lock, Waits&& waits) : lock_(lock), held_(lock.mutex_, std::defer_lock) {
+    Learning(const ModelLock& lock, Waits&& waits)
+        : lock_(lock), held_(lock.mutex_, std::defer_lock) {
         lock.require_not_learning();
         if (lock.is_read_here())
-            throw std::runtime_error("a kernel function must not change or store the model that is predicting with it");
+            throw std::runtime_error(
+                "a kernel function must not change or store the model that is predicting with it");
         if (!held_.try_lock()) waits([this] { held_.lock(); });
         mark();
     }

@@ -9,7 +9,8 @@ namespace parsimon {
 double Moments::mean() const { return total / std::max(count, 1.0) + (count > 0.0 ? shift : 0.0); }
 double Moments::deviation() const { return std::sqrt(squares / std::max(count, 1.0)); }
 
-void learn(Moments& moments, const double* values, std::size_t n, double* means, double* deviations) {
+void learn(Moments& moments, const double* values, std::size_t n, double* means,
+           double* deviations) {
     auto [count, shift, total, squares] = moments;
     means[0] = moments.mean();
     deviations[0] = moments.deviation();
@@ -30,11 +31,13 @@ void learn(Moments& moments, const double* values, std::size_t n, double* means,
     moments = {count, shift, total, squares};
 }
 
-void standardise(const double* values, std::size_t n, const double* means, const double* deviations, std::size_t pace, double clip,
-                 double* out, std::size_t step) {
+void standardise(const double* values, std::size_t n, const double* means, const double* deviations,
+                 std::size_t pace, double clip, double* out, std::size_t step) {
     for (std::size_t i = 0; i < n; ++i) {
         const double deviation = deviations[i * pace];
-        const double scaled = (values[i] - means[i * pace]) / (deviation > 0.0 ? deviation : std::numeric_limits<double>::infinity());
+        const double scaled =
+            (values[i] - means[i * pace]) /
+            (deviation > 0.0 ? deviation : std::numeric_limits<double>::infinity());
         out[i * step] = std::isnan(scaled) ? 0.0 : std::clamp(scaled, -clip, clip);
     }
 }

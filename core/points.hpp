@@ -1,6 +1,7 @@
 // Points stored in panels of eight, the layout in which kernel rows are evaluated (simd/loops.hpp).
 //
-// Invariants: points 0..size-1 are in insertion order; lanes past the last point are zero; room for `capacity` points is held.
+// Invariants: points 0..size-1 are in insertion order; lanes past the last point are zero; room for
+// `capacity` points is held.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +21,13 @@ public:
 
     std::size_t nbytes() const { return data_.capacity() * sizeof(T); }
     void reserve(std::size_t n) { data_.resize(numbers(simd::padded(n), depth_), T{}); }
-    const T* panel(std::size_t p) const { return data_.empty() ? nullptr : data_.data() + p * depth_ * width; }
+    const T* panel(std::size_t p) const {
+        return data_.empty() ? nullptr : data_.data() + p * depth_ * width;
+    }
 
     void put(std::size_t j, const double* point) {  // (depth,)
-        for (std::size_t f = 0; f < depth_; ++f) data_[simd::place(j, f, depth_)] = static_cast<T>(point[f]);
+        for (std::size_t f = 0; f < depth_; ++f)
+            data_[simd::place(j, f, depth_)] = static_cast<T>(point[f]);
     }
 
     void remove(std::size_t j, std::size_t size) {
@@ -75,7 +79,8 @@ private:
 
 class Points {
 public:
-    // `n_extras` doubles are kept with each point beside its features. With `single` the features are stored as floats: they must be such.
+    // `n_extras` doubles are kept with each point beside its features. With `single` the features
+    // are stored as floats: they must be such.
     explicit Points(std::size_t n_features, std::size_t n_extras = 0, bool single = false)
         : n_features_(n_features),
           n_extras_(n_extras),
@@ -104,7 +109,9 @@ public:
 
     void remove(const std::size_t* js, std::size_t count) {  // rising
         if (count == 0) return;
-        const auto close = [&](auto& array) { count == 1 ? array.remove(js[0], size_) : array.remove(js, count, size_); };
+        const auto close = [&](auto& array) {
+            count == 1 ? array.remove(js[0], size_) : array.remove(js, count, size_);
+        };
         close(doubles_);
         close(singles_);
         close(extras_);

@@ -18,13 +18,15 @@ void column(const Inverse& inverse, const double* U, std::size_t count, std::siz
     for (std::size_t i = j; i < m; ++i) u[i] = inverse.P[i * m + j];
     for (std::size_t first = 0; first < m; first += piece) {
         const std::size_t n = std::min(piece, m - first);
-        for (std::size_t k = 0; k < count; ++k) simd::loops().axpy(-U[k * m + j], U + k * m + first, u + first, n);
+        for (std::size_t k = 0; k < count; ++k)
+            simd::loops().axpy(-U[k * m + j], U + k * m + first, u + first, n);
     }
 }
 
 }  // namespace
 
-Removals remove_cheapest(const Inverse& inverse, double* U, std::size_t room, std::size_t most, double allowance, double lost) {
+Removals remove_cheapest(const Inverse& inverse, double* U, std::size_t room, std::size_t most,
+                         double allowance, double lost) {
     const std::size_t m = inverse.m;
     std::vector<double> sums(m);
     Removals result;
@@ -44,7 +46,8 @@ Removals remove_cheapest(const Inverse& inverse, double* U, std::size_t room, st
             known = known && !std::isnan(own);
             if (j == m || own < cost) j = i, cost = own;
         }
-        if (j == m || (left <= most && !(known && cost <= allowance))) return ended(Removals::End::done);
+        if (j == m || (left <= most && !(known && cost <= allowance)))
+            return ended(Removals::End::done);
         double* u = U + result.count * m;
         column(inverse, U, result.count, j, u);
         if (!(known && std::isfinite(cost) && u[j] > 0.0)) return ended(Removals::End::lost);

@@ -12,7 +12,9 @@ void Covariance::reserve(std::size_t capacity) {
     gain_.resize(capacity);
 }
 
-std::size_t Covariance::nbytes() const { return factor_.nbytes() + gain_.capacity() * sizeof(double); }
+std::size_t Covariance::nbytes() const {
+    return factor_.nbytes() + gain_.capacity() * sizeof(double);
+}
 
 void Covariance::pass() {
     if (forgetting_ < 1.0) scale_ = 1.0 / std::sqrt(forgetting_);
@@ -37,7 +39,8 @@ void Covariance::append(double factor, const double* values, double diagonal) {
 
 void Covariance::require_sound() const {
     // It is 1, or what one sample's forgetting has made of it.
-    if (!(scale_ >= 1.0 && scale_ <= (1.0 + sound::same) / std::sqrt(forgetting_))) refuse("the state's covariance has the scale ", scale_);
+    if (!(scale_ >= 1.0 && scale_ <= (1.0 + sound::same) / std::sqrt(forgetting_)))
+        refuse("the state's covariance has the scale ", scale_);
     factor_.require_sound();
 }
 
@@ -45,8 +48,10 @@ void RLSUpdate::require_sound(Dictionary& dictionary) const {
     covariance_.require_sound();
     double total = 0.0;
     for (std::size_t j = 0; j < dictionary.size(); ++j)
-        total += std::sqrt(covariance_.factor().diagonal()[j]) * std::sqrt(dictionary.diagonal()[j]);
-    if (!(total <= sound::largest_deviation)) refuse("the state's covariance is too large: its deviations sum to ", total);
+        total +=
+            std::sqrt(covariance_.factor().diagonal()[j]) * std::sqrt(dictionary.diagonal()[j]);
+    if (!(total <= sound::largest_deviation))
+        refuse("the state's covariance is too large: its deviations sum to ", total);
 }
 
 void RLSUpdate::reserve(std::size_t capacity) {
@@ -54,12 +59,15 @@ void RLSUpdate::reserve(std::size_t capacity) {
     row_.resize(capacity);
 }
 
-std::size_t RLSUpdate::nbytes() const { return covariance_.nbytes() + (row_.capacity() + new_weights_.capacity()) * sizeof(double); }
+std::size_t RLSUpdate::nbytes() const {
+    return covariance_.nbytes() + (row_.capacity() + new_weights_.capacity()) * sizeof(double);
+}
 
 void RLSUpdate::open(Dictionary& dictionary, Step& step) {
     new_weights_.resize(dictionary.n_outputs());
     for (Sample& sample : step)
-        for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) sample.coefficient[c] = -sample.gradient[c];
+        for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
+            sample.coefficient[c] = -sample.gradient[c];
 }
 
 void RLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
@@ -69,7 +77,8 @@ void RLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
         const Look& look = *sample.look;
         const double alpha = covariance_.absorb(look.h, 1.0 / sample.weight);
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
-            simd::loops().axpy(-sample.gradient[c] / alpha, covariance_.gain(), dictionary.weights(c), look.known);
+            simd::loops().axpy(-sample.gradient[c] / alpha, covariance_.gain(),
+                               dictionary.weights(c), look.known);
     }
     if (covariance_.forgetting() < 1.0) hold(dictionary);
 }
@@ -92,12 +101,14 @@ void RLSUpdate::removing(Dictionary& dictionary, std::size_t j, const double*) {
 }
 
 bool SpanRLSUpdate::enter(Dictionary& dictionary, Sample& sample) {
-    // The new value is v = weight y / (ridge + weight), with that variance; beside the others the new weight is w = (v - h'w) / residual,
-    // and they change by -a w. Given the new weight they have the covariance that observing its value leaves.
+    // The new value is v = weight y / (ridge + weight), with that variance; beside the others the
+    // new weight is w = (v - h'w) / residual, and they change by -a w. Given the new weight they
+    // have the covariance that observing its value leaves.
     Look& look = *sample.look;
     const std::size_t m = dictionary.size();
     const double variance = 1.0 / (ridge_ + sample.weight), share = sample.weight * variance;
-    const double alpha = covariance_.absorb(look.h, variance), root = std::sqrt(alpha) / look.residual, gain = look.residual / alpha;
+    const double alpha = covariance_.absorb(look.h, variance),
+                 root = std::sqrt(alpha) / look.residual, gain = look.residual / alpha;
     for (std::size_t i = 0; i < m; ++i) row_[i] = gain * covariance_.gain()[i] + look.a[i];
     covariance_.append(-root, row_.data(), root);
     for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) {
@@ -111,7 +122,8 @@ bool SpanRLSUpdate::enter(Dictionary& dictionary, Sample& sample) {
 
 void SpanRLSUpdate::hold(Dictionary& dictionary) {
     const double doubling = std::log(2.0) / -std::log(covariance_.forgetting());
-    if (static_cast<double>(++since_) < std::min(static_cast<double>(dictionary.size()), doubling)) return;
+    if (static_cast<double>(++since_) < std::min(static_cast<double>(dictionary.size()), doubling))
+        return;
     since_ = 0;
     for (std::size_t j = 0; j < dictionary.size(); ++j) {
         dictionary.gram_row(j, row_.data());
@@ -123,10 +135,13 @@ void SpanRLSUpdate::hold(Dictionary& dictionary) {
 bool RowRLSUpdate::enter(Dictionary& dictionary, Sample& sample) {
     Look& look = *sample.look;
     if (ridge_ == 0.0) {
-        // The new weight is what this observation leaves over: w = e / h0, with the covariance of that.
-        const double alpha = covariance_.absorb(look.h, 1.0 / sample.weight), root = std::sqrt(alpha);
+        // The new weight is what this observation leaves over: w = e / h0, with the covariance of
+        // that.
+        const double alpha = covariance_.absorb(look.h, 1.0 / sample.weight),
+                     root = std::sqrt(alpha);
         covariance_.append(-1.0 / root, covariance_.gain(), root / look.kxx);
-        for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) new_weights_[c] = -sample.gradient[c] / look.kxx;
+        for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
+            new_weights_[c] = -sample.gradient[c] / look.kxx;
         dictionary.append(look, new_weights_.data());
         return true;
     }

@@ -8,12 +8,15 @@
 
 namespace parsimon {
 
-// The covariance P of recursive least squares, P = (sum_t forgetting^(n-t) weight_t a_t a_t')^-1, as a triangular factor.
+// The covariance P of recursive least squares, P = (sum_t forgetting^(n-t) weight_t a_t a_t')^-1,
+// as a triangular factor.
 //
-// Forgetting inflates P by 1 / forgetting before each observation, and where nothing excites a direction that would go on for ever. So,
-// anti-windup: what has a variance a'P a beyond its cap is observed once more at the value it has (an observation that is no surprise
-// changes no weight), with as much noise as takes its variance to half the cap. What is excited is forgotten exponentially, to the letter;
-// what is not stays where it is, and is learned anew as soon as something is seen of it.
+// Forgetting inflates P by 1 / forgetting before each observation, and where nothing excites a
+// direction that would go on for ever. So, anti-windup: what has a variance a'P a beyond its cap is
+// observed once more at the value it has (an observation that is no surprise changes no weight),
+// with as much noise as takes its variance to half the cap. What is excited is forgotten
+// exponentially, to the letter; what is not stays where it is, and is learned anew as soon as
+// something is seen of it.
 class Covariance {
 public:
     explicit Covariance(double forgetting) : forgetting_(forgetting) {}
@@ -26,7 +29,8 @@ public:
 
     // Time passes, once for each sample before it is absorbed: P is P / forgetting from now on.
     void pass();
-    // An observation a'v of noise variance `noise`. Returns alpha = noise + a'P a; `gain()` is P a then.
+    // An observation a'v of noise variance `noise`. Returns alpha = noise + a'P a; `gain()` is P a
+    // then.
     double absorb(const double* a, double noise);
     const double* gain() const { return gain_.data(); }
     // Observes a'v, whose variance is given, so that half the cap is left of it.
@@ -48,7 +52,8 @@ private:
     std::vector<double> gain_;
 };
 
-// Least squares in the weights, f(x) = h'w, with their covariance. Sub-classes say how a centre enters, and what is held.
+// Least squares in the weights, f(x) = h'w, with their covariance. Sub-classes say how a centre
+// enters, and what is held.
 class RLSUpdate : public Update, private Aligned {
 public:
     RLSUpdate(double ridge, double forgetting) : ridge_(ridge), covariance_(forgetting) {}
@@ -56,17 +61,22 @@ public:
     void open(Dictionary& dictionary, Step& step) override;
     void step(Dictionary& dictionary, Sample& sample, Step& step) final;
     // The centre without which the squared error rises least: w_j^2 / P_jj.
-    std::size_t least_needed(Dictionary& dictionary) override { return dictionary.cheapest(covariance_.factor().diagonal()); }
+    std::size_t least_needed(Dictionary& dictionary) override {
+        return dictionary.cheapest(covariance_.factor().diagonal());
+    }
     double remove(Dictionary& dictionary, std::size_t j) override;
     const Covariance& covariance() const { return covariance_; }
     void expect(StateVisitor visitor, std::size_t m) const override {
         visitor.part("covariance").part("factor").expect("rows", expected_triangle(m));
     }
-    void visit(StateVisitor visitor, Dictionary& dictionary) override { covariance_.visit(visitor.part("covariance"), dictionary.size()); }
+    void visit(StateVisitor visitor, Dictionary& dictionary) override {
+        covariance_.visit(visitor.part("covariance"), dictionary.size());
+    }
     void require_sound(Dictionary& dictionary) const override;
 
 protected:
-    // The sample becomes a centre: its weight and covariance, all weights with it. Returns whether it was learned by that.
+    // The sample becomes a centre: its weight and covariance, all weights with it. Returns whether
+    // it was learned by that.
     virtual bool enter(Dictionary& dictionary, Sample& sample) = 0;
     // After each sample, where there is forgetting: holds what has grown beyond its cap.
     virtual void hold(Dictionary& dictionary) = 0;
@@ -82,9 +92,10 @@ private:
     std::size_t nbytes() const override;
 };
 
-// Engel, Mannor & Meir 2004, in the weights: of the function's values at the centres, v = K w, the newest is observed once and by nothing
-// else, and the penalty is ridge ||v||^2. With values of covariance P_v the weights have P = K^-1 P_v K^-1, h'P h = a'P_v a and P h = K^-1
-// P_v a: what Engel's recursion needs and no product with K^-1 more.
+// Engel, Mannor & Meir 2004, in the weights: of the function's values at the centres, v = K w, the
+// newest is observed once and by nothing else, and the penalty is ridge ||v||^2. With values of
+// covariance P_v the weights have P = K^-1 P_v K^-1, h'P h = a'P_v a and P h = K^-1 P_v a: what
+// Engel's recursion needs and no product with K^-1 more.
 class SpanRLSUpdate final : public RLSUpdate {
 public:
     // Values are observed with noise of variance 1: those of variance 1000 are as good as unknown.
@@ -99,18 +110,19 @@ public:
 
 private:
     bool enter(Dictionary& dictionary, Sample& sample) override;
-    // The values' variances k_j'P k_j take a product each, so they are looked at before forgetting can have doubled them, or every m
-    // samples.
+    // The values' variances k_j'P k_j take a product each, so they are looked at before forgetting
+    // can have doubled them, or every m samples.
     void hold(Dictionary& dictionary) override;
 
     std::uint64_t since_ = 0;  // samples since
 };
 
-// Richard, Bermudez & Honeine 2009: penalty ridge ||w||^2. Rows seen before a centre entered are taken as zero in its column.
+// Richard, Bermudez & Honeine 2009: penalty ridge ||w||^2. Rows seen before a centre entered are
+// taken as zero in its column.
 class RowRLSUpdate final : public RLSUpdate {
 public:
-    // Weights of coherent centres have large variances for no other reason than that: the cap is this times 1 / ridge, or 1 / k(x, x)^2
-    // without a ridge.
+    // Weights of coherent centres have large variances for no other reason than that: the cap is
+    // this times 1 / ridge, or 1 / k(x, x)^2 without a ridge.
     static constexpr double windup = 1e6;
 
     using RLSUpdate::RLSUpdate;

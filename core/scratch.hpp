@@ -1,4 +1,5 @@
-// Temporary arrays that are taken and given back like a stack, so that steady work allocates nothing.
+// Temporary arrays that are taken and given back like a stack, so that steady work allocates
+// nothing.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +45,8 @@ public:
     }
 
 private:
-    std::deque<std::vector<double>> buffers_;  // a deque: a lease stays valid while others are taken
+    std::deque<std::vector<double>>
+        buffers_;  // a deque: a lease stays valid while others are taken
     std::size_t depth_ = 0;
 };
 

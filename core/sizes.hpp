@@ -27,7 +27,11 @@ inline std::size_t numbers(std::size_t a, std::size_t b) {
 }
 
 // The same of what a state is asked for: where no array can hold so many, more than any does.
-inline std::size_t expected(std::size_t a, std::size_t b) { return b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b; }
-inline std::size_t expected_triangle(std::size_t n) { return n % 2 == 0 ? expected(n / 2, n + 1) : expected(n, n / 2 + 1); }
+inline std::size_t expected(std::size_t a, std::size_t b) {
+    return b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b;
+}
+inline std::size_t expected_triangle(std::size_t n) {
+    return n % 2 == 0 ? expected(n / 2, n + 1) : expected(n, n / 2 + 1);
+}
 
 }  // namespace parsimon

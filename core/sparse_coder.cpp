@@ -7,8 +7,8 @@
 
 namespace parsimon {
 
-SparseCoder::Cost SparseCoder::code(const double* G, std::size_t stride, std::size_t n, const double* b, double energy, double lambda,
-                                    double* alpha) {
+SparseCoder::Cost SparseCoder::code(const double* G, std::size_t stride, std::size_t n,
+                                    const double* b, double energy, double lambda, double* alpha) {
     double largest = 0.0;
     for (std::size_t j = 0; j < n; ++j) largest = std::max(largest, G[j * stride + j]);
     const Problem problem{G, stride, n, b, energy, lambda, 1e-28 * largest, largest};
@@ -16,7 +16,8 @@ SparseCoder::Cost SparseCoder::code(const double* G, std::size_t stride, std::si
     correlate(problem, alpha);
     Cost cost = measure(problem, alpha);
     double next_try = 1e-3;  // when to try the equations: at ever smaller gaps
-    for (std::size_t sweeps = 0; sweeps < most_sweeps && cost.gap > tolerance_ * 0.5 * energy; ++sweeps) {
+    for (std::size_t sweeps = 0; sweeps < most_sweeps && cost.gap > tolerance_ * 0.5 * energy;
+         ++sweeps) {
         double change = sweep(problem, alpha, false);
         for (std::size_t inner = 0; inner < 20 && change > 0.0; ++inner) {
             const double now = sweep(problem, alpha, true);
@@ -36,10 +37,12 @@ SparseCoder::Cost SparseCoder::code(const double* G, std::size_t stride, std::si
 void SparseCoder::correlate(const Problem& problem, const double* alpha) {
     std::copy_n(problem.b, problem.n, c_.begin());
     for (std::size_t j = 0; j < problem.n; ++j)
-        if (alpha[j] != 0.0) simd::loops().axpy(-alpha[j], problem.G + j * problem.stride, c_.data(), problem.n);
+        if (alpha[j] != 0.0)
+            simd::loops().axpy(-alpha[j], problem.G + j * problem.stride, c_.data(), problem.n);
 }
 
-// Minimises along one coordinate after the other. Returns the largest change, in units of the atoms' norms.
+// Minimises along one coordinate after the other. Returns the largest change, in units of the
+// atoms' norms.
 double SparseCoder::sweep(const Problem& problem, double* alpha, bool active_only) {
     double largest = 0.0;
     for (std::size_t j = 0; j < problem.n; ++j) {
@@ -48,7 +51,9 @@ double SparseCoder::sweep(const Problem& problem, double* alpha, bool active_onl
         double now = 0.0;
         if (norm > problem.least_diagonal) {  // an atom that is zero stays out
             const double z = c_[j] + norm * old;
-            now = z > problem.lambda ? (z - problem.lambda) / norm : z < -problem.lambda ? (z + problem.lambda) / norm : 0.0;
+            now = z > problem.lambda    ? (z - problem.lambda) / norm
+                  : z < -problem.lambda ? (z + problem.lambda) / norm
+                                        : 0.0;
         }
         if (now == old) continue;
         simd::loops().axpy(old - now, problem.G + j * problem.stride, c_.data(), problem.n);
@@ -66,14 +71,17 @@ SparseCoder::Cost SparseCoder::measure(const Problem& problem, const double* alp
         l1 += std::fabs(alpha[j]);
         steepest = std::max(steepest, std::fabs(c_[j]));
     }
-    // With the residual rho = phi - D alpha: phi'rho = energy - b'alpha, ||rho||^2 = phi'rho - c'alpha. The dual point is the multiple of
-    // rho that is best among those with ||D'theta||_inf <= lambda.
+    // With the residual rho = phi - D alpha: phi'rho = energy - b'alpha, ||rho||^2 = phi'rho -
+    // c'alpha. The dual point is the multiple of rho that is best among those with ||D'theta||_inf
+    // <= lambda.
     const double along = problem.energy - b_alpha, squares = std::max(0.0, along - c_alpha);
     double s = squares > 0.0 ? along / squares : 0.0;
     if (std::fabs(s) * steepest > problem.lambda) s = std::copysign(problem.lambda / steepest, s);
     const double gap = 0.5 * squares + problem.lambda * l1 - (s * along - 0.5 * s * s * squares);
-    // Without a penalty no multiple of rho will do: the gap is that of the normal equations, ||D'rho||^2 against the atoms' norms.
-    if (problem.lambda == 0.0) return {squares, steepest * steepest / std::max(problem.largest_diagonal, 1e-300)};
+    // Without a penalty no multiple of rho will do: the gap is that of the normal equations,
+    // ||D'rho||^2 against the atoms' norms.
+    if (problem.lambda == 0.0)
+        return {squares, steepest * steepest / std::max(problem.largest_diagonal, 1e-300)};
     return {squares, gap > 0.0 ? gap : 0.0};
 }
 
@@ -113,7 +121,9 @@ bool SparseCoder::polish(const Problem& problem, double* alpha) {
     // Does any other coordinate object?
     auto& found = factor_;  // no longer needed
     found.assign(problem.b, problem.b + problem.n);
-    for (std::size_t i = 0; i < a; ++i) simd::loops().axpy(-solution_[i], problem.G + active_[i] * problem.stride, found.data(), problem.n);
+    for (std::size_t i = 0; i < a; ++i)
+        simd::loops().axpy(-solution_[i], problem.G + active_[i] * problem.stride, found.data(),
+                           problem.n);
     double scale = problem.lambda;
     for (std::size_t j = 0; j < problem.n; ++j) scale = std::max(scale, std::fabs(problem.b[j]));
     for (std::size_t j = 0; j < problem.n; ++j)

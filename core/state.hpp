@@ -19,8 +19,9 @@ struct State {
     std::map<std::string, std::uint64_t> counts;
 };
 
-// Goes through what is to be remembered, in one direction or the other: each thing visited is written to the state, or read from it. So a
-// class says once what it consists of. Reading throws InputError at what is missing, of another size, or not a finite number.
+// Goes through what is to be remembered, in one direction or the other: each thing visited is
+// written to the state, or read from it. So a class says once what it consists of. Reading throws
+// InputError at what is missing, of another size, or not a finite number.
 class StateVisitor {
 public:
     static StateVisitor writer(State& state) { return {state, true}; }
@@ -34,17 +35,21 @@ public:
         return inner;
     }
 
-    void count(const char* name, std::uint64_t& value, std::uint64_t at_most = std::uint64_t{1} << 62) {
+    void count(const char* name, std::uint64_t& value,
+               std::uint64_t at_most = std::uint64_t{1} << 62) {
         if (writing_) {
             state_->counts[prefix_ + name] = value;
             return;
         }
         const auto found = state_->counts.find(prefix_ + name);
         if (found == state_->counts.end()) refuse("the state lacks ", prefix_, name);
-        if (found->second > at_most) refuse("the state's ", prefix_, name, " is ", found->second, ": at most ", at_most, " is possible");
+        if (found->second > at_most)
+            refuse("the state's ", prefix_, name, " is ", found->second, ": at most ", at_most,
+                   " is possible");
         value = found->second;
     }
-    // A whole number that is 0 as a rule: it is written only if it is not, and read as 0 where it is missing.
+    // A whole number that is 0 as a rule: it is written only if it is not, and read as 0 where it
+    // is missing.
     void rare_count(const char* name, std::uint64_t& value, std::uint64_t at_most) {
         if (writing_ ? value == 0 : !state_->counts.contains(prefix_ + name))
             value = 0;
@@ -57,7 +62,8 @@ public:
         count(name, value, at_most);
         return static_cast<std::size_t>(value);
     }
-    // Throws, when reading, unless there are n numbers of that name: to be asked before room is made for them.
+    // Throws, when reading, unless there are n numbers of that name: to be asked before room is
+    // made for them.
     void expect(const char* name, std::size_t n) const {
         if (!writing_) array(name, n);
     }
@@ -74,7 +80,8 @@ public:
     template <class Piece>
     void pieces(const char* name, std::size_t n_pieces, Piece&& piece) {  // piece(i): (data, n)
         std::size_t total = 0;
-        for (std::size_t i = 0; i < n_pieces; ++i) total += std::pair<double*, std::size_t>(piece(i)).second;
+        for (std::size_t i = 0; i < n_pieces; ++i)
+            total += std::pair<double*, std::size_t>(piece(i)).second;
         std::vector<double>* values = nullptr;
         if (writing_) {
             values = &state_->arrays[prefix_ + name];
@@ -99,9 +106,12 @@ private:
     const std::vector<double>& array(const char* name, std::size_t n) const {
         const auto found = state_->arrays.find(prefix_ + name);
         if (found == state_->arrays.end()) refuse("the state lacks ", prefix_, name);
-        if (found->second.size() != n) refuse("the state's ", prefix_, name, " holds ", found->second.size(), " numbers, not ", n);
+        if (found->second.size() != n)
+            refuse("the state's ", prefix_, name, " holds ", found->second.size(), " numbers, not ",
+                   n);
         for (const double value : found->second)
-            if (!std::isfinite(value)) refuse("the state's ", prefix_, name, " contains ", kind_of_number(value));
+            if (!std::isfinite(value))
+                refuse("the state's ", prefix_, name, " contains ", kind_of_number(value));
         return found->second;
     }
 

@@ -1,7 +1,8 @@
-// A symmetric matrix M = T + T', with T lower triangular, by rows as in factor.hpp: one sweep over half the numbers is a product.
+// A symmetric matrix M = T + T', with T lower triangular, by rows as in factor.hpp: one sweep over
+// half the numbers is a product.
 //
-// CONVENTION: as for TriangularFactor. Vectors handed in have room for whole panels and finite numbers there; capacity changes only in
-// `reserve`, and nothing else allocates.
+// CONVENTION: as for TriangularFactor. Vectors handed in have room for whole panels and finite
+// numbers there; capacity changes only in `reserve`, and nothing else allocates.
 #pragma once
 
 #include <algorithm>
@@ -50,14 +51,19 @@ public:
     }
     // Of `size` rows, for which there is room.
     void visit(StateVisitor visitor, std::size_t size) {
-        visitor.pieces("rows", size, [this](std::size_t i) { return std::pair(rows_.data() + simd::row_start(i), i + 1); });
+        visitor.pieces("rows", size, [this](std::size_t i) {
+            return std::pair(rows_.data() + simd::row_start(i), i + 1);
+        });
         size_ = size;
     }
     // M <- M + scale a a'
-    void add_outer(double scale, const double* a) { simd::loops().add_outer(rows_.data(), size_, scale, a); }
+    void add_outer(double scale, const double* a) {
+        simd::loops().add_outer(rows_.data(), size_, scale, a);
+    }
     // y = M x for `count` vectors, one after every `stride` numbers.
     void multiply(const double* x, std::size_t count, std::size_t stride, double* y) const {
-        for (std::size_t c = 0; c < count; ++c) std::fill_n(y + c * stride, simd::padded(size_), 0.0);
+        for (std::size_t c = 0; c < count; ++c)
+            std::fill_n(y + c * stride, simd::padded(size_), 0.0);
         simd::loops().symmetric(rows_.data(), size_, x, count, stride, y);
     }
 

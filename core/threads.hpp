@@ -11,8 +11,9 @@
 
 namespace parsimon {
 
-// work(first, last) for pieces of 0..n-1 of the given length; they must not depend on each other. The calling thread takes part. Throws
-// what one of them threw; the others are waited for, and pieces not yet begun are left.
+// work(first, last) for pieces of 0..n-1 of the given length; they must not depend on each other.
+// The calling thread takes part. Throws what one of them threw; the others are waited for, and
+// pieces not yet begun are left.
 template <class Work>
 void in_pieces(std::size_t n, std::size_t length, std::size_t threads, Work&& work) {
     std::atomic<std::size_t> next = 0;
@@ -20,7 +21,8 @@ void in_pieces(std::size_t n, std::size_t length, std::size_t threads, Work&& wo
     std::mutex telling;
     const auto take = [&] {
         try {
-            for (std::size_t first; (first = next.fetch_add(length)) < n;) work(first, std::min(first + length, n));
+            for (std::size_t first; (first = next.fetch_add(length)) < n;)
+                work(first, std::min(first + length, n));
         } catch (...) {
             const std::lock_guard lock(telling);
             if (!error) error = std::current_exception();

@@ -8,7 +8,8 @@ namespace parsimon {
 void NLMSUpdate::open(Dictionary& dictionary, Step& step) {
     step.rate = step_size_;
     for (Sample& sample : step)
-        for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) sample.coefficient[c] = -step_size_ * sample.weight * sample.gradient[c];
+        for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
+            sample.coefficient[c] = -step_size_ * sample.weight * sample.gradient[c];
 }
 
 void NLMSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
@@ -24,11 +25,18 @@ void NLMSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
 void GradientUpdate::open(Dictionary& dictionary, Step& step) {
     // A short batch is a smaller step: each of its samples counts for what it would in a whole one.
     const double part = static_cast<double>(step.size) / static_cast<double>(step.whole);
-    step.rate = part * (power_ == 0.0 ? step_size_ : step_size_ * std::pow(1.0 + static_cast<double>(step.number - 1) / delay_, -power_));
-    const double share = step.rate / static_cast<double>(step.size), kept = 1.0 - step.rate * shrinkage_;
+    step.rate =
+        part *
+        (power_ == 0.0
+             ? step_size_
+             : step_size_ * std::pow(1.0 + static_cast<double>(step.number - 1) / delay_, -power_));
+    const double share = step.rate / static_cast<double>(step.size),
+                 kept = 1.0 - step.rate * shrinkage_;
     for (Sample& sample : step) {
-        // As if all samples of the batch were this one: a batch of copies stays within the limit, too.
-        loss_->limit(sample.f, sample.y, step.rate * sample.weight * sample.look->kxx, sample.gradient, step.learned);
+        // As if all samples of the batch were this one: a batch of copies stays within the limit,
+        // too.
+        loss_->limit(sample.f, sample.y, step.rate * sample.weight * sample.look->kxx,
+                     sample.gradient, step.learned);
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
             sample.coefficient[c] = 0.0 - share * sample.weight * sample.gradient[c];  // never -0.0
     }
@@ -49,7 +57,8 @@ void GradientUpdate::step(Dictionary& dictionary, Sample& sample, Step& step) {
 void ProjectedGradientUpdate::open(Dictionary& dictionary, Step& step) {
     GradientUpdate::open(dictionary, step);
     if (step.size == 1) return;
-    // Whatever is proposed will be projected, to enter or not: together, that is one sweep over the factor.
+    // Whatever is proposed will be projected, to enter or not: together, that is one sweep over the
+    // factor.
     looks_.clear();
     for (Sample& sample : step)
         if (proposes(sample, dictionary.n_outputs())) looks_.push_back(sample.look);
@@ -70,7 +79,8 @@ void ProjectedGradientUpdate::learn_unadmitted(Dictionary& dictionary, Sample& s
 void QuantizedGradientUpdate::learn_unadmitted(Dictionary& dictionary, Sample& sample, Step&) {
     if (dictionary.size() == 0) return;
     dictionary.find_nearest(*sample.look);
-    for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) dictionary.weights(c)[sample.look->nearest] += sample.coefficient[c];
+    for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
+        dictionary.weights(c)[sample.look->nearest] += sample.coefficient[c];
 }
 
 }  // namespace parsimon

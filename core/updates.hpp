@@ -13,7 +13,9 @@ public:
     virtual ~Update() = default;
     virtual Needs needs() const { return {}; }
     // Learning is stable only while weight k(x, x) stays below this.
-    virtual double kernel_bound(const Loss&) const { return std::numeric_limits<double>::infinity(); }
+    virtual double kernel_bound(const Loss&) const {
+        return std::numeric_limits<double>::infinity();
+    }
     // Learning is stable only while the weight stays below this.
     virtual double weight_bound() const { return std::numeric_limits<double>::infinity(); }
     // Once, before the first step: attach whatever is kept for each centre.
@@ -27,16 +29,20 @@ public:
     // The centre that this update can do best without. Asked for where there is a budget.
     virtual std::size_t least_needed(Dictionary& dictionary) { return dictionary.cheapest(); }
     // That centre leaves; returns the squared RKHS error made, where it is known.
-    virtual double remove(Dictionary& dictionary, std::size_t j) { return dictionary.project_out(j); }
+    virtual double remove(Dictionary& dictionary, std::size_t j) {
+        return dictionary.project_out(j);
+    }
     // One more step on what was seen, where the update keeps enough of it.
     virtual void climb(Dictionary&) {}
     // What it keeps besides its parameters; the dictionary's part has been visited.
     virtual void visit(StateVisitor, Dictionary&) {}
-    // Throws unless the state holds as much of it as m centres take: asked before room is made for them.
+    // Throws unless the state holds as much of it as m centres take: asked before room is made for
+    // them.
     virtual void expect(StateVisitor, std::size_t /*m*/) const {}
     // Throws InputError unless what was read is such as learning leads to (sound.hpp).
     virtual void require_sound(Dictionary&) const {}
-    // Takes at once what steps of so many samples need, and says how much that is. What is kept for each centre the dictionary counts.
+    // Takes at once what steps of so many samples need, and says how much that is. What is kept for
+    // each centre the dictionary counts.
     virtual void make_ready(std::size_t /*batch_size*/) {}
     virtual std::size_t working_nbytes() const { return 0; }
     // A centre leaves because of its age.
@@ -48,7 +54,8 @@ public:
 // after the centre, if admitted, has entered with weight 0.
 class NLMSUpdate final : public Update {
 public:
-    // Below this a kernel row says nothing about the weights, and dividing by it would only overflow.
+    // Below this a kernel row says nothing about the weights, and dividing by it would only
+    // overflow.
     static constexpr double least_energy = 1e-200;
 
     NLMSUpdate(double step_size, double ridge) : step_size_(step_size), ridge_(ridge) {}
@@ -62,14 +69,15 @@ private:
 
 // Stochastic gradient descent in function space:
 //     f <- (1 - rate shrinkage) f - (rate / b) sum_i gradient_i k(x_i, .)
-// for a whole batch of b, with rate = step_size / (1 + (t - 1) / delay)^power at step t. Sub-classes say what becomes of a sample that is
-// not admitted.
+// for a whole batch of b, with rate = step_size / (1 + (t - 1) / delay)^power at step t.
+// Sub-classes say what becomes of a sample that is not admitted.
 class GradientUpdate : public Update {
 public:
     GradientUpdate(double step_size, double shrinkage, double power, double delay)
         : step_size_(step_size), shrinkage_(shrinkage), power_(power), delay_(delay) {}
     double kernel_bound(const Loss& loss) const override {
-        return loss.curvature() > 0.0 ? 2.0 / (loss.curvature() * step_size_) : std::numeric_limits<double>::infinity();
+        return loss.curvature() > 0.0 ? 2.0 / (loss.curvature() * step_size_)
+                                      : std::numeric_limits<double>::infinity();
     }
     void attach(Dictionary&, const Loss& loss) override { loss_ = &loss; }
     void open(Dictionary& dictionary, Step& step) override;

@@ -1,13 +1,22 @@
 """What the runner says at the end."""
 
-CONFORMANCE = {"scikit-learn's check_estimator": "test_scikit_learn_check[", "River's checks": "test_river_check["}
+CONFORMANCE = {
+    "scikit-learn's check_estimator": "test_scikit_learn_check[",
+    "River's checks": "test_river_check[",
+}
 
 
 def pytest_terminal_summary(terminalreporter):
     for name, test in CONFORMANCE.items():
         counts = {
             outcome: sum(test in report.nodeid for report in terminalreporter.stats.get(key, ()))
-            for outcome, key in (("passed", "passed"), ("failed", "failed"), ("expected to fail", "xfailed"))
+            for outcome, key in (
+                ("passed", "passed"),
+                ("failed", "failed"),
+                ("expected to fail", "xfailed"),
+            )
         }
         if any(counts.values()):
-            terminalreporter.write_line(f"{name}: " + ", ".join(f"{n} {outcome}" for outcome, n in counts.items()))
+            terminalreporter.write_line(
+                f"{name}: " + ", ".join(f"{n} {outcome}" for outcome, n in counts.items())
+            )

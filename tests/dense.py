@@ -45,7 +45,9 @@ def polynomial(g, c, p):
 
 
 def single(formula):
-    return lambda X, Y: formula(*(points.astype(np.float32).astype(np.float64) for points in (X, Y)))
+    return lambda X, Y: formula(
+        *(points.astype(np.float32).astype(np.float64) for points in (X, Y))
+    )
 
 
 #: name in `kernels.KERNELS`: (object, formula). A kernel that is registered must be here.
@@ -66,17 +68,27 @@ REGISTERED = {
 KERNELS = {
     **REGISTERED,
     "constant": (kernels.Gaussian(0.7) + 0.3, lambda X, Y: gaussian(0.7)(X, Y) + 0.3),
-    "sum": (kernels.Gaussian(0.2) + kernels.Laplacian(0.5), lambda X, Y: gaussian(0.2)(X, Y) + laplacian(0.5)(X, Y)),
+    "sum": (
+        kernels.Gaussian(0.2) + kernels.Laplacian(0.5),
+        lambda X, Y: gaussian(0.2)(X, Y) + laplacian(0.5)(X, Y),
+    ),
     "product": (
         kernels.Matern32(0.2) * kernels.Polynomial(2),
         lambda X, Y: matern32(0.2)(X, Y) * polynomial(1.0, 1.0, 2)(X, Y),
     ),
-    "normalized": (kernels.Normalized(kernels.Polynomial(3, gamma=0.5)), normalize(polynomial(0.5, 1.0, 3))),
+    "normalized": (
+        kernels.Normalized(kernels.Polynomial(3, gamma=0.5)),
+        normalize(polynomial(0.5, 1.0, 3)),
+    ),
     "nested": (
         kernels.Normalized(kernels.Normalized(kernels.Polynomial(2)) + 0.5 * kernels.Polynomial(3))
         * kernels.Gaussian(0.1),
         lambda X, Y: (
-            normalize(lambda A, B: normalize(polynomial(1.0, 1.0, 2))(A, B) + 0.5 * polynomial(1.0, 1.0, 3)(A, B))(X, Y)
+            normalize(
+                lambda A, B: (
+                    normalize(polynomial(1.0, 1.0, 2))(A, B) + 0.5 * polynomial(1.0, 1.0, 3)(A, B)
+                )
+            )(X, Y)
             * gaussian(0.1)(X, Y)
         ),
     ),
@@ -92,6 +104,8 @@ KERNELS = {
 FAST = {name: pair for name, pair in KERNELS.items() if name != "function"}
 #: Kernels that depend on a distance alone, and those of them that have names.
 OF_DISTANCE = {
-    type(kernel) for kernel, _ in REGISTERED.values() if not formulas.varies(formulas.diagonal(kernel.formula()))
+    type(kernel)
+    for kernel, _ in REGISTERED.values()
+    if not formulas.varies(formulas.diagonal(kernel.formula()))
 }
 RADIAL = [name for name, (kernel, _) in REGISTERED.items() if type(kernel) in OF_DISTANCE]

@@ -1,6 +1,8 @@
-"""Model files in which something is forged under a right digest, and what must hold of each: `tests/test_forged.py`, `tests/soak/files.py`.
+"""Model files in which something is forged under a right digest, and what must hold of each:
+`tests/test_forged.py`, `tests/soak/files.py`.
 
-Each is refused with `ModelFileError`, or it holds a model that learns 100 more samples and is finite then.
+Each is refused with `ModelFileError`, or it holds a model that learns 100 more samples and is
+finite then.
 """
 
 import contextlib
@@ -23,7 +25,8 @@ from parsimon.tables import MixtureClassifier, TableModel
 
 #: What loading may take: so many times the file, and so many bytes besides.
 TIMES, BESIDES = 16, 64 << 20
-#: What learning may take before it must say that there is no memory: a forged budget can be one of gigabytes.
+#: What learning may take before it must say that there is no memory: a forged budget can be one of
+#: gigabytes.
 TO_LEARN = 512 << 20
 
 X, _ = stream(MODELS[0])
@@ -68,7 +71,9 @@ def go_on(model):
     """Learn 100 more samples and return what is predicted then."""
     rows = slice(0, 100)
     if isinstance(model, TableModel):
-        target = CLASSES if "classification" in (model.task, getattr(model, "task_", "")) else NUMBERS
+        target = (
+            CLASSES if "classification" in (model.task, getattr(model, "task_", "")) else NUMBERS
+        )
         held = getattr(model, "_held", None)
         if held is not None and held["y"].kind == "text":
             target = CLASSES
@@ -92,7 +97,13 @@ def go_on(model):
         model.update(CLASSES[rows], CLASSES[rows]).total()
         return np.array(model.rolling()["rows"])
     if hasattr(model, "partial_fit"):
-        learn(model, X[rows], CLASSES[rows] if type(model).__name__.endswith(("Classifier", "SVC")) else NUMBERS[rows])
+        learn(
+            model,
+            X[rows],
+            CLASSES[rows]
+            if type(model).__name__.endswith(("Classifier", "SVC"))
+            else NUMBERS[rows],
+        )
     return look(model)
 
 
@@ -101,14 +112,20 @@ def look(model):
     if isinstance(model, TableModel):
         return model.predict(block(slice(0, 100), CLASSES))
     if isinstance(model, TableEncoder):
-        return model.transform({name: v for name, v in block(slice(0, 100), CLASSES).items() if name != "y"})
+        return model.transform(
+            {name: v for name, v in block(slice(0, 100), CLASSES).items() if name != "y"}
+        )
     if isinstance(model, MixtureClassifier):
         return model.predict_proba(np.zeros((100, model.candidates_[0].n_features_in_)))
     if isinstance(model, TargetScaler):
         return model.inverse_transform(np.zeros(3))
     if isinstance(model, RegressionMetrics | ClassificationMetrics):
         return np.array(model.rolling()["rows"])
-    name = next(n for n in ("decision_function", "reconstruction_errors", "transform", "predict") if hasattr(model, n))
+    name = next(
+        n
+        for n in ("decision_function", "reconstruction_errors", "transform", "predict")
+        if hasattr(model, n)
+    )
     return getattr(model, name)(X[:100])
 
 
@@ -124,13 +141,21 @@ def parsed(data):
 def packed(header, arrays):
     """A file with the digest that it should have."""
     text = json.dumps(header)
-    return persistence._safetensors(arrays, {persistence.KEY: text, "digest": persistence._digest(text, arrays)})
+    return persistence._safetensors(
+        arrays, {persistence.KEY: text, "digest": persistence._digest(text, arrays)}
+    )
 
 
 def places(node, path=()):
     """Every place in a JSON tree."""
     yield path
-    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    items = (
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
+        else ()
+    )
     for key, inner in items:
         yield from places(inner, (*path, key))
 
@@ -155,7 +180,9 @@ def put_by_name(node, name, value):
 
 def has_name(node, name):
     inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
-    return (isinstance(node, list) and len(node) == 2 and node[0] == name) or any(has_name(i, name) for i in inner)
+    return (isinstance(node, list) and len(node) == 2 and node[0] == name) or any(
+        has_name(i, name) for i in inner
+    )
 
 
 #: Sizes and counters by name, and what they are said to be.
@@ -224,7 +251,9 @@ ANYTHING = (
 
 
 def named_forgeries(data):
-    """Yield what is forged, and the file: each size by each value, each array by each number, each attribute left out or of another type."""
+    """Yield what is forged, and the file: each size by each value, each array by each number, each
+    attribute left out or of another type.
+    """
     header, arrays = parsed(data)
     for name, values in SIZES.items():
         for value in values if has_name(header, name) else ():
@@ -232,7 +261,10 @@ def named_forgeries(data):
             yield f"{name} = {value!r}", packed(forged, arrays)
     for name, array in arrays.items():
         for value in VALUES if array.dtype.kind == "f" and array.size else ():
-            yield f"{name} filled with {value}", packed(header, {**arrays, name: np.full_like(array, value)})
+            yield (
+                f"{name} filled with {value}",
+                packed(header, {**arrays, name: np.full_like(array, value)}),
+            )
             single = array.copy()
             single.flat[array.size // 2] = value
             yield f"{name} with {value} in it", packed(header, {**arrays, name: single})
@@ -251,14 +283,25 @@ def named_forgeries(data):
             forged = copy.deepcopy(header)
             forged["state"]["dict"][i][1] = value
             yield f"{name} = {value!r}"[:80], packed(forged, arrays)
-    for name in ("_rows", "_lock", "_learner", "_learners", "predict", "shares_", "_recent", "mine"):
+    for name in (
+        "_rows",
+        "_lock",
+        "_learner",
+        "_learners",
+        "predict",
+        "shares_",
+        "_recent",
+        "mine",
+    ):
         forged = copy.deepcopy(header)
         forged["state"]["dict"].append([name, 5])
         yield f"with {name}", packed(forged, arrays)
 
 
 def random_forgeries(data, rng):
-    """Yield without end what is forged somewhere, in the header or in the arrays, once to three times."""
+    """Yield without end what is forged somewhere, in the header or in the arrays, once to three
+    times.
+    """
     header, arrays = parsed(data)
     paths = [path for path in places(header) if path and path[0] == "state" and len(path) > 1]
     while True:
@@ -277,7 +320,9 @@ def random_forgeries(data, rng):
                     else:
                         array.flat[where] = value
                 else:
-                    array = [array[:-1], np.concatenate([array, array]), array[::-1].copy()][rng.integers(3)]
+                    array = [array[:-1], np.concatenate([array, array]), array[::-1].copy()][
+                        rng.integers(3)
+                    ]
                 changed[name] = np.ascontiguousarray(array)
                 told.append(name)
             else:
@@ -292,7 +337,9 @@ def random_forgeries(data, rng):
 
 
 def memory(which):
-    """Bytes of memory that this process holds ("VmRSS"), held at most since `forget` ("VmHWM"), or has addresses for ("VmSize")."""
+    """Bytes of memory that this process holds ("VmRSS"), held at most since `forget` ("VmHWM"), or
+    has addresses for ("VmSize").
+    """
     try:
         return 1024 * int(Path("/proc/self/status").read_text().split(which + ":")[1].split()[0])
     except (OSError, IndexError):
@@ -310,7 +357,8 @@ def at_most(more):
     """Let allocations fail beyond so many bytes more than there are now."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     now = memory("VmSize")
-    if now and "asan" not in os.environ.get("LD_PRELOAD", ""):  # which has its own way with addresses
+    # Which has its own way with addresses
+    if now and "asan" not in os.environ.get("LD_PRELOAD", ""):
         resource.setrlimit(resource.RLIMIT_AS, (now + more, hard))
     try:
         yield
@@ -319,7 +367,11 @@ def at_most(more):
 
 
 def check(data):
-    """Load a file and go on with it. Returns whether it was refused, the seconds of the processor and the bytes that loading took; raises AssertionError."""
+    """Load a file and go on with it.
+
+    Returns whether it was refused, the seconds of the processor and the bytes that loading took;
+    raises AssertionError.
+    """
     forget()
     before, start = memory("VmRSS"), time.process_time()
     try:
@@ -334,14 +386,16 @@ def check(data):
         warnings.simplefilter("ignore")
         try:
             found = go_on(model)
-        except (ValueError, TypeError, MemoryError):  # parameters or rows that it cannot learn with: it says so
+        # Parameters or rows that it cannot learn with: it says so
+        except (ValueError, TypeError, MemoryError):
             found = None
         except Exception as error:
             raise AssertionError(f"learning raised {error!r}") from error
         if found is None:
             try:
                 found = look(model)
-            except (ValueError, TypeError, AttributeError, MemoryError) as error:  # not fitted, or of other features
+            # Not fitted, or of other features
+            except (ValueError, TypeError, AttributeError, MemoryError) as error:
                 assert "object has no attribute" not in str(error), repr(error)
                 found = np.zeros(0)
     if np.asarray(found).dtype.kind == "f":

@@ -1,7 +1,9 @@
-"""Hostile models, streams and calls, for `test_hostile.py` and `soak/hostile_input.py`; `sound.py` says what must hold whatever they are.
+"""Hostile models, streams and calls, for `test_hostile.py` and `soak/hostile_input.py`; `sound.py`
+says what must hold whatever they are.
 
-A case is a model and the calls made on it, drawn by hypothesis before any of them is made, so that a failing one shrinks. Large blocks come from named patterns with a few numbers to
-draw, small ones are drawn value by value.
+A case is a model and the calls made on it, drawn by hypothesis before any of them is made, so that
+a failing one shrinks. Large blocks come from named patterns with a few numbers to draw, small ones
+are drawn value by value.
 """
 
 import tempfile
@@ -45,7 +47,8 @@ OBJECTS = st.sampled_from(
     ]
 )
 SMALL_STEPS = st.sampled_from([0.2, 0.5, 1.0, 1.9, 1e-3, 1e-300])
-STEPS = SMALL_STEPS | st.sampled_from([6.0, 1e6, 1e30, 1e300])  # where the loss is not curved every step is stable
+# Where the loss is not curved every step is stable
+STEPS = SMALL_STEPS | st.sampled_from([6.0, 1e6, 1e30, 1e300])
 BUDGETS = st.integers(1, 20)
 MAYBE = st.none() | BUDGETS
 ALPHAS = st.sampled_from([0.0, 1e-300, 1e-6, 0.01, 0.3])
@@ -133,7 +136,11 @@ PARAMETERS = {
 
 @st.composite
 def models(draw, cls, row_by_row=False):
-    """An estimator that has learned nothing. Some parameters do not go together, and the first block is refused then. `row_by_row`: nothing depends on how rows are cut into blocks."""
+    """An estimator that has learned nothing.
+
+    Some parameters do not go together, and the first block is refused then. `row_by_row`: nothing
+    depends on how rows are cut into blocks.
+    """
     options = {name: draw(values) for name, values in PARAMETERS[cls].items()}
     if draw(st.booleans()):
         options["kernel"] = draw(OBJECTS)
@@ -161,16 +168,49 @@ def takes_weights(model):
 
 def unbounded(model):
     """Whether the kernel's values overflow at the ends of the range of numbers."""
-    bounded = (str, kernels.RationalQuadratic, kernels.Constant, kernels.Sum)  # the sum is one of bounded kernels
+    # The sum is one of bounded kernels
+    bounded = (str, kernels.RationalQuadratic, kernels.Constant, kernels.Sum)
     return model.kernel in ("linear", "polynomial") or not isinstance(model.kernel, bounded)
 
 
 # Streams
 
-SPECIAL = [0.0, -0.0, 5e-324, -5e-324, 2.3e-308, 1e-300, 1e-162, 1e-101, 1e-50, 1e-20, 1e-8, 1.0, -1.0, 1 + 2.3e-16, 3.0, 1e4, 1e13, 1e20, 9e39, 1e41, 1e77, 1e154, -1e155, 1e300, LARGEST, -LARGEST]  # fmt: skip
-NUMBERS = st.sampled_from(SPECIAL) | st.floats(-4, 4) | st.floats(allow_nan=False, allow_infinity=False)
+# Fmt: skip
+SPECIAL = [
+    0.0,
+    -0.0,
+    5e-324,
+    -5e-324,
+    2.3e-308,
+    1e-300,
+    1e-162,
+    1e-101,
+    1e-50,
+    1e-20,
+    1e-8,
+    1.0,
+    -1.0,
+    1 + 2.3e-16,
+    3.0,
+    1e4,
+    1e13,
+    1e20,
+    9e39,
+    1e41,
+    1e77,
+    1e154,
+    -1e155,
+    1e300,
+    LARGEST,
+    -LARGEST,
+]
+NUMBERS = (
+    st.sampled_from(SPECIAL) | st.floats(-4, 4) | st.floats(allow_nan=False, allow_infinity=False)
+)
 TARGETS = (
-    st.sampled_from([0.0, -0.0, 1.0, -1.0, 5e-324, 1e-300, 1e50, -1e50, 1e100, -1e100]) | st.floats(-4, 4) | NUMBERS
+    st.sampled_from([0.0, -0.0, 1.0, -1.0, 5e-324, 1e-300, 1e50, -1e50, 1e100, -1e100])
+    | st.floats(-4, 4)
+    | NUMBERS
 )
 WEIGHTS = st.sampled_from([1.0, 0.0, 0.5, 3.0, 1e-20, 1e20, 1e-5, 1e5])
 
@@ -183,7 +223,9 @@ def spiral(rng, n, d):
 
 
 def bisected(rng, n, d):
-    """A point approached again and again, by half the distance that is left: Gram matrices as near to singular as there are."""
+    """A point approached again and again, by half the distance that is left: Gram matrices as near
+    to singular as there are.
+    """
     return rng.normal(size=d) + 0.5 ** (np.arange(n) % 60)[:, np.newaxis]
 
 
@@ -210,13 +252,19 @@ PATTERNS = {
     "spiral": spiral,
     "geometric": lambda rng, n, d: 2.0 ** (np.arange(n) % 900 - 450.0)[:, np.newaxis] * np.ones(d),
     "bisected": bisected,
-    "far clusters": lambda rng, n, d: rng.normal(size=(n, d)) + 1e6 * (np.arange(n) % 2)[:, np.newaxis],
+    "far clusters": lambda rng, n, d: (
+        rng.normal(size=(n, d)) + 1e6 * (np.arange(n) % 2)[:, np.newaxis]
+    ),
     "collinear": lambda rng, n, d: rng.normal(size=(n, 1)) * rng.normal(size=d),
     "lattice": lambda rng, n, d: rng.integers(-2, 3, size=(n, d)).astype(float),
-    "all scales": lambda rng, n, d: rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-300, 300, size=(n, d)),
+    "all scales": lambda rng, n, d: (
+        rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-300, 300, size=(n, d))
+    ),
     "denormal": lambda rng, n, d: rng.integers(-3, 4, size=(n, d)) * 5e-324,
 }
-SCALES = st.sampled_from([1.0] * 6 + [1e-300, 1e-160, 1e-60, 1e-20, 1e-3, 1e3, 1e12, 1e30, 1e70, 1e150, 1e300])
+SCALES = st.sampled_from(
+    [1.0] * 6 + [1e-300, 1e-160, 1e-60, 1e-20, 1e-3, 1e3, 1e12, 1e30, 1e70, 1e150, 1e300]
+)
 
 
 def finite(X):
@@ -317,7 +365,9 @@ BAD_LABELS = {
     "dates": lambda y: np.full(len(y), "2020-01-01", dtype="M8[D]"),
     "long doubles": lambda y: np.ones(len(y), dtype=np.longdouble),
     "records": lambda y: np.zeros(len(y), dtype=[("a", int)]),
-    "masked": lambda y: np.ma.masked_array(np.ones(len(y), dtype=int), mask=np.ones(len(y), dtype=bool)),
+    "masked": lambda y: np.ma.masked_array(
+        np.ones(len(y), dtype=int), mask=np.ones(len(y), dtype=bool)
+    ),
 }
 #: And of one row (d,), one target, one label.
 BAD_ROWS = {
@@ -348,8 +398,22 @@ BAD_LABEL = {
 
 # Calls
 
-BLOCKS = ("partial_fit", "partial_fit", "partial_fit", "fit", "predict_then_learn", "learning_costs")
-READING = ("predict", "decision_function", "predict_proba", "transform", "score_samples", "reconstruction_errors")
+BLOCKS = (
+    "partial_fit",
+    "partial_fit",
+    "partial_fit",
+    "fit",
+    "predict_then_learn",
+    "learning_costs",
+)
+READING = (
+    "predict",
+    "decision_function",
+    "predict_proba",
+    "transform",
+    "score_samples",
+    "reconstruction_errors",
+)
 ONE = ("learn_one", "predict_one")
 OTHER = ("set_budget", "ascend", "compress")
 COPIES = ("deepcopy", "pickle", "file")
@@ -357,7 +421,11 @@ COPIES = ("deepcopy", "pickle", "file")
 
 @dataclass
 class Call:
-    """A method and its arguments. A call may be refused; one that was `spoilt` must be, and if it would have been accepted as it was, its message must have the pattern `names` in it."""
+    """A method and its arguments.
+
+    A call may be refused; one that was `spoilt` must be, and if it would have been accepted as it
+    was, its message must have the pattern `names` in it.
+    """
 
     method: str
     args: dict[str, Any]
@@ -386,14 +454,22 @@ def calls(draw, model, d, kind, most, methods=(*BLOCKS, *READING, *ONE, *OTHER, 
         args["classes"] = kind
     if method in ONE:
         args = {{"X": "x"}.get(name, name): value[0] for name, value in args.items()}
-    return spoil(draw, model, Call(method, args)) if draw(st.integers(0, 3)) == 0 else Call(method, args)
+    return (
+        spoil(draw, model, Call(method, args))
+        if draw(st.integers(0, 3)) == 0
+        else Call(method, args)
+    )
 
 
 def spoil(draw, model, call):
     """The same call, such that it must be refused."""
     name = draw(st.sampled_from(sorted(call.args.keys() - {"classes"})))
     value, block = call.args[name], call.method not in ONE
-    if isinstance(value, float | np.ndarray) and np.asarray(value).dtype == np.float64 and draw(st.booleans()):
+    if (
+        isinstance(value, float | np.ndarray)
+        and np.asarray(value).dtype == np.float64
+        and draw(st.booleans())
+    ):
         bad = np.array(value)
         at = tuple(draw(st.integers(0, size - 1)) for size in bad.shape)
         bad[at] = draw(st.sampled_from([np.nan, np.inf, -np.inf]))
@@ -401,7 +477,9 @@ def spoil(draw, model, call):
         names = rf"row {row}\b" + (rf", column {column}\b" if name in ("X", "x") else "")
         if name == "sample_weight" and not block:
             names = "sample_weight"
-        return Call(call.method, call.args, {**call.args, name: bad if bad.ndim else float(bad)}, names)
+        return Call(
+            call.method, call.args, {**call.args, name: bad if bad.ndim else float(bad)}, names
+        )
     if name == "X" and unbounded(model) and draw(st.booleans()):
         bad, row = np.array(value), draw(st.integers(0, len(value) - 1))
         bad[row] = LARGEST
@@ -409,10 +487,16 @@ def spoil(draw, model, call):
     made = {
         "X": BAD_POINTS,
         "x": BAD_ROWS,
-        "y": (BAD_LABELS if block else BAD_LABEL) if classifies(model) else (BAD_NUMBERS if block else BAD_TARGETS),
+        "y": (BAD_LABELS if block else BAD_LABEL)
+        if classifies(model)
+        else (BAD_NUMBERS if block else BAD_TARGETS),
         "sample_weight": BAD_NUMBERS if block else BAD_TARGETS,
     }[name]
-    return Call(call.method, call.args, {**call.args, name: made[draw(st.sampled_from(sorted(made)))](value)})
+    return Call(
+        call.method,
+        call.args,
+        {**call.args, name: made[draw(st.sampled_from(sorted(made)))](value)},
+    )
 
 
 @dataclass
@@ -436,10 +520,15 @@ def cases(draw, cls, most=60, length=8):
 @st.composite
 def blocks(draw, cls, most=60):
     """A model and the arguments of its first `partial_fit`."""
-    model, X = draw(models(cls, row_by_row=True)), draw(points(draw(st.sampled_from([1, 2, 3, 9])), most))
+    model, X = (
+        draw(models(cls, row_by_row=True)),
+        draw(points(draw(st.sampled_from([1, 2, 3, 9])), most)),
+    )
     args = {"X": X}
     if not isinstance(model, parsimon.KernelDictionaryLearning):
-        args["y"] = draw(labels(len(X), draw(st.sampled_from(LABELS))) if classifies(model) else targets(len(X)))
+        args["y"] = draw(
+            labels(len(X), draw(st.sampled_from(LABELS))) if classifies(model) else targets(len(X))
+        )
     if takes_weights(model) and draw(st.integers(0, 3)) == 0:
         args["sample_weight"] = draw(arrays(np.float64, len(X), elements=WEIGHTS, fill=WEIGHTS))
     return model, args
@@ -501,7 +590,10 @@ def narrowed(A, dtype):
 def forms(draw, cls):
     """A model, a block of some type, and the name of a form."""
     model, args = draw(blocks(cls, most=12))
-    if classifies(model) and np.asarray(args["y"].tolist()).dtype.kind not in (args["y"].dtype.kind, "U"):
+    if classifies(model) and np.asarray(args["y"].tolist()).dtype.kind not in (
+        args["y"].dtype.kind,
+        "U",
+    ):
         args["y"] = np.arange(len(args["y"])) % 3  # a list of those is something else to NumPy
     dtype = draw(st.sampled_from(DTYPES))
     numbers = ["X"] if classifies(model) else sorted(args.keys() - {"sample_weight"})

@@ -1,4 +1,6 @@
-"""Each paper's pseudo-code in plain NumPy: the readable specification, and the proof that the core follows it."""
+"""Each paper's pseudo-code in plain NumPy: the readable specification, and the proof that the core
+follows it.
+"""
 
 import numpy as np
 
@@ -11,7 +13,10 @@ def coherence(k, x, centres):
 
 
 def knlms(k, X, Y, step_size, mu0, ridge=0.0):
-    """Honeine, Richard & Bermudez 2007, section V.A. Y is (n, C). Returns predictions before each update, centres, weights."""
+    """Honeine, Richard & Bermudez 2007, section V.A.
+
+    Y is (n, C). Returns predictions before each update, centres, weights.
+    """
     centres, w, predictions = [], np.zeros((0, Y.shape[1])), []
     for x, y in zip(X, Y, strict=True):
         h = k(x[None], np.array(centres))[0] if centres else np.zeros(0)
@@ -24,7 +29,9 @@ def knlms(k, X, Y, step_size, mu0, ridge=0.0):
 
 
 def accepted(k, x, centres, floor=2e-7):
-    """The acceptance rule that the core's factor adds to every admission, and the projection it is made of: a, delta, accepted."""
+    """The acceptance rule that the core's factor adds to every admission, and the projection it is
+    made of: a, delta, accepted.
+    """
     kxx = k.diagonal(x[None])[0]
     if not len(centres):
         return np.zeros(0), kxx, True
@@ -35,7 +42,10 @@ def accepted(k, x, centres, floor=2e-7):
 
 
 def klms(k, X, Y, step_size, radius=0.0):
-    """Liu et al. 2008; quantised, Chen et al. 2012. Returns predictions, centres, weights, as all of these do."""
+    """Liu et al.
+
+    2008; quantised, Chen et al. 2012. Returns predictions, centres, weights, as all of these do.
+    """
     centres, w, predictions = [], np.zeros((0, Y.shape[1])), []
     for x, y in zip(X, Y, strict=True):
         f = k(x[None], np.array(centres))[0] @ w if centres else np.zeros(Y.shape[1])
@@ -75,7 +85,9 @@ def krls_ald(k, X, Y, nu, ridge=0.0, forgetting=1.0, weights=None):
             centres.append(x)
             change = s * y / (ridge + s) - f
             w = np.vstack([w - np.outer(a, change) / delta, change / delta])
-            P = np.block([[P, np.zeros((len(P), 1))], [np.zeros((1, len(P))), np.array([[1 / (ridge + s)]])]])
+            P = np.block(
+                [[P, np.zeros((len(P), 1))], [np.zeros((1, len(P))), np.array([[1 / (ridge + s)]])]]
+            )
         else:
             q = P @ a / (1 / s + a @ P @ a)
             P = P - np.outer(q, a @ P)
@@ -84,7 +96,9 @@ def krls_ald(k, X, Y, nu, ridge=0.0, forgetting=1.0, weights=None):
 
 
 def krls_coherence(k, X, Y, mu0, ridge=0.0, forgetting=1.0, weights=None):
-    """Richard, Bermudez & Honeine 2009, with explicit matrices; ridge, forgetting and weights added."""
+    """Richard, Bermudez & Honeine 2009, with explicit matrices; ridge, forgetting and weights
+    added.
+    """
     centres, w, predictions, P = [], np.zeros((0, Y.shape[1])), [], np.zeros((0, 0))
     for x, y, s in zip(X, Y, np.ones(len(X)) if weights is None else weights, strict=True):
         h = k(x[None], np.array(centres))[0] if centres else np.zeros(0)
@@ -100,7 +114,9 @@ def krls_coherence(k, X, Y, mu0, ridge=0.0, forgetting=1.0, weights=None):
             if ridge == 0:
                 Ph = (P @ h)[:, None]
                 w[-1] = e / h0
-                P = np.block([[P, -Ph / h0], [-Ph.T / h0, np.array([[(1 / s + h @ P @ h) / h0**2]])]])
+                P = np.block(
+                    [[P, -Ph / h0], [-Ph.T / h0, np.array([[(1 / s + h @ P @ h) / h0**2]])]]
+                )
                 continue
             P = np.block([[P, np.zeros((m, 1))], [np.zeros((1, m)), np.array([[1 / ridge]])]])
             h = np.append(h, h0)
@@ -110,7 +126,9 @@ def krls_coherence(k, X, Y, mu0, ridge=0.0, forgetting=1.0, weights=None):
 
 
 def project_out(k, centres, w, j):
-    """The function without centre j: its projection onto the span of the others, and the squared distance."""
+    """The function without centre j: its projection onto the span of the others, and the squared
+    distance.
+    """
     keep = np.arange(len(centres)) != j
     K = k(np.array(centres))
     reduced = np.linalg.solve(K[np.ix_(keep, keep)], K[keep] @ w)
@@ -124,7 +142,9 @@ def project_out(k, centres, w, j):
 
 
 def spl(k, X, Y, step_size, eps0=None, mu0=None, budget=None, removal="older"):
-    """Pothin & Richard 2006: basic SPL (eps0), coherence SPL (mu0 a number), adaptive (mu0 = "adaptive")."""
+    """Pothin & Richard 2006: basic SPL (eps0), coherence SPL (mu0 a number), adaptive (mu0 =
+    "adaptive").
+    """
     centres, w, predictions = [], np.zeros((0, Y.shape[1])), []
 
     def rho():
@@ -165,9 +185,12 @@ def spl(k, X, Y, step_size, eps0=None, mu0=None, budget=None, removal="older"):
 
 
 def komp(K, W, allowance, budget=None):
-    """Destructive matching pursuit with pre-fitting (Koppel et al. 2019, Algorithm 2), in squared units and with every candidate refitted by a pseudo-inverse.
+    """Destructive matching pursuit with pre-fitting (Koppel et al.
 
-    Returns the centres removed in order, those kept, their weights, and the squared RKHS distance from the function K W, summed over outputs.
+    2019, Algorithm 2), in squared units and with every candidate refitted by a pseudo-inverse.
+
+    Returns the centres removed in order, those kept, their weights, and the squared RKHS distance
+    from the function K W, summed over outputs.
     """
     kept, removed, weights, error = list(range(len(K))), [], W, 0.0
     while kept:
@@ -188,15 +211,22 @@ def komp(K, W, allowance, budget=None):
 
 
 def polk(k, X, gradient, n_outputs, step_size, alpha, parsimony, batch):
-    """Functional stochastic gradient with sparse projections (Koppel et al. 2019, Algorithm 1 with mini-batches); gradient(f, i) is that of sample i at f.
+    """Functional stochastic gradient with sparse projections (Koppel et al.
 
-    As the core does, a point in the span up to rounding is projected onto it, and that is booked against eps^2, eps = parsimony eta^(3/2). Returns predictions before each batch, centres, weights.
+    2019, Algorithm 1 with mini-batches); gradient(f, i) is that of sample i at f.
+
+    As the core does, a point in the span up to rounding is projected onto it, and that is booked
+    against eps^2, eps = parsimony eta^(3/2). Returns predictions before each batch, centres,
+    weights.
     """
     centres, W, predictions = [], np.zeros((0, n_outputs)), []
     for first in range(0, len(X), batch):
         rows = range(first, min(first + batch, len(X)))
         eta = step_size * len(rows) / batch  # a short batch is a smaller step
-        F = [k(X[i][None], np.array(centres))[0] @ W if centres else np.zeros(n_outputs) for i in rows]
+        F = [
+            k(X[i][None], np.array(centres))[0] @ W if centres else np.zeros(n_outputs)
+            for i in rows
+        ]
         predictions += F
         steps = [-eta / len(rows) * gradient(f, i) for f, i in zip(F, rows, strict=True)]
         W, spent = (1 - eta * alpha) * W, 0.0
@@ -237,7 +267,9 @@ def multinomial_logistic(f, y):
 
 
 def svrseq(K, y, eta, epsilon, C, passes):
-    """SVRseq (Vijayakumar & Wu 1999), Table 1 of Engel, Mannor & Meir 2002, on the Gram matrix K of a homogenised kernel. Returns alpha* - alpha."""
+    """SVRseq (Vijayakumar & Wu 1999), Table 1 of Engel, Mannor & Meir 2002, on the Gram matrix K of
+    a homogenised kernel. Returns alpha* - alpha.
+    """
     star, plain = np.zeros(len(y)), np.zeros(len(y))
     for _ in range(passes):
         for i in range(len(y)):
@@ -248,10 +280,12 @@ def svrseq(K, y, eta, epsilon, C, passes):
 
 
 def sog_svr(k, X, y, epsilon, nu, gamma=0.0, targets=None, best="dual"):
-    """SOG-SVR, Table 2 of Engel, Mannor & Meir 2002 with alpha_1 = max(0, -y/k) and one shared step, which the paper leaves open.
+    """SOG-SVR, Table 2 of Engel, Mannor & Meir 2002 with alpha_1 = max(0, -y/k) and one shared
+    step, which the paper leaves open.
 
     It is best for the dual, or for the squared error.
-    targets(f, y), if given, says what is aimed at (SOG-SVC). Returns predictions before each sample, centres, alpha, alpha*.
+    targets(f, y), if given, says what is aimed at (SOG-SVC). Returns predictions before each
+    sample, centres, alpha, alpha*.
     """
     aim = targets or (lambda f, y: y)
     kxx = k(X[:1], X[:1])[0, 0]
@@ -282,7 +316,9 @@ def sog_svr(k, X, y, epsilon, nu, gamma=0.0, targets=None, best="dual"):
 
 
 def lasso(G, b, lam):
-    """argmin alpha'G alpha / 2 - b'alpha + lam ||alpha||_1 for a positive definite G, by trying active sets until nothing objects (Osborne's homotopy, from lam = max |b| down)."""
+    """argmin alpha'G alpha / 2 - b'alpha + lam ||alpha||_1 for a positive definite G, by trying
+    active sets until nothing objects (Osborne's homotopy, from lam = max |b| down).
+    """
     alpha, active, signs, now = np.zeros(len(b)), [], {}, np.abs(b).max()
     if now <= lam:
         return alpha
@@ -315,7 +351,10 @@ def lasso(G, b, lam):
 
 
 def kernel_dl(k, X, Omega, lam, mu, rate, budget, gamma=np.inf, epsilon=-1.0, parameter=True):
-    """Online kernel dictionary learning on a budget, Table I of Lee & Kim 2016. Omega: the first rows; rate(n). Returns the stored samples and Omega."""
+    """Online kernel dictionary learning on a budget, Table I of Lee & Kim 2016.
+
+    Omega: the first rows; rate(n). Returns the stored samples and Omega.
+    """
     stored, Omega = list(X[: len(Omega)]), Omega.copy()
     for n in range(len(stored) + 1, len(X) + 1):
         x, old = X[n - 1], np.array(stored)
@@ -329,8 +368,14 @@ def kernel_dl(k, X, Omega, lam, mu, rate, budget, gamma=np.inf, epsilon=-1.0, pa
         stored.append(x)
         if parameter:
             new = np.array(stored)
-            K, h, wide = k(new, new), k(new, x[None])[:, 0], np.vstack([Omega, np.zeros(len(alpha))])
-            Omega = wide - rate(n) * (K @ wide @ np.outer(alpha, alpha) - np.outer(h, alpha) + mu * K @ wide)
+            K, h, wide = (
+                k(new, new),
+                k(new, x[None])[:, 0],
+                np.vstack([Omega, np.zeros(len(alpha))]),
+            )
+            Omega = wide - rate(n) * (
+                K @ wide @ np.outer(alpha, alpha) - np.outer(h, alpha) + mu * K @ wide
+            )
         else:
             B = (1 - mu * rate(n)) * np.eye(len(alpha)) - rate(n) * np.outer(alpha, alpha)
             Omega = np.vstack([Omega @ B, rate(n) * alpha])

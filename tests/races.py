@@ -1,7 +1,8 @@
 """Threads on one model, for ThreadSanitizer: ``make tsan``.
 
-One thread learns, and others predict, look at attributes, store, copy and merge; every estimator, in all the ways of `test_state.py`.
-What they come to is tested in `test_threads.py`; here the sanitizer looks for races, and its reports end the run with an error.
+One thread learns, and others predict, look at attributes, store, copy and merge; every estimator,
+in all the ways of `test_state.py`. What they come to is tested in `test_threads.py`; here the
+sanitizer looks for races, and its reports end the run with an error.
 """
 
 import copy
@@ -18,7 +19,13 @@ ROWS, BLOCK = 240, 12
 
 
 def predict(model, X, y):
-    for name in ("predict", "decision_function", "predict_proba", "transform", "reconstruction_error"):
+    for name in (
+        "predict",
+        "decision_function",
+        "predict_proba",
+        "transform",
+        "reconstruction_error",
+    ):
         if hasattr(model, name):
             getattr(model, name)(X)
     if type(model) in ESTIMATORS:
@@ -52,7 +59,9 @@ def merge(model, X, y):
 
 
 def race(model):
-    """Let one thread learn while others use the model, each in its own way; return what they raised."""
+    """Let one thread learn while others use the model, each in its own way; return what they
+    raised.
+    """
     X, y = stream(model, ROWS)
     learn(model, X[:BLOCK], y[:BLOCK])
     done, errors = threading.Event(), []
@@ -64,14 +73,18 @@ def race(model):
         except Exception as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=use, args=[how]) for how in (predict, look, store, duplicate, merge)]
+    threads = [
+        threading.Thread(target=use, args=[how]) for how in (predict, look, store, duplicate, merge)
+    ]
     for thread in threads:
         thread.start()
     try:
         for first in range(BLOCK, ROWS, BLOCK):
             learn(model, X[first : first + BLOCK], y[first : first + BLOCK])
         if hasattr(model, "learn_one"):
-            model.learn_one(X[0], *[] if isinstance(model, parsimon.KernelDictionaryLearning) else [y[0]])
+            model.learn_one(
+                X[0], *[] if isinstance(model, parsimon.KernelDictionaryLearning) else [y[0]]
+            )
         if (
             getattr(model, "budget", None)
             and hasattr(model, "set_budget")

@@ -1,4 +1,7 @@
-"""What must hold of a model whatever was done to it, and of what is done to it. The cases come from `hostile.py`."""
+"""What must hold of a model whatever was done to it, and of what is done to it.
+
+The cases come from `hostile.py`.
+"""
 
 import copy
 import pickle
@@ -16,7 +19,10 @@ from parsimon.persistence import Storable
 
 
 def frozen(value):
-    """All of a value, such that equality is equality of every bit. What a model remembers only to save work is left out."""
+    """All of a value, such that equality is equality of every bit.
+
+    What a model remembers only to save work is left out.
+    """
     if isinstance(value, np.ndarray) and value.dtype != object:
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, np.random.RandomState):
@@ -38,9 +44,22 @@ def difference(a, b, where="model"):
         return next(filter(None, (difference(v, b[k], f"{where}.{k}") for k, v in a.items())), None)
     if isinstance(a, tuple | list) and isinstance(b, tuple | list) and len(a) == len(b):
         return next(
-            filter(None, (difference(v, w, f"{where}.{i}") for i, (v, w) in enumerate(zip(a, b, strict=True)))), None
+            filter(
+                None,
+                (
+                    difference(v, w, f"{where}.{i}")
+                    for i, (v, w) in enumerate(zip(a, b, strict=True))
+                ),
+            ),
+            None,
         )
-    if isinstance(a, bytes) and isinstance(b, bytes) and len(a) == len(b) and len(a) % 8 == 0 and a != b:
+    if (
+        isinstance(a, bytes)
+        and isinstance(b, bytes)
+        and len(a) == len(b)
+        and len(a) % 8 == 0
+        and a != b
+    ):
         i = next(i for i in range(0, len(a), 8) if a[i : i + 8] != b[i : i + 8])
         a, b, where = *(np.frombuffer(v[i : i + 8]) for v in (a, b)), f"{where}[{i // 8}]"
         return f"{where}: {a} and {b}"
@@ -48,7 +67,9 @@ def difference(a, b, where="model"):
 
 
 def assert_same(a, b, what):
-    found = difference(frozen(a) if isinstance(a, Storable) else a, frozen(b) if isinstance(b, Storable) else b)
+    found = difference(
+        frozen(a) if isinstance(a, Storable) else a, frozen(b) if isinstance(b, Storable) else b
+    )
     assert found is None, f"{what}: {found}"
 
 
@@ -61,18 +82,26 @@ def non_finite(value, where=""):
     if isinstance(value, dict):
         return next(filter(None, (non_finite(v, f"{where}.{k}") for k, v in value.items())), None)
     if isinstance(value, list | tuple):
-        return next(filter(None, (non_finite(v, f"{where}.{i}") for i, v in enumerate(value))), None)
+        return next(
+            filter(None, (non_finite(v, f"{where}.{i}") for i, v in enumerate(value))), None
+        )
     return None
 
 
 def look(model, X):
     """All that a fitted model says of rows, and of itself."""
     seen = {name: getattr(model, name)(X) for name in READING if hasattr(model, name)}
-    return seen | {name: getattr(model, name) for name in dir(type(model)) if name.endswith("_") and name[0] != "_"}
+    return seen | {
+        name: getattr(model, name)
+        for name in dir(type(model))
+        if name.endswith("_") and name[0] != "_"
+    }
 
 
 def assert_sound(model, X=None):
-    """Every number finite, the budget kept, a class for each output; at rows that were accepted too."""
+    """Every number finite, the budget kept, a class for each output; at rows that were accepted
+    too.
+    """
     if not model.__sklearn_is_fitted__():
         return
     assert not (bad := non_finite(model.__getstate__(), "state")), bad
@@ -90,11 +119,15 @@ def assert_sound(model, X=None):
 
 @contextmanager
 def usual_warnings():
-    """Warnings are errors, but for those of scikit-learn on shapes and names, and NumPy's on numbers that become infinite in a double."""
+    """Warnings are errors, but for those of scikit-learn on shapes and names, and NumPy's on
+    numbers that become infinite in a double.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", UserWarning)
-        warnings.filterwarnings("ignore", "(overflow|invalid value) encountered in cast", RuntimeWarning)
+        warnings.filterwarnings(
+            "ignore", "(overflow|invalid value) encountered in cast", RuntimeWarning
+        )
         yield
 
 
@@ -112,7 +145,9 @@ def perform(model, method, args):
 
 
 def accepted(model, method, args):
-    """Make the call; whether it was accepted, the model to go on with, and the result, or the message."""
+    """Make the call; whether it was accepted, the model to go on with, and the result, or the
+    message.
+    """
     try:
         return True, *perform(model, method, args)
     except (ValueError, TypeError) as error:
@@ -120,16 +155,24 @@ def accepted(model, method, args):
 
 
 #: Messages of Python itself, which say nothing to someone who gave wrong data.
-UNCLEAR = re.compile("unhashable|not supported between|object of type|has no len|unexpected keyword|^.{0,9}$")
+UNCLEAR = re.compile(
+    "unhashable|not supported between|object of type|has no len|unexpected keyword|^.{0,9}$"
+)
 
 
 def check(case):
-    """Make the calls of a case, and check after each what must hold. Returns how many were accepted and how many refused."""
+    """Make the calls of a case, and check after each what must hold.
+
+    Returns how many were accepted and how many refused.
+    """
     model, counts = copy.deepcopy(case.model), [0, 0]
     with usual_warnings():
         for call in case.calls:
             args = call.args if call.spoilt is None else call.spoilt
-            would = call.spoilt is not None and accepted(copy.deepcopy(model), call.method, call.args)[0]
+            would = (
+                call.spoilt is not None
+                and accepted(copy.deepcopy(model), call.method, call.args)[0]
+            )
             before, given = frozen(model), frozen(args)
             fitted = model.__sklearn_is_fitted__()
             good, model, result = accepted(model, call.method, args)
@@ -143,24 +186,33 @@ def check(case):
                 assert call.method not in COPIES, result
                 assert fitted == model.__sklearn_is_fitted__()
                 assert not UNCLEAR.search(result), f"{call.method}: {result}"
-                assert not would or re.search(call.names, result), f"{call.method} says {result!r}, not {call.names!r}"
+                assert not would or re.search(call.names, result), (
+                    f"{call.method} says {result!r}, not {call.names!r}"
+                )
             if not good or call.method in (*READING, "predict_one", *COPIES):
-                assert_same(frozen(model), before, f"{call.method}, {'accepted' if good else 'refused'}")
+                assert_same(
+                    frozen(model), before, f"{call.method}, {'accepted' if good else 'refused'}"
+                )
     return counts
 
 
 def told(model):
     """What was learned, whatever the types that the data came in."""
-    return frozen([model.__getstate__()["_learned"], model.classes_.tolist() if classifies(model) else None])
+    return frozen(
+        [model.__getstate__()["_learned"], model.classes_.tolist() if classifies(model) else None]
+    )
 
 
 def check_block(model, args):
-    """A block that is accepted is its rows, bit for bit; one that is refused has a row that is refused. Returns whether it was accepted."""
+    """A block that is accepted is its rows, bit for bit; one that is refused has a row that is
+    refused. Returns whether it was accepted.
+    """
     rows, singly, before = copy.deepcopy(model), copy.deepcopy(model), copy.deepcopy(model)
     with usual_warnings():
         good, block, message = accepted(copy.deepcopy(model), "partial_fit", args)
         each = [
-            accepted(rows, "partial_fit", {k: v[i : i + 1] for k, v in args.items()}) for i in range(len(args["X"]))
+            accepted(rows, "partial_fit", {k: v[i : i + 1] for k, v in args.items()})
+            for i in range(len(args["X"]))
         ]
         refused = [(i, said) for i, (row_good, _, said) in enumerate(each) if not row_good]
         assert good == (not refused), (message, refused)
@@ -176,13 +228,19 @@ def check_block(model, args):
         if hasattr(model, "predict_then_learn"):
             result = before.predict_then_learn(**args)
             assert_same(before, block, "predict_then_learn")
-            assert_same(frozen(result[1:].tolist()), frozen(np.array(predictions).tolist()), "predictions")
+            assert_same(
+                frozen(result[1:].tolist()), frozen(np.array(predictions).tolist()), "predictions"
+            )
     return True
 
 
 def plain(model, name, value):
     """What the core learns from: doubles in C order. Labels are left as they are."""
-    return np.array(value) if name == "y" and classifies(model) else np.array(value, dtype=np.float64, order="C")
+    return (
+        np.array(value)
+        if name == "y" and classifies(model)
+        else np.array(value, dtype=np.float64, order="C")
+    )
 
 
 def check_form(model, args, form):
@@ -206,7 +264,9 @@ def check_form(model, args, form):
                     for m, x in zip((found, expected), one if name in ONE else rows, strict=True)
                 )
                 if name != "learn_one":
-                    assert_same(frozen(np.asarray(a).tolist()), frozen(np.asarray(b).tolist()), name)
+                    assert_same(
+                        frozen(np.asarray(a).tolist()), frozen(np.asarray(b).tolist()), name
+                    )
             assert_same(told(found), told(expected), "learn_one")
     for name, value in formed.items():
         assert np.array_equal(np.asarray(value), np.asarray(kept[name])), f"{name} was changed"

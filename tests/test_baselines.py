@@ -1,4 +1,6 @@
-"""The baselines against finite differences, scikit-learn on the same features, a dual bound, a quadratic program and each other."""
+"""The baselines against finite differences, scikit-learn on the same features, a dual bound, a
+quadratic program and each other.
+"""
 
 import numpy as np
 import oracle
@@ -65,7 +67,12 @@ def test_the_gradient_is_that_of_the_risk(data, K, margin, temperature):
     Phi = Phi[:, :20]
     v = np.random.default_rng(1).normal(size=3 * Phi.shape[1])
     args = Phi, data[1], 0.1, margin, temperature
-    error = check_grad(lambda v: baselines.risk(v, *args)[0], lambda v: baselines.risk(v, *args)[1], v, epsilon=1e-6)
+    error = check_grad(
+        lambda v: baselines.risk(v, *args)[0],
+        lambda v: baselines.risk(v, *args)[1],
+        v,
+        epsilon=1e-6,
+    )
     assert error < 1e-5
 
 
@@ -83,14 +90,20 @@ def test_the_logistic_minimum_is_stationary_in_the_coefficients_of_all_samples(d
     F = logistic.decision_function(X)
     P = logistic.predict_proba(X) - np.eye(3)[y]
     assert np.abs(K @ P / N + ALPHA * F).max() < 1e-6
-    value = np.log(np.exp(F).sum(axis=1)).mean() - F[np.arange(N), y].mean() + ALPHA / 2 * norms(logistic)
+    value = (
+        np.log(np.exp(F).sum(axis=1)).mean()
+        - F[np.arange(N), y].mean()
+        + ALPHA / 2 * norms(logistic)
+    )
     assert logistic.objective_ == pytest.approx(value, rel=1e-9)
     assert logistic.n_centers_ == N
 
 
 def test_the_logistic_minimum_is_scikit_learn_s(data, K, logistic):
     L = features(K)
-    other = LogisticRegression(C=1 / (N * ALPHA), fit_intercept=False, tol=1e-9, max_iter=20_000).fit(L, data[1])
+    other = LogisticRegression(
+        C=1 / (N * ALPHA), fit_intercept=False, tol=1e-9, max_iter=20_000
+    ).fit(L, data[1])
     np.testing.assert_allclose(logistic.predict_proba(data[0]), other.predict_proba(L), atol=1e-4)
 
 
@@ -100,13 +113,21 @@ def test_the_hinge_minimum_is_scikit_learn_s_and_above_the_dual(data, K, alpha):
     model = KernelLBFGS(GAMMA, alpha, "hinge").fit(X, y)
     L = features(K)
     other = LinearSVC(
-        multi_class="crammer_singer", C=1 / (N * alpha), fit_intercept=False, tol=1e-6, max_iter=20_000, random_state=0
+        multi_class="crammer_singer",
+        C=1 / (N * alpha),
+        fit_intercept=False,
+        tol=1e-6,
+        max_iter=20_000,
+        random_state=0,
     ).fit(L, y)
     reference = baselines.hinge(L @ other.coef_.T, y).mean() + alpha / 2 * np.sum(other.coef_**2)
     assert model.objective_ == pytest.approx(reference, rel=1e-3)
-    # Any distributions over the classes give a lower bound on the minimum: here those of the smoothed loss.
+    # Any distributions over the classes give a lower bound on the minimum: here those of the
+    # smoothed loss.
     A = baselines.smooth_loss(model.decision_function(X), y, 1.0, 1e-3)[1]
-    dual = A.clip(min=0).sum() / N - np.einsum("ic,ij,jc", A, K, A, optimize=True) / (2 * N**2 * alpha)
+    dual = A.clip(min=0).sum() / N - np.einsum("ic,ij,jc", A, K, A, optimize=True) / (
+        2 * N**2 * alpha
+    )
     assert dual <= model.objective_ <= 1.002 * dual
     value = baselines.hinge(model.decision_function(X), y).mean() + alpha / 2 * norms(model)
     assert model.objective_ == pytest.approx(value, rel=1e-9)
@@ -198,11 +219,20 @@ def batch_svr(K, y, C, epsilon):
         return w @ (0.5 * f - y) + epsilon * both.sum(), np.concatenate([f - y, y - f]) + epsilon
 
     options = {"maxiter": 20_000, "maxfun": 40_000, "ftol": 1e-15, "gtol": 1e-8, "maxcor": 50}
-    found = minimize(negative, np.zeros(2 * n), jac=True, method="L-BFGS-B", bounds=[(0, C)] * 2 * n, options=options)
+    found = minimize(
+        negative,
+        np.zeros(2 * n),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0, C)] * 2 * n,
+        options=options,
+    )
     return found.x[:n] - found.x[n:], -found.fun
 
 
-@pytest.mark.parametrize(("gamma", "C", "epsilon"), [(0.5, 1.0, 0.05), (1 / 18, 1.0, 0.1), (0.5, 0.1, 0.0)])
+@pytest.mark.parametrize(
+    ("gamma", "C", "epsilon"), [(0.5, 1.0, 0.05), (1 / 18, 1.0, 0.1), (0.5, 0.1, 0.0)]
+)
 def test_svrseq_comes_to_the_batch_solution(sinc, gamma, C, epsilon):
     X, y = sinc
     kernel = homogenised(gamma, 0.1)

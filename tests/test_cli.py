@@ -1,4 +1,6 @@
-"""The command line: what its help says is run, and whatever ends it leaves a model from which it goes on exactly."""
+"""The command line: what its help says is run, and whatever ends it leaves a model from which it
+goes on exactly.
+"""
 
 import contextlib
 import csv
@@ -76,9 +78,14 @@ def said(capsys, *arguments, code=0):
 def totals(out):
     """The lines of a summary that depend neither on the time nor on where a run began.
 
-    A model that was loaded reserves its budget with the next row: if none is left, it holds less memory.
+    A model that was loaded reserves its budget with the next row: if none is left, it holds less
+    memory.
     """
-    return [line for line in out.splitlines() if not line.startswith(("this run", "model", "plot", "report", "memory"))]
+    return [
+        line
+        for line in out.splitlines()
+        if not line.startswith(("this run", "model", "plot", "report", "memory"))
+    ]
 
 
 # Help
@@ -86,7 +93,11 @@ def totals(out):
 
 def examples():
     commands = [("", c) for c in app.registered_commands]
-    commands += [(f"{g.name} ", c) for g in app.registered_groups for c in g.typer_instance.registered_commands]
+    commands += [
+        (f"{g.name} ", c)
+        for g in app.registered_groups
+        for c in g.typer_instance.registered_commands
+    ]
     for group, command in commands:
         name = group + (command.name or command.callback.__name__)
         for line in re.findall(r"^ +parsimon (.*)$", command.callback.__doc__, re.MULTILINE):
@@ -107,7 +118,17 @@ def test_the_example_of_the_help(folder, capsys, name, line):
     assert line in said(capsys, *name.split(), "--help")
     said(capsys, "datasets", "generate", "honeine", "--rows", 1000, "--out", "stream.csv")
     said(
-        capsys, "learn", "stream.csv", "--target", "y", "--algorithm", "knlms", "--budget", 100, "--model", "y.parsimon"
+        capsys,
+        "learn",
+        "stream.csv",
+        "--target",
+        "y",
+        "--algorithm",
+        "knlms",
+        "--budget",
+        100,
+        "--model",
+        "y.parsimon",
     )
     X = np.random.default_rng(0).normal(size=(200, 2))
     for i, part in enumerate(("a", "b")):
@@ -140,7 +161,8 @@ def test_the_lines_of_the_documentation(folder, capsys):
         if "--target Y" in line:
             assert said(capsys, *line.split(), code=2).strip() in text
         else:
-            said(capsys, *line.replace("--rows 5000 --plot", "--rows 300 --plot").split())  # peers take their time
+            # Peers take their time
+            said(capsys, *line.replace("--rows 5000 --plot", "--rows 300 --plot").split())
 
 
 def test_inspect_takes_every_kind_of_model(folder, capsys):
@@ -187,7 +209,9 @@ def test_every_kind_of_model_has_something_to_draw(folder):
         assert all(len(part.centers) == len(part.weights) > 0 for part in parts.values())
         if isinstance(model, parsimon.KRLSRegressor):
             (part,) = parts.values()
-            np.testing.assert_allclose((part.kernel(X, part.centers) @ part.weights).ravel(), model.predict(X))
+            np.testing.assert_allclose(
+                (part.kernel(X, part.centers) @ part.weights).ravel(), model.predict(X)
+            )
     without = {"TableEncoder", "TargetScaler", "ClassificationMetrics", "RegressionMetrics"}
     assert kinds | without == set(persistence._estimators())
 
@@ -204,7 +228,8 @@ def test_inspect_draws(folder, capsys):
 
 
 def test_of_many_classes_some_are_drawn(capsys):
-    X, y = np.random.default_rng(0).normal(size=(61, 3)), np.arange(61)[::-1] % 30  # class 0 has three, the others two
+    # Class 0 has three, the others two
+    X, y = np.random.default_rng(0).normal(size=(61, 3)), np.arange(61)[::-1] % 30
     parts = use._expansions(parsimon.KernelDictionaryClassifier(2, budget=3).fit(X, y), Path("m"))
     assert len(parts) == use.MOST_DRAWN and "class 0" in parts
     assert "there are 30 dictionaries" in capsys.readouterr().err
@@ -229,7 +254,8 @@ def in_a_terminal(*arguments):
 
 def test_learn_draws_in_a_terminal(stream):
     text = in_a_terminal("learn", stream, "--target", "y")
-    assert "rows/s" in text and "memory of the model" in text and "\x1b[" in text  # it was drawn over
+    # It was drawn over
+    assert "rows/s" in text and "memory of the model" in text and "\x1b[" in text
     assert "error / variance" in text.rpartition("\x1b[")[2]  # the summary comes last
 
 
@@ -237,7 +263,9 @@ def test_compare_draws_in_a_terminal(stream):
     text = in_a_terminal("compare", stream, "--target", "y", "--algorithm", "knlms", "--rows", 400)
     drawn, _, last = text.rpartition("\x1b[")
     assert "time left" in drawn and "┃" in drawn
-    assert "linear SGD" in last and "400 rows" in last and "┃" not in last and "time left" not in last
+    assert (
+        "linear SGD" in last and "400 rows" in last and "┃" not in last and "time left" not in last
+    )
 
 
 # Reading
@@ -284,7 +312,9 @@ def test_rows_are_whole_wherever_blocks_end(folder, monkeypatch, size):
     texts = ["plain", "two\nlines", 'a "quote"', "", "comma, and\r\nmore", "end"] * 5
     path = write_csv(folder / "a.csv", {"i": np.arange(30), "text": texts})
     kinds = {"i": "number", "text": "text"}
-    assert rows_of(path, kinds=kinds) == [{"i": float(i), "text": t or None} for i, t in enumerate(texts)]
+    assert rows_of(path, kinds=kinds) == [
+        {"i": float(i), "text": t or None} for i, t in enumerate(texts)
+    ]
     with reading.Source(str(path), kinds=kinds) as source:
         assert next(source.blocks(skip=11)).first == 11
 
@@ -293,7 +323,8 @@ def test_types_are_settled_by_the_first_block_and_wide(folder, monkeypatch):
     monkeypatch.setattr(reading, "BLOCK", 40)
     path = folder / "a.csv"
     path.write_text(
-        "n;d;t;e;s\n1;2020-01-01;2020-01-01 10:00:00;;x\n" + "2.5;2020-01-02;2020-01-01 10:00:00.25;7;1\n" * 3
+        "n;d;t;e;s\n1;2020-01-01;2020-01-01 10:00:00;;x\n"
+        + "2.5;2020-01-02;2020-01-01 10:00:00.25;7;1\n" * 3
     )
     rows = rows_of(path)
     assert [row["n"] for row in rows] == [1.0, 2.5, 2.5, 2.5]
@@ -320,25 +351,48 @@ def wait_for(condition, seconds=30):
 
 
 def kill_and_resume(arguments, kept, moments):
-    """Start a command and kill it, again and again, at moments (seconds) after it has first stored something; then let it end, and return what it printed."""
+    """Start a command and kill it, again and again, at moments (seconds) after it has first stored
+    something; then let it end, and return what it printed.
+    """
     for moment in moments:
         before = kept.stat().st_mtime_ns if kept.exists() else 0
-        with subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.DEVNULL, env=ENVIRONMENT) as process:
-            wait_for(lambda: process.poll() is not None or (kept.exists() and kept.stat().st_mtime_ns > before))  # noqa: B023
+        with subprocess.Popen(
+            [*COMMAND, *arguments], stdout=subprocess.DEVNULL, env=ENVIRONMENT
+        ) as process:
+
+            def stored(process=process, before=before):
+                ended = process.poll() is not None
+                return ended or (kept.exists() and kept.stat().st_mtime_ns > before)
+
+            wait_for(stored)
             time.sleep(moment)
             process.kill()
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=True, env=ENVIRONMENT).stdout
+    return subprocess.run(
+        [*COMMAND, *arguments], capture_output=True, text=True, check=True, env=ENVIRONMENT
+    ).stdout
 
 
 def learn_command(data, kept, every=100):
-    return ["learn", str(data), "--target", "y", "--model", str(kept), "--resume", "--checkpoint-every", str(every)]
+    return [
+        "learn",
+        str(data),
+        "--target",
+        "y",
+        "--model",
+        str(kept),
+        "--resume",
+        "--checkpoint-every",
+        str(every),
+    ]
 
 
 def test_killed_and_resumed_it_ends_as_if_nothing_had_happened(folder, capsys):
     data = write_csv(folder / "stream.csv", table(5000))
     expected = said(capsys, *learn_command(data, "whole"))
     rng = random.Random(0)
-    out = kill_and_resume(learn_command(data, "killed"), folder / "killed", [rng.uniform(0, 0.05) for _ in range(5)])
+    out = kill_and_resume(
+        learn_command(data, "killed"), folder / "killed", [rng.uniform(0, 0.05) for _ in range(5)]
+    )
     assert totals(out) == totals(expected)
     assert persistence.dumps(parsimon.load("killed")) == persistence.dumps(parsimon.load("whole"))
     left = int(re.search(r"this run +([\d,]+) rows", out)[1].replace(",", ""))
@@ -361,7 +415,9 @@ def test_stopped_at_any_row_it_goes_on(stream, capsys, monkeypatch, cut):
         patch.setattr(learn, "SLICE", cut)
         assert main(["learn", str(stream), "--target", "y", "--model", "m", "--resume"]) == 130
     assert parsimon.load("m").n_rows_ == cut
-    assert totals(said(capsys, "learn", stream, "--target", "y", "--model", "m", "--resume")) == whole
+    assert (
+        totals(said(capsys, "learn", stream, "--target", "y", "--model", "m", "--resume")) == whole
+    )
     assert persistence.dumps(parsimon.load("m")) == persistence.dumps(parsimon.load("whole"))
 
 
@@ -373,7 +429,20 @@ def test_new_rows_only(folder, capsys):
     whole = totals(said(capsys, "learn", "all.csv", "--target", "y"))
     said(capsys, "learn", "first.csv", "--target", "y", "--model", "m")
     assert (
-        totals(said(capsys, "learn", "second.csv", "--target", "y", "--model", "m", "--resume", "--new-rows")) == whole
+        totals(
+            said(
+                capsys,
+                "learn",
+                "second.csv",
+                "--target",
+                "y",
+                "--model",
+                "m",
+                "--resume",
+                "--new-rows",
+            )
+        )
+        == whole
     )
     assert "is it the same data" in said(
         capsys, "learn", "second.csv", "--target", "y", "--model", "m", "--resume", code=2
@@ -386,7 +455,9 @@ def test_following_a_growing_file(stream, folder, number, code):
     growing = folder / "growing.csv"
     growing.write_text("".join(lines[:300]))
     arguments = [*learn_command(growing, "m"), "--follow", "--json", "--every", "1"]
-    with subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
+    with subprocess.Popen(
+        [*COMMAND, *arguments], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
+    ) as process:
         events = map(json.loads, process.stdout)
         next(event for event in events if event["rows"] == 299)
         with growing.open("a") as file:
@@ -438,7 +509,9 @@ def test_predict_gives_the_rows_back(classes, capsys):
     model = parsimon.load("m")
     inputs = {k: v for k, v in classes.items() if k != "y"}
     assert [row[4] for row in given[1:]] == model.predict(inputs).tolist()
-    np.testing.assert_allclose([[float(p) for p in row[5:]] for row in given[1:]], model.predict_proba(inputs))
+    np.testing.assert_allclose(
+        [[float(p) for p in row[5:]] for row in given[1:]], model.predict_proba(inputs)
+    )
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
@@ -456,7 +529,9 @@ def test_predict_writes_files_whole(classes, capsys, suffix):
 def test_evaluate_scores_every_row(classes, capsys):
     total = json.loads(said(capsys, "evaluate", "m", "stream.csv", "--json"))
     found = parsimon.load("m").predict(classes)
-    assert total["rows"] == 1500 and total["accuracy"] == pytest.approx(np.mean(found == classes["y"]))
+    assert total["rows"] == 1500 and total["accuracy"] == pytest.approx(
+        np.mean(found == classes["y"])
+    )
     y = classes["y"]
     right, unchanged = np.mean(found[1:] == y[1:]), np.mean(y[1:] == y[:-1])
     assert total["kappa_no_change"] == pytest.approx((right - unchanged) / (1 - unchanged))
@@ -475,7 +550,16 @@ def test_inspect_tells_what_there_is(classes, capsys):
 
 def test_compare_shows_baselines(classes, capsys):
     out = said(
-        capsys, "compare", "stream.csv", "--target", "y", "--json", "--algorithm", "default", "--algorithm", "bsgd"
+        capsys,
+        "compare",
+        "stream.csv",
+        "--target",
+        "y",
+        "--json",
+        "--algorithm",
+        "default",
+        "--algorithm",
+        "bsgd",
     )
     found = {row["model"]: row["total"] for row in map(json.loads, out.splitlines())}
     assert list(found) == ["default", "bsgd", "majority so far", "no change", "linear SGD"]
@@ -522,7 +606,16 @@ def one_by_one(model, X, y):
 def test_peers_learn_the_same_rows(classes, capsys):
     from river import linear_model, tree
 
-    peers = ["--peer", "river-tree", "--peer", "river-linear", "--algorithm", "bsgd", "--rows", "500"]
+    peers = [
+        "--peer",
+        "river-tree",
+        "--peer",
+        "river-linear",
+        "--algorithm",
+        "bsgd",
+        "--rows",
+        "500",
+    ]
     found = compared(capsys, *peers)
     assert list(found)[-3:] == ["linear SGD", "river-tree", "river-linear"]
     assert all(row["rows"] == 500 and row["microseconds_a_row"] > 0 for row in found.values())
@@ -531,23 +624,39 @@ def test_peers_learn_the_same_rows(classes, capsys):
         "river-tree": tree.HoeffdingAdaptiveTreeClassifier(seed=0),
         "river-linear": linear_model.SoftmaxRegression(),
     }.items():
-        assert found[name]["total"]["accuracy"] == pytest.approx(np.mean(one_by_one(model, X, y) == y[1:]))
+        assert found[name]["total"]["accuracy"] == pytest.approx(
+            np.mean(one_by_one(model, X, y) == y[1:])
+        )
 
 
 def test_peers_learn_scaled_targets(stream, capsys):
     from river import linear_model
 
-    found = compared(capsys, "--peer", "river-linear", "--algorithm", "knlms", "--rows", "700", "--ignore", "shop")
+    found = compared(
+        capsys,
+        "--peer",
+        "river-linear",
+        "--algorithm",
+        "knlms",
+        "--rows",
+        "700",
+        "--ignore",
+        "shop",
+    )
     columns = {k: v for k, v in table().items() if k != "shop"}
     scaled, back = TargetScaler().learn_transform(columns["y"][:700])
-    f = back(np.append(0.0, one_by_one(linear_model.LinearRegression(), encoded(columns, 700), scaled)))
+    f = back(
+        np.append(0.0, one_by_one(linear_model.LinearRegression(), encoded(columns, 700), scaled))
+    )
     errors = (columns["y"][:700] - f)[1:]
     assert found["river-linear"]["total"]["mse"] == pytest.approx(np.mean(errors**2))
 
 
 def test_compare_takes_all_but_none_twice(stream, capsys):
     found = list(compared(capsys, "--rows", "220"))
-    regression = [name for name, tasks in ALGORITHMS.items() if "regression" in tasks and name != "krls"]
+    regression = [
+        name for name, tasks in ALGORITHMS.items() if "regression" in tasks and name != "krls"
+    ]
     assert found == [*regression, "mean so far", "no change", "linear SGD"]  # krls is the default
 
 
@@ -592,7 +701,9 @@ def test_a_peer_that_fails_is_said_to(classes, capsys, monkeypatch):
     found = compared(capsys, "--peer", "bad", "--algorithm", "bsgd", "--rows", "220")
     assert "rows 1 to 16: too large" in found["bad"]["failed"] and found["bsgd"]["rows"] == 220
     arguments = ["--peer", "bad", "--algorithm", "bsgd", "--rows", "220", "--plot", "p.png"]
-    assert "failed in rows 1 to 16" in said(capsys, "compare", "stream.csv", "--target", "y", *arguments)
+    assert "failed in rows 1 to 16" in said(
+        capsys, "compare", "stream.csv", "--target", "y", *arguments
+    )
     assert Path("p.png").stat().st_size
 
 
@@ -627,7 +738,9 @@ def test_compare_tells_of_the_rows_before_a_bad_one(stream, capsys, monkeypatch)
         ("matplotlib", "plot", ["inspect", "m", "--plot", "p.png"]),
     ],
 )
-def test_what_a_command_needs_besides_is_named(folder, capsys, monkeypatch, module, extra, arguments):
+def test_what_a_command_needs_besides_is_named(
+    folder, capsys, monkeypatch, module, extra, arguments
+):
     for name in [name for name in sys.modules if name.partition(".")[0] == module]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
@@ -651,7 +764,18 @@ def test_fetch_writes_a_table(folder, capsys, suffix):
     rows = rows_of(f"e{suffix}")
     assert [*rows[0]][:2] == ["date", "day"] and [*rows[0]][-1] == "class"
     np.testing.assert_array_equal([list(row.values()) for row in rows], np.column_stack([X, y]))
-    said(capsys, "datasets", "fetch", "electricity", "--data-dir", ".", "--out", f"f{suffix}", "--seed", 1)
+    said(
+        capsys,
+        "datasets",
+        "fetch",
+        "electricity",
+        "--data-dir",
+        ".",
+        "--out",
+        f"f{suffix}",
+        "--seed",
+        1,
+    )
     shuffled = [list(row.values()) for row in rows_of(f"f{suffix}")]
     order = np.random.default_rng(1).permutation(len(y))
     np.testing.assert_array_equal(shuffled, np.column_stack([X, y])[order])
@@ -665,7 +789,10 @@ def test_every_stored_data_set_is_a_table(folder, monkeypatch):
     np.savez("usps.npz", X_train=X[:4], y_train=y[:4], X_test=X[4:], y_test=y[4:])
     for name in ("boston", "usps"):
         found = use.STORED[name].load(Path())
-        assert found.feature_names == ["x1", "x2", "x3"] and found.target_name == use.STORED[name].target
+        assert (
+            found.feature_names == ["x1", "x2", "x3"]
+            and found.target_name == use.STORED[name].target
+        )
         np.testing.assert_array_equal(found.X, X)
         np.testing.assert_array_equal(found.y, y)
 
@@ -674,11 +801,16 @@ def test_export_tells_the_encoding(stream, capsys):
     said(capsys, "learn", stream, "--target", "y", "--algorithm", "sogsvr", "--model", "m")
     out = said(capsys, "export", "m", "m.onnx")
     model = parsimon.load("m")
-    assert "not part of it" in out and f"y = {model.scaler_.mean_:.9g} + {model.scaler_.scale_:.9g} f" in out
+    assert (
+        "not part of it" in out
+        and f"y = {model.scaler_.mean_:.9g} + {model.scaler_.scale_:.9g} f" in out
+    )
     assert all(f"{i}" in out for i in range(model.encoder_.n_features_)) and "shop = town" in out
     said(capsys, "export", "m", "m.h", "--name", "price")
     assert "double price_predict" in Path("m.h").read_text()
-    assert said(capsys, "export", "m", "m.libsvm") and Path("m.libsvm").read_text().startswith("svm_type")
+    assert said(capsys, "export", "m", "m.libsvm") and Path("m.libsvm").read_text().startswith(
+        "svm_type"
+    )
 
 
 # Errors
@@ -693,17 +825,37 @@ def spoiled(line, text):
 
 BAD = {
     "missing target": (None, ["--target", "Y"], "did you mean 'y'?"),
-    "ragged": (spoiled(700, "1.0,2.0,town"), [], "row 700: it has 3 values where the header has 4 columns"),
+    "ragged": (
+        spoiled(700, "1.0,2.0,town"),
+        [],
+        "row 700: it has 3 values where the header has 4 columns",
+    ),
     "no number": (spoiled(1400, "1.0,abc,town,3.0"), [], "column 'z' is taken for text"),
     "infinite": (spoiled(900, "inf,1.0,town,3.0"), [], "row 900, column 'x': inf is infinite"),
-    "missing label": (spoiled(901, "1.0,1.0,town,"), [], "row 901, column 'y': the target is missing"),
-    "missing value": (spoiled(5, ",1.0,town,2.0"), ["--missing", "error"], "row 5, column 'x': the value is missing"),
-    "NaN": (spoiled(5, "nan,1.0,town,2.0"), ["--missing", "error"], "row 5, column 'x': the value is missing"),
+    "missing label": (
+        spoiled(901, "1.0,1.0,town,"),
+        [],
+        "row 901, column 'y': the target is missing",
+    ),
+    "missing value": (
+        spoiled(5, ",1.0,town,2.0"),
+        ["--missing", "error"],
+        "row 5, column 'x': the value is missing",
+    ),
+    "NaN": (
+        spoiled(5, "nan,1.0,town,2.0"),
+        ["--missing", "error"],
+        "row 5, column 'x': the value is missing",
+    ),
     "not UTF-8": (None, ["latin.csv"], "row 2, column 'shop': it is not UTF-8"),
     "unknown option": (None, ["--budgett", "3"], "No such option: --budgett"),
     "unknown algorithm": (None, ["--algorithm", "svm"], "unknown algorithm 'svm'; known are"),
     "unknown task": (None, ["--task", "ranking"], "unknown task 'ranking'"),
-    "wrong task": (None, ["--algorithm", "knlms", "--task", "classification"], "knlms is not for classification"),
+    "wrong task": (
+        None,
+        ["--algorithm", "knlms", "--task", "classification"],
+        "knlms is not for classification",
+    ),
     "budget": (None, ["--budget", "0"], "--budget"),
     "unwritable": (None, ["--model", "nowhere/m"], "nowhere/m cannot be written"),
     "a folder": (None, ["--plot", "."], "is a folder"),
@@ -741,7 +893,11 @@ def test_bad_data_gets_a_line(stream, folder, capsys, name):
         lines = stream.read_text().splitlines(keepends=True)
         stream.write_text("".join(spoil(lines)))
     positional = [a for a in arguments[:1] if not a.startswith("-")]
-    line = ["learn", *(positional or [stream]), *([] if "--target" in arguments else ["--target", "y"])]
+    line = [
+        "learn",
+        *(positional or [stream]),
+        *([] if "--target" in arguments else ["--target", "y"]),
+    ]
     before = {p: p.read_bytes() for p in folder.iterdir() if p.is_file()}
     code = 0 if name == "no number" else 2  # text in the first block is text: a note says so
     capsys.readouterr()
@@ -751,7 +907,9 @@ def test_bad_data_gets_a_line(stream, folder, capsys, name):
     assert {p: p.read_bytes() for p in folder.iterdir() if p.is_file()} == before
 
 
-def test_a_value_that_does_not_fit_later_names_its_row_and_keeps_what_was_learned(stream, capsys, monkeypatch):
+def test_a_value_that_does_not_fit_later_names_its_row_and_keeps_what_was_learned(
+    stream, capsys, monkeypatch
+):
     monkeypatch.setattr(reading, "BLOCK", 20000)
     lines = stream.read_text().splitlines(keepends=True)
     stream.write_text("".join(spoiled(1400, "1.0,abc,town,3.0")(lines)))
@@ -761,32 +919,61 @@ def test_a_value_that_does_not_fit_later_names_its_row_and_keeps_what_was_learne
     assert 0 < rows < 1400 and f"{rows:,} rows" in err
     stream.write_text("".join(lines))
     whole = totals(said(capsys, "learn", stream, "--target", "y"))
-    assert totals(said(capsys, "learn", stream, "--target", "y", "--model", "m", "--resume")) == whole
+    assert (
+        totals(said(capsys, "learn", stream, "--target", "y", "--model", "m", "--resume")) == whole
+    )
 
 
 USES = {
     "predict without a column": (["predict", "m", "short.csv"], "there is no column 'shop'"),
-    "predict with a plain model": (["predict", "plain.parsimon", "stream.csv"], "holds a KNLMSRegressor"),
-    "no probabilities": (["predict", "m", "stream.csv", "--probabilities"], "gives no probabilities"),
+    "predict with a plain model": (
+        ["predict", "plain.parsimon", "stream.csv"],
+        "holds a KNLMSRegressor",
+    ),
+    "no probabilities": (
+        ["predict", "m", "stream.csv", "--probabilities"],
+        "gives no probabilities",
+    ),
     "a column twice": (["predict", "m", "stream.csv", "--column", "x"], "has a column 'x' already"),
     "a suffix": (["predict", "m", "stream.csv", "--out", "p.xls"], "p.xls"),
     "merging tables": (["merge", "m", "m", "--out", "n"], "have no sum"),
     "an unknown experiment": (["reproduce", "nothing"], "unknown experiment 'nothing'"),
     "an unknown stream": (["datasets", "generate", "nothing"], "unknown data set 'nothing'"),
     "an unknown data set": (["datasets", "fetch", "nothing"], "unknown data set 'nothing'"),
-    "no data set there": (["datasets", "fetch", "electricity", "--data-dir", "."], "there is no electricity.npz in ."),
+    "no data set there": (
+        ["datasets", "fetch", "electricity", "--data-dir", "."],
+        "there is no electricity.npz in .",
+    ),
     "not to be fetched": (["datasets", "fetch", "kin40k"], "give a data_dir that holds kin40k.npz"),
-    "an unknown peer": (["compare", "stream.csv", "--target", "y", "--peer", "x"], "unknown peer 'x'; known are"),
-    "no picture": (["compare", "stream.csv", "--target", "y", "--plot", "p.xyz"], "p.xyz: pictures are"),
-    "nothing to draw": (["inspect", "new.parsimon", "--plot", "p.png"], "has no centres yet: there is nothing to draw"),
-    "warming up": (["inspect", "warming.parsimon", "--plot", "p.png"], "has no centres yet: there is nothing to draw"),
-    "no centres": (["inspect", "encoder.parsimon", "--plot", "p.png"], "holds a TableEncoder, which has no centres"),
+    "an unknown peer": (
+        ["compare", "stream.csv", "--target", "y", "--peer", "x"],
+        "unknown peer 'x'; known are",
+    ),
+    "no picture": (
+        ["compare", "stream.csv", "--target", "y", "--plot", "p.xyz"],
+        "p.xyz: pictures are",
+    ),
+    "nothing to draw": (
+        ["inspect", "new.parsimon", "--plot", "p.png"],
+        "has no centres yet: there is nothing to draw",
+    ),
+    "warming up": (
+        ["inspect", "warming.parsimon", "--plot", "p.png"],
+        "has no centres yet: there is nothing to draw",
+    ),
+    "no centres": (
+        ["inspect", "encoder.parsimon", "--plot", "p.png"],
+        "holds a TableEncoder, which has no centres",
+    ),
     "no model": (["inspect", "none"], "there is no file none"),
     "not a model": (["inspect", "stream.csv"], "stream.csv is not a model file: it looks like CSV"),
     "an unknown format": (["export", "m", "m.xyz"], "give --format"),
     "no such form": (["export", "c", "c.onnx"], "mixture"),
     "nothing": ([], "Missing command"),
-    "comparing nothing": (["compare", "stream.csv", "--target", "y", "--algorithm", "bsgd"], "is for regression"),
+    "comparing nothing": (
+        ["compare", "stream.csv", "--target", "y", "--algorithm", "bsgd"],
+        "is for regression",
+    ),
 }
 
 
@@ -819,7 +1006,10 @@ def test_what_is_not_installed_is_named(module, stream):
 ORIGINS = {
     "index": (None, 'pip install "parsimon[cli]"'),
     "clone": ({"url": "file:///some/clone", "dir_info": {}}, 'pip install ".[cli]" in /some/clone'),
-    "editable": ({"url": "file:///a%20b", "dir_info": {"editable": True}}, 'pip install ".[cli]" in /a b'),
+    "editable": (
+        {"url": "file:///a%20b", "dir_info": {"editable": True}},
+        'pip install ".[cli]" in /a b',
+    ),
     "archive": ({"url": "file:///p.whl", "archive_info": {}}, 'pip install "parsimon[cli]"'),
 }
 
@@ -854,7 +1044,9 @@ def test_help_and_usage_errors_import_nothing_heavy(name):
         "heavy = {'sklearn', 'scipy', 'pyarrow', 'pandas', 'numpy', 'rich'} & sys.modules.keys(); "
         "assert not heavy, heavy; sys.exit(code)"
     )
-    done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False
+    )
     assert done.returncode == code and "AssertionError" not in done.stderr, done.stderr
 
 
@@ -865,8 +1057,21 @@ def test_help_lists_what_there_is():
 @pytest.mark.skipif(os.name != "posix", reason="pipes are otherwise elsewhere")
 def test_a_reader_that_goes_away(stream):
     """It is no error, and what was learned is kept."""
-    command = [sys.executable, "-m", "parsimon.cli", "learn", str(stream), "--target", "y", "--json", "--every", "10"]
-    run = subprocess.Popen([*command, "--model", "m"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    command = [
+        sys.executable,
+        "-m",
+        "parsimon.cli",
+        "learn",
+        str(stream),
+        "--target",
+        "y",
+        "--json",
+        "--every",
+        "10",
+    ]
+    run = subprocess.Popen(
+        [*command, "--model", "m"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     assert run.stdout.readline().startswith(b"{")
     run.stdout.close()
     assert run.stderr.read() == b"" and run.wait() == 128 + signal.SIGPIPE
@@ -879,13 +1084,28 @@ def test_predictions_have_as_many_digits_as_matter(folder, capsys, scale):
     columns = table()
     columns["y"] = scale * (columns["y"] - 100.0) + 7 * scale
     write_csv("stream.csv", columns)
-    said(capsys, "learn", "stream.csv", "--target", "y", "--algorithm", "knlms", "--model", "m", "--json")
+    said(
+        capsys,
+        "learn",
+        "stream.csv",
+        "--target",
+        "y",
+        "--algorithm",
+        "knlms",
+        "--model",
+        "m",
+        "--json",
+    )
     model = parsimon.load("m")
     exact = model.predict({k: v for k, v in columns.items() if k != "y"})
     for options, off in (([], 5e-5 * model.scaler_.scale_), (["--all-digits"], 0.0)):
-        rows = list(csv.DictReader(io.StringIO(said(capsys, "predict", "m", "stream.csv", *options))))
+        rows = list(
+            csv.DictReader(io.StringIO(said(capsys, "predict", "m", "stream.csv", *options)))
+        )
         texts = [row["prediction"] for row in rows]
-        assert np.abs(np.array(texts, dtype=float) - exact).max() <= max(off, 1e-15 * np.abs(exact).max())
+        assert np.abs(np.array(texts, dtype=float) - exact).max() <= max(
+            off, 1e-15 * np.abs(exact).max()
+        )
         if off:
             assert all(len(text.split("e")[0].strip("-0.")) <= 18 for text in texts)
             assert np.median([len(text) for text in texts]) < 12 or scale > 1e6
@@ -899,16 +1119,36 @@ def test_curves_have_points_enough(folder, capsys, monkeypatch, every):
         keep = lambda figure, path: drawn.setdefault(str(path), figure) and Path(path)  # noqa: E731
         monkeypatch.setattr(f"parsimon.plots.{name}.save", keep)
     write_csv("stream.csv", table())
-    said(capsys, "learn", "stream.csv", "--target", "y", "--algorithm", "knlms", "--plot", "l.png", "--every", every)
-    said(capsys, "compare", "stream.csv", "--target", "y", "--algorithm", "knlms", "--plot", "c.png")
+    said(
+        capsys,
+        "learn",
+        "stream.csv",
+        "--target",
+        "y",
+        "--algorithm",
+        "knlms",
+        "--plot",
+        "l.png",
+        "--every",
+        every,
+    )
+    said(
+        capsys, "compare", "stream.csv", "--target", "y", "--algorithm", "knlms", "--plot", "c.png"
+    )
     for figure in drawn.values():
         for axis in figure.axes:
             assert all(100 <= len(line.get_xdata()) <= MOST_POINTS for line in axis.lines)
             assert all(line.get_xdata()[-1] == 1500 for line in axis.lines)
         legends = [
-            text.get_text() for axis in figure.axes if axis.get_legend() for text in axis.get_legend().get_texts()
+            text.get_text()
+            for axis in figure.axes
+            if axis.get_legend()
+            for text in axis.get_legend().get_texts()
         ]
-        assert any("last 1,000 rows" in words for words in [*legends, *(axis.get_ylabel() for axis in figure.axes)])
+        assert any(
+            "last 1,000 rows" in words
+            for words in [*legends, *(axis.get_ylabel() for axis in figure.axes)]
+        )
 
 
 def test_nothing_imports_the_command_line():
@@ -928,7 +1168,10 @@ def test_the_stream_that_comes_with_it(folder, capsys):
     assert "bikes " in said(capsys, "datasets", "list")
     rows = said(capsys, "datasets", "fetch", "bikes").splitlines()
     assert len(rows) == 8646
-    assert rows[0] == "time,holiday,workingday,weather,temperature,feels_like,humidity,windspeed,bikers"
+    assert (
+        rows[0]
+        == "time,holiday,workingday,weather,temperature,feels_like,humidity,windspeed,bikers"
+    )
     said(capsys, "datasets", "fetch", "bikes", "--seed", "1", "--out", "shuffled.parquet")
     assert pa.parquet.read_table("shuffled.parquet").num_rows == 8645
 
@@ -937,7 +1180,9 @@ def test_a_model_that_exists_is_not_lost(stream, folder, capsys):
     said(capsys, "learn", stream, "--target", "y", "--model", "m")
     kept = (folder / "m").read_bytes()
     again = ["learn", stream, "--target", "y", "--model", "m"]
-    assert "m exists: --resume goes on from it, --overwrite learns anew" in said(capsys, *again, code=2)
+    assert "m exists: --resume goes on from it, --overwrite learns anew" in said(
+        capsys, *again, code=2
+    )
     assert "give one of them" in said(capsys, *again, "--resume", "--overwrite", code=2)
     assert (folder / "m").read_bytes() == kept
     said(capsys, "learn", stream, "--target", "y", "--model", "m", "--overwrite")
@@ -970,21 +1215,27 @@ def test_no_file_is_for_two_things(stream, folder, capsys):
     (folder / "notes.txt").write_text("of value")
     said(capsys, "learn", stream, "--target", "y", "--model", "notes.txt", "--overwrite", code=2)
     assert (folder / "notes.txt").read_text() == "of value"
-    assert "is the target" in said(capsys, "compare", stream, "--target", "y", "--ignore", "y", code=2)
+    assert "is the target" in said(
+        capsys, "compare", stream, "--target", "y", "--ignore", "y", code=2
+    )
 
 
 def test_what_users_mistype(stream, folder, capsys):
     assert "there is no column 'shopp': did you mean 'shop'?" in said(
         capsys, "learn", stream, "--target", "y", "--ignore", "shopp", code=2
     )
-    assert "did you mean 'shop'?" in said(capsys, "compare", stream, "--target", "y", "--ignore", "shopp", code=2)
+    assert "did you mean 'shop'?" in said(
+        capsys, "compare", stream, "--target", "y", "--ignore", "shopp", code=2
+    )
     assert "--delimiter must be one character" in said(
         capsys, "learn", stream, "--target", "y", "--delimiter", ",,", code=2
     )
     said(capsys, "learn", stream, "--target", "y", "--model", "m")
     head = Path(stream).read_text().splitlines()[0]
     Path("head.csv").write_text(head + "\n")
-    assert "head.csv has no rows" in said(capsys, "predict", "m", "head.csv", "--out", "p.csv", code=2)
+    assert "head.csv has no rows" in said(
+        capsys, "predict", "m", "head.csv", "--out", "p.csv", code=2
+    )
     assert not Path("p.csv").exists()
     assert "known are 'bikes'" in said(capsys, "datasets", "fetch", "bikez", code=2)
     assert said(capsys, "--version").startswith("parsimon ")

@@ -26,7 +26,9 @@ DASK = {"engine": "dask", "progress": False}
 
 
 def test_without_a_client():  # first of all, while there is none
-    with pytest.raises(RuntimeError, match=r"needs a cluster: make a client before, client = distributed\.Client"):
+    with pytest.raises(
+        RuntimeError, match=r"needs a cluster: make a client before, client = distributed\.Client"
+    ):
         fit(KNLMSRegressor(), [data()], **DASK)
 
 
@@ -103,7 +105,10 @@ def test_shards_in_memory(client, sizes):
 
 def test_one_round_of_two_is_that_of_processes(client):
     shards = cut(*data(), [300, 200])
-    ours, theirs = (fit(MODEL, shards, rounds=1, progress=False, **o) for o in ({"engine": "dask"}, {"n_jobs": 1}))
+    ours, theirs = (
+        fit(MODEL, shards, rounds=1, progress=False, **o)
+        for o in ({"engine": "dask"}, {"n_jobs": 1})
+    )
     assert_same(ours.model, theirs.model)
 
 
@@ -133,7 +138,10 @@ def test_arrays_of_unknown_lengths(client):
     lazy_X, lazy_y = da.from_array(X, chunks=(200, 1)), da.from_array(y, chunks=200)
     rows = da.from_array(kept, chunks=200)
     result = fit(MODEL, (lazy_X[rows], lazy_y[rows]), rounds=2, **DASK)
-    shards = [(X[a : a + 200][kept[a : a + 200]], y[a : a + 200][kept[a : a + 200]]) for a in (0, 200, 400)]
+    shards = [
+        (X[a : a + 200][kept[a : a + 200]], y[a : a + 200][kept[a : a + 200]])
+        for a in (0, 200, 400)
+    ]
     assert_same(result.model, in_pairs(MODEL, shards, 2).model)
     with pytest.raises(ValueError, match="X has 3 partitions, y has 5: repartition"):
         fit(MODEL, (lazy_X[rows], da.from_array(y, chunks=100)), **DASK)
@@ -160,7 +168,9 @@ def test_several_targets_and_an_estimator_that_adds_up(client):
     X, _ = data()
     Y = np.stack([np.sin(X[:, 0]), X[:, 1] ** 2], axis=1)
     model = KRLSRegressor(gamma="scale", tolerance=1e-2)
-    result = fit(model, (da.from_array(X, chunks=(200, 2)), da.from_array(Y, chunks=(100, 1))), **DASK)
+    result = fit(
+        model, (da.from_array(X, chunks=(200, 2)), da.from_array(Y, chunks=(100, 1))), **DASK
+    )
     assert result.rounds == 1
     expected = in_pairs(model, cut(X, Y, [200, 200, 100]), 1)
     np.testing.assert_array_equal(result.model.predict(X), expected.model.predict(X))
@@ -168,7 +178,9 @@ def test_several_targets_and_an_estimator_that_adds_up(client):
 
 
 def test_bytes_that_are_counted(client):
-    """The start to both workers and the end back, and from none to all of the models in the tree on the way to another worker."""
+    """The start to both workers and the end back, and from none to all of the models in the tree on
+    the way to another worker.
+    """
     shards = cut(*data(), [125] * 4)
     starts, ends = lengths(shards)
     result = fit(MODEL, shards, rounds=3, **DASK)
@@ -222,15 +234,23 @@ def test_a_worker_that_is_killed(client, cluster, lazy):
 
 
 def learned_with_a_kill(model, shards, client, cluster):
-    """The model of four rounds, in the second of which, or a later one, a worker that learns is killed."""
+    """The model of four rounds, in the second of which, or a later one, a worker that learns is
+    killed.
+    """
     done = {}
-    learner = threading.Thread(target=lambda: done.update(result=fit(model, shards, rounds=4, client=client, **DASK)))
+    learner = threading.Thread(
+        target=lambda: done.update(result=fit(model, shards, rounds=4, client=client, **DASK))
+    )
     learner.start()
     first, victim = set(), None
     while victim is None and learner.is_alive():
-        learning = {w: {k for k in keys if "_learn" in k} for w, keys in client.processing().items()}
+        learning = {
+            w: {k for k in keys if "_learn" in k} for w, keys in client.processing().items()
+        }
         first = first or set().union(*learning.values())
-        victim = next((w for w, keys in learning.items() if keys and all(later(k, first) for k in keys)), None)
+        victim = next(
+            (w for w, keys in learning.items() if keys and all(later(k, first) for k in keys)), None
+        )
         time.sleep(0.005)
     assert victim is not None, "it was over before a worker could be killed"
     (nanny,) = (nanny for nanny in cluster.workers.values() if nanny.worker_address == victim)
@@ -282,7 +302,10 @@ def test_errors_come_back(client):
     bad = X.copy()
     bad[270, 1] = np.nan
     message = "shard 2, counted from its row 48: X contains NaN at row 22, column 1"
-    for shards in (cut(bad, y, [100] * 5), (da.from_array(bad, chunks=(100, 2)), da.from_array(y, chunks=100))):
+    for shards in (
+        cut(bad, y, [100] * 5),
+        (da.from_array(bad, chunks=(100, 2)), da.from_array(y, chunks=100)),
+    ):
         with pytest.raises(ValueError, match=message):
             fit(MODEL, shards, rounds=2, **DASK)
     frame = dd.from_pandas(pd.DataFrame(X, columns=["u", "v"]), npartitions=2)
@@ -290,13 +313,23 @@ def test_errors_come_back(client):
     cases = [
         (ValueError, "there are no shards", [], {}),
         (ValueError, "the shards hold no rows", [(X[:0], y[:0])], {}),
-        (ValueError, r"shard 1 has X of shape \(500, 2\) and y of shape \(499,\)", [(X, y), (X, y[1:])], {}),
+        (
+            ValueError,
+            r"shard 1 has X of shape \(500, 2\) and y of shape \(499,\)",
+            [(X, y), (X, y[1:])],
+            {},
+        ),
         (ValueError, "X has 500 rows, y has 400", (lazy, lazy[:400, 0]), {}),
         (ValueError, r"shard \d has X of shape \(100,\)", (lazy[:, 0], lazy[:, 0]), {}),
         (TypeError, 'one Dask frame with target="column"', frame, {}),
         (TypeError, "a pair", (lazy, y), {}),
         (ValueError, r"no column 'w'; it has \['u', 'v'\]", frame, {"target": "w"}),
-        (TypeError, "target='u' is a column of one Dask frame, got list", [(X, y)], {"target": "u"}),
+        (
+            TypeError,
+            "target='u' is a column of one Dask frame, got list",
+            [(X, y)],
+            {"target": "u"},
+        ),
     ]
     for error, message, shards, options in cases:
         with pytest.raises(error, match=message):
@@ -311,6 +344,11 @@ def test_without_dask():
         "sys.modules['dask'] = None;"
         "parsimon.distributed.fit(parsimon.KNLMSRegressor(), [([[0.0]], [1.0])], engine='dask')"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == f'ImportError: engine="dask" needs Dask: {install_command("dask")}'
+    assert (
+        done.stderr.splitlines()[-1]
+        == f'ImportError: engine="dask" needs Dask: {install_command("dask")}'
+    )

@@ -26,7 +26,9 @@ def test_digits_are_rows_of_numbers(tmp_path):
 
 
 def test_banana_is_split_in_a_fixed_order(tmp_path):
-    np.savez(tmp_path / "banana.npz", X=RNG.normal(size=(5300, 2)), y=RNG.choice([-1, 1], size=5300))
+    np.savez(
+        tmp_path / "banana.npz", X=RNG.normal(size=(5300, 2)), y=RNG.choice([-1, 1], size=5300)
+    )
     first, second = datasets.load_banana(tmp_path), datasets.load_banana(tmp_path)
     assert first.X_train.shape == (4000, 2)
     assert first.X_test.shape == (1300, 2)
@@ -35,7 +37,8 @@ def test_banana_is_split_in_a_fixed_order(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("load", "name"), [(datasets.load_boston, "boston_housing"), (datasets.load_comp_activ, "cpusmall")]
+    ("load", "name"),
+    [(datasets.load_boston, "boston_housing"), (datasets.load_comp_activ, "cpusmall")],
 )
 def test_regression_data_are_as_stored(load, name, tmp_path):
     X, y = RNG.integers(100, size=(6, 3)), RNG.integers(100, size=6)
@@ -112,7 +115,9 @@ def test_tables_are_as_stored(load, kind, tmp_path):
     found = load(tmp_path)
     np.testing.assert_array_equal(found.X, X)
     np.testing.assert_array_equal(found.y, y)
-    assert found.X.dtype == np.float64 and found.y.dtype == (np.float64 if kind is np.float32 else np.int64)
+    assert found.X.dtype == np.float64 and found.y.dtype == (
+        np.float64 if kind is np.float32 else np.int64
+    )
     assert found.target_name == target and len(set(found.feature_names)) == d
     np.savez(tmp_path / f"{file}.npz", **dict(zip(names, (X[:, 1:], y), strict=True)))
     with pytest.raises(ValueError, match=rf"{file}.npz: X must be \(n, {d}\)"):
@@ -128,7 +133,9 @@ def test_what_cannot_be_fetched_says_so(load):
         load()
 
 
-@pytest.mark.parametrize("load", [datasets.load_electricity, datasets.load_bike_sharing, datasets.load_covtype])
+@pytest.mark.parametrize(
+    "load", [datasets.load_electricity, datasets.load_bike_sharing, datasets.load_covtype]
+)
 def test_what_is_not_reached_is_said(load, monkeypatch):
     def unreachable(*_, **__):
         raise urllib.error.URLError("no network")
@@ -146,7 +153,9 @@ def test_words_of_openml_are_given_back_as_codes(monkeypatch):
         data = np.zeros((2, 12))
         data[:, 0], data[:, 7] = [0, 1], [1, 0]
         categories = {"season": ["fall", "spring"], "weather": ["heavy_rain", "clear"]}
-        return Bunch(data=data, target=np.array([16.0, 40.0]), feature_names=features, categories=categories)
+        return Bunch(
+            data=data, target=np.array([16.0, 40.0]), feature_names=features, categories=categories
+        )
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
     found = datasets.load_bike_sharing()
@@ -158,7 +167,10 @@ def test_prices_of_openml_go_up_or_down(monkeypatch):
         features, categories = ["date", "day"], {"day": ["1", "7"]}
         target = np.array(["UP", "DOWN"], dtype=object)
         return Bunch(
-            data=np.array([[0.0, 1.0], [0.5, 0.0]]), target=target, feature_names=features, categories=categories
+            data=np.array([[0.0, 1.0], [0.5, 0.0]]),
+            target=target,
+            feature_names=features,
+            categories=categories,
         )
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)

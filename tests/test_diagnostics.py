@@ -6,7 +6,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
-from parsimon import KLMSRegressor, KNLMSRegressor, KRLSRegressor, NORMARegressor, SPLRegressor, diagnostics, plots
+from parsimon import (
+    KLMSRegressor,
+    KNLMSRegressor,
+    KRLSRegressor,
+    NORMARegressor,
+    SPLRegressor,
+    diagnostics,
+    plots,
+)
 from parsimon.diagnostics import AssumptionError, RunningCoherence
 from parsimon.kernels import Function, Gaussian, Laplacian, Linear, Normalized, Polynomial
 
@@ -28,7 +36,10 @@ def one_thread():
 
 def dense_gram(kernel, X, Y=None):
     Y = X if Y is None else Y
-    values = [[kernel([x], [y])[0, 0] / np.sqrt(kernel([x])[0, 0] * kernel([y])[0, 0]) for y in Y] for x in X]
+    values = [
+        [kernel([x], [y])[0, 0] / np.sqrt(kernel([x])[0, 0] * kernel([y])[0, 0]) for y in Y]
+        for x in X
+    ]
     return np.array(values).reshape(len(X), len(Y))
 
 
@@ -38,11 +49,15 @@ def gram(kernel, X, Y=None):
 
 
 def dense_babel(rho, order):
-    return max(sum(sorted(np.delete(row, j), reverse=True)[:order]) for j, row in enumerate(np.abs(rho)))
+    return max(
+        sum(sorted(np.delete(row, j), reverse=True)[:order]) for j, row in enumerate(np.abs(rho))
+    )
 
 
 def dense_error(G, h):
-    """The squared errors of functions of norm 1, by functions with Gram matrix G that have inner products h (..., m) with them."""
+    """The squared errors of functions of norm 1, by functions with Gram matrix G that have inner
+    products h (..., m) with them.
+    """
     return 1 - (h.T * np.linalg.lstsq(G, h.T, rcond=1e-13)[0]).sum(axis=0)
 
 
@@ -50,9 +65,9 @@ def built_by_the_rule(kernel, rng, n=120):
     """A KNLMS model with up to 50 centres, and all inputs it has seen."""
     d = int(rng.integers(1, 12))
     X = rng.normal(size=(n, d)) * rng.uniform(0.3, 6)
-    model = KNLMSRegressor(kernel, coherence=float(rng.uniform(0.0, 0.98) ** rng.choice([0.5, 1, 2]))).partial_fit(
-        X[:1], [0.0]
-    )
+    model = KNLMSRegressor(
+        kernel, coherence=float(rng.uniform(0.0, 0.98) ** rng.choice([0.5, 1, 2]))
+    ).partial_fit(X[:1], [0.0])
     for i in range(1, n):
         if model.n_centers_ == 50:
             return model, X[:i]
@@ -83,9 +98,12 @@ def test_measures_equal_the_dense_answers(name, m):
     singular = np.linalg.matrix_rank(rho) < m
     expected = np.inf if singular else np.linalg.cond(rho)
     assert diagnostics.condition_number(kernel, centers) == pytest.approx(expected, rel=1e-6)
-    assert diagnostics.smallest_eigenvalue(kernel, centers) == pytest.approx(eigenvalues.min(), abs=1e-12)
+    assert diagnostics.smallest_eigenvalue(kernel, centers) == pytest.approx(
+        eigenvalues.min(), abs=1e-12
+    )
     errors = [
-        dense_error(np.delete(np.delete(rho, j, 0), j, 1), np.delete(rho[j], j)) if m > 1 else 1.0 for j in range(m)
+        dense_error(np.delete(np.delete(rho, j, 0), j, 1), np.delete(rho[j], j)) if m > 1 else 1.0
+        for j in range(m)
     ]
     np.testing.assert_allclose(diagnostics.residuals(kernel, centers), errors, atol=1e-9)
     X = np.random.default_rng(m + 1).normal(size=(20, 4))
@@ -102,18 +120,28 @@ def test_no_centres_and_copies():
     assert diagnostics.babel(Gaussian(), none).shape == (0,)
     assert diagnostics.condition_number(Gaussian(), none) == 1
     assert diagnostics.residuals(Gaussian(), none).shape == (0,)
-    np.testing.assert_array_equal(diagnostics.projection_errors(Gaussian(), none, X=np.ones((3, 2))), np.ones(3))
+    np.testing.assert_array_equal(
+        diagnostics.projection_errors(Gaussian(), none, X=np.ones((3, 2))), np.ones(3)
+    )
     copies = np.ones((3, 2))
     assert diagnostics.coherence(Gaussian(), copies) == 1
     np.testing.assert_allclose(diagnostics.babel(Gaussian(), copies), [1, 2])
     assert diagnostics.condition_number(Gaussian(), copies) == np.inf
     np.testing.assert_allclose(diagnostics.residuals(Gaussian(), copies), 0, atol=1e-12)
-    np.testing.assert_allclose(diagnostics.projection_errors(Gaussian(), copies, X=copies), 0, atol=1e-12)
+    np.testing.assert_allclose(
+        diagnostics.projection_errors(Gaussian(), copies, X=copies), 0, atol=1e-12
+    )
 
 
 def test_a_model_stands_for_its_kernel_and_centres():
     X = np.random.default_rng(0).normal(size=(200, 2))
-    for model in (KNLMSRegressor(), KRLSRegressor(), KLMSRegressor(budget=20), NORMARegressor(), SPLRegressor()):
+    for model in (
+        KNLMSRegressor(),
+        KRLSRegressor(),
+        KLMSRegressor(budget=20),
+        NORMARegressor(),
+        SPLRegressor(),
+    ):
         model.fit(X, X[:, 0])
         parts = model.kernel_, model.centers_
         for measure in (
@@ -166,7 +194,11 @@ def assert_same(running, kernel, centers):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from([*KERNELS]), st.lists(st.floats(0, 1), min_size=1, max_size=60), st.integers(0, 2**32 - 1))
+@given(
+    st.sampled_from([*KERNELS]),
+    st.lists(st.floats(0, 1), min_size=1, max_size=60),
+    st.integers(0, 2**32 - 1),
+)
 def test_running_equals_dense(name, choices, seed):
     kernel, rng = KERNELS[name], np.random.default_rng(seed)
     running, centers = RunningCoherence(kernel), []
@@ -176,7 +208,8 @@ def test_running_equals_dense(name, choices, seed):
             running.remove(j)
             del centers[j]
         else:
-            x = centers[0] if choice > 0.97 and centers else rng.normal(size=2)  # a copy, now and then
+            # a copy, now and then
+            x = centers[0] if choice > 0.97 and centers else rng.normal(size=2)
             running.append(x)
             centers.append(x)
         assert_same(running, kernel, centers)
@@ -241,11 +274,15 @@ def test_propositions_1_to_3_hold(name):
     for _ in range(500):
         m = int(rng.integers(1, 51))
         # Spread and dimension decide the coherence: from nearly orthogonal to nearly equal.
-        centers = rng.normal(size=(m, int(rng.choice([1, 2, 5, 40, 400])))) * 10 ** rng.uniform(-1, 1.3)
+        centers = rng.normal(size=(m, int(rng.choice([1, 2, 5, 40, 400])))) * 10 ** rng.uniform(
+            -1, 1.3
+        )
         rho = gram(kernel, centers)
         mu, eigenvalues = diagnostics.coherence(kernel, centers), np.linalg.eigvalsh(rho)
         assert eigenvalues[0] >= diagnostics.eigenvalue_bound(m, mu) - 1e-12
-        cond_bound = diagnostics.condition_bound(diagnostics.babel(kernel, centers, m - 1) if m > 1 else 0.0)
+        cond_bound = diagnostics.condition_bound(
+            diagnostics.babel(kernel, centers, m - 1) if m > 1 else 0.0
+        )
         assert diagnostics.condition_number(kernel, centers) <= cond_bound * (1 + 1e-12)
         if not diagnostics.independence_guaranteed(m, mu):
             with pytest.raises(AssumptionError, match="Proposition 3 is silent"):
@@ -255,7 +292,8 @@ def test_propositions_1_to_3_hold(name):
         assert eigenvalues[0] > 0
         least = 1 / np.diag(np.linalg.inv(rho)).max()
         corrected, printed, earlier = (
-            diagnostics.residual_bound(m, mu, form=form) for form in ("corrected", "printed", "earlier")
+            diagnostics.residual_bound(m, mu, form=form)
+            for form in ("corrected", "printed", "earlier")
         )
         assert least >= corrected - 1e-12
         assert corrected >= printed - 1e-15 >= earlier - 2e-15
@@ -308,14 +346,22 @@ def test_proposition_5_holds(name):
 @pytest.mark.parametrize(("m", "mu"), [(1, 0.5), (2, 0.9), (3, 0.49), (10, 0.1), (50, 0.02)])
 def test_the_bounds_are_attained(m, mu):
     centers = equally_coherent(m, mu)
-    assert diagnostics.smallest_eigenvalue(Linear(), centers) == pytest.approx(diagnostics.eigenvalue_bound(m, mu))
-    assert diagnostics.residuals(Linear(), centers).min() == pytest.approx(diagnostics.residual_bound(m, mu))
-    assert diagnostics.condition_number(Linear(), centers) <= diagnostics.condition_bound((m - 1) * mu) * (1 + 1e-9)
+    assert diagnostics.smallest_eigenvalue(Linear(), centers) == pytest.approx(
+        diagnostics.eigenvalue_bound(m, mu)
+    )
+    assert diagnostics.residuals(Linear(), centers).min() == pytest.approx(
+        diagnostics.residual_bound(m, mu)
+    )
+    assert diagnostics.condition_number(Linear(), centers) <= diagnostics.condition_bound(
+        (m - 1) * mu
+    ) * (1 + 1e-9)
 
 
 def test_two_functions_attain_the_condition_bound():
     centers = equally_coherent(2, 0.6, sign=1.0)
-    assert diagnostics.condition_number(Linear(), centers) == pytest.approx(diagnostics.condition_bound(0.6))
+    assert diagnostics.condition_number(Linear(), centers) == pytest.approx(
+        diagnostics.condition_bound(0.6)
+    )
     assert diagnostics.condition_bound(1.0) == np.inf
 
 
@@ -341,7 +387,8 @@ def test_proposition_4_as_printed_fails_for_one_centre(mu0):
 
 
 def test_proposition_5_as_printed_fails_for_one_centre():
-    # Nearly all inputs are copies of one that was rejected, so the first axis is nearly its function.
+    # Nearly all inputs are copies of one that was rejected, so the first axis is nearly its
+    # function.
     x = np.sqrt(-np.log(0.51))
     X = np.array([[0.0]] + [[x]] * 60)
     model = KNLMSRegressor(Gaussian(1.0), coherence=0.5).fit(X, np.zeros(61))
@@ -356,8 +403,12 @@ def test_the_bounds_keep_their_order(m, mu):
     assert diagnostics.rejection_bound(mu) >= diagnostics.rejection_bound(mu, form="printed")
     if not diagnostics.independence_guaranteed(m + 1, mu):
         return
-    for form in ("corrected", "printed"):  # admitted functions may come closer than rejected ones, as the paper notes
-        assert diagnostics.residual_bound(m + 1, mu, form=form) <= diagnostics.rejection_bound(mu, form=form) + 1e-15
+    # Admitted functions may come closer than rejected ones, as the paper notes
+    for form in ("corrected", "printed"):
+        assert (
+            diagnostics.residual_bound(m + 1, mu, form=form)
+            <= diagnostics.rejection_bound(mu, form=form) + 1e-15
+        )
     assert 0 <= diagnostics.residual_bound(m, mu) <= 1
     assert diagnostics.residual_bound(m, mu) >= diagnostics.residual_bound(m + 1, mu) - 1e-15
     assert diagnostics.ald_threshold(m, mu) == diagnostics.residual_bound(m, mu)
@@ -372,28 +423,72 @@ def test_the_bounds_keep_their_order(m, mu):
         (lambda: diagnostics.eigenvalue_bound(0, 0.5), ValueError, "m must be >= 1, got 0"),
         (lambda: diagnostics.eigenvalue_bound(2.5, 0.5), TypeError, "m must be a whole number"),
         (lambda: diagnostics.eigenvalue_bound(3), TypeError, "mu is missing"),
-        (lambda: diagnostics.independence_guaranteed(3, 1.5), ValueError, "mu must be finite and >= 0 and <= 1"),
+        (
+            lambda: diagnostics.independence_guaranteed(3, 1.5),
+            ValueError,
+            "mu must be finite and >= 0 and <= 1",
+        ),
         (lambda: diagnostics.residual_bound(3, -0.1), ValueError, "mu must be finite"),
         (lambda: diagnostics.residual_bound(3, np.nan), ValueError, "mu must be finite"),
-        (lambda: diagnostics.residual_bound(3, 0.1, form="best"), ValueError, "unknown form 'best'; known are 'corr"),
-        (lambda: diagnostics.residual_bound(3, 0.5), ValueError, r"\(m - 1\) mu = 1 is not below 1"),
+        (
+            lambda: diagnostics.residual_bound(3, 0.1, form="best"),
+            ValueError,
+            "unknown form 'best'; known are 'corr",
+        ),
+        (
+            lambda: diagnostics.residual_bound(3, 0.5),
+            ValueError,
+            r"\(m - 1\) mu = 1 is not below 1",
+        ),
         (lambda: diagnostics.rejection_bound(2), ValueError, "mu0 must be finite"),
         (lambda: diagnostics.rejection_bound(0.5, form="earlier"), ValueError, "unknown form"),
         (lambda: diagnostics.ald_threshold(3, 1.1), ValueError, "mu0 must be finite"),
-        (lambda: diagnostics.principal_axis_bound(0.5), TypeError, "mu0 and eigenvalues, or a model and X"),
-        (lambda: diagnostics.principal_axis_bound(0.5, [0.1, 0.0]), ValueError, "eigenvalues must be > 0"),
+        (
+            lambda: diagnostics.principal_axis_bound(0.5),
+            TypeError,
+            "mu0 and eigenvalues, or a model and X",
+        ),
+        (
+            lambda: diagnostics.principal_axis_bound(0.5, [0.1, 0.0]),
+            ValueError,
+            "eigenvalues must be > 0",
+        ),
         (lambda: diagnostics.condition_bound(-0.1), ValueError, "babel must be finite and >= 0"),
         (lambda: diagnostics.coherence(Gaussian()), TypeError, "needs centers"),
-        (lambda: diagnostics.coherence("gaussian", [[1.0]]), TypeError, "centers belong to a kernel object"),
+        (
+            lambda: diagnostics.coherence("gaussian", [[1.0]]),
+            TypeError,
+            "centers belong to a kernel object",
+        ),
         (lambda: diagnostics.coherence(Ridge()), TypeError, "expected a fitted model with centres"),
         (lambda: diagnostics.coherence(KNLMSRegressor), TypeError, "expected a fitted model"),
-        (lambda: diagnostics.coherence(Gaussian(), [1.0, 2.0]), ValueError, "centers must have two dimensions"),
-        (lambda: diagnostics.coherence(Linear(), [[1.0], [0.0]]), ValueError, r"row 1 of centers has k\(x, x\) = 0"),
-        (lambda: diagnostics.coherence(Linear(), [[np.inf]]), ValueError, "centers contains infinity"),
+        (
+            lambda: diagnostics.coherence(Gaussian(), [1.0, 2.0]),
+            ValueError,
+            "centers must have two dimensions",
+        ),
+        (
+            lambda: diagnostics.coherence(Linear(), [[1.0], [0.0]]),
+            ValueError,
+            r"row 1 of centers has k\(x, x\) = 0",
+        ),
+        (
+            lambda: diagnostics.coherence(Linear(), [[np.inf]]),
+            ValueError,
+            "centers contains infinity",
+        ),
         (lambda: diagnostics.babel(Linear(), [[1.0], [2.0]], 2), ValueError, "order must be <= 1"),
         (lambda: diagnostics.babel(Linear(), [[1.0]], 1), ValueError, "there are none"),
-        (lambda: diagnostics.projection_errors(Linear(), [[1.0]], X=[[1.0, 2.0]]), ValueError, "X has 2 columns"),
-        (lambda: diagnostics.axis_errors(Linear(), [[1.0]], X=np.zeros((0, 1))), ValueError, "X has no rows"),
+        (
+            lambda: diagnostics.projection_errors(Linear(), [[1.0]], X=[[1.0, 2.0]]),
+            ValueError,
+            "X has 2 columns",
+        ),
+        (
+            lambda: diagnostics.axis_errors(Linear(), [[1.0]], X=np.zeros((0, 1))),
+            ValueError,
+            "X has no rows",
+        ),
     ],
 )
 def test_wrong_arguments_are_named(ask, error, message):
@@ -429,14 +524,26 @@ def fitted(model, n=300):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (KNLMSRegressor(gamma=1.0, budget=10), "evicted something, or may have.*nothing was removed"),
+        (
+            KNLMSRegressor(gamma=1.0, budget=10),
+            "evicted something, or may have.*nothing was removed",
+        ),
         (KNLMSRegressor(gamma=1.0, budget=10, compression="oldest"), "evicted something"),
         (KRLSRegressor(gamma=1.0, admission="coherence", budget=10), "evicted something"),
-        (KRLSRegressor(gamma=1.0), "admission='ald': the centres were not chosen by the coherence rule"),
+        (
+            KRLSRegressor(gamma=1.0),
+            "admission='ald': the centres were not chosen by the coherence rule",
+        ),
         (SPLRegressor(gamma=1.0), "admission='residual'"),
-        (SPLRegressor(gamma=1.0, admission="coherence", coherence="adaptive", budget=10), "coherence='adaptive'"),
+        (
+            SPLRegressor(gamma=1.0, admission="coherence", coherence="adaptive", budget=10),
+            "coherence='adaptive'",
+        ),
         (SPLRegressor(gamma=0.1, admission="coherence", coherence=0.99999), "near singular"),
-        (KLMSRegressor(gamma=1.0), "KLMSRegressor: the centres were not chosen by a fixed coherence"),
+        (
+            KLMSRegressor(gamma=1.0),
+            "KLMSRegressor: the centres were not chosen by a fixed coherence",
+        ),
         (NORMARegressor(gamma=1.0), "NORMARegressor"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
@@ -489,7 +596,9 @@ def test_a_removal_does_no_harm_to_proposition_3():
 def test_inputs_never_seen_are_refused():
     model, X = fitted(KNLMSRegressor(gamma=1.0))
     strange = np.vstack([X, [[100.0, 100.0]]])
-    with pytest.raises(AssumptionError, match=r"row 300 of X is not a centre and has coherence 0 <= 0\.5"):
+    with pytest.raises(
+        AssumptionError, match=r"row 300 of X is not a centre and has coherence 0 <= 0\.5"
+    ):
         diagnostics.principal_axis_bound(model, X=strange)
     found = diagnostics.report(model, strange)
     assert found.largest_error == 1
@@ -513,7 +622,11 @@ def test_report_holds_what_the_functions_say():
     assert found.coherence == diagnostics.coherence(model)
     assert found.babel == pytest.approx(diagnostics.babel(model)[-1])
     assert found.condition_number == diagnostics.condition_number(model) <= found.condition_bound
-    assert found.smallest_eigenvalue == diagnostics.smallest_eigenvalue(model) >= found.eigenvalue_bound
+    assert (
+        found.smallest_eigenvalue
+        == diagnostics.smallest_eigenvalue(model)
+        >= found.eigenvalue_bound
+    )
     assert found.independence_guaranteed
     assert found.least_residual == diagnostics.residuals(model).min() >= found.residual_bound
     assert len(found.axes) == 3
@@ -536,7 +649,13 @@ def test_report_without_inputs_or_promises():
     with pytest.raises(ValueError, match="X has no rows"):
         diagnostics.report(model, np.zeros((0, 2)))
     one = diagnostics.report(KNLMSRegressor(gamma=1.0).fit([[0.0]], [1.0]), [[0.0]])
-    assert (one.n_centers, one.coherence, one.babel, one.condition_number, one.residual_bound) == (1, 0, 0, 1, 1)
+    assert (one.n_centers, one.coherence, one.babel, one.condition_number, one.residual_bound) == (
+        1,
+        0,
+        0,
+        1,
+        1,
+    )
     assert one.axes[0].error == pytest.approx(0, abs=1e-12)
 
 

@@ -15,7 +15,9 @@ def worst_entry(dictionary, kernel):
 
 
 def clustered(rng, d):
-    """Points around a thousand anchors at distances from 1e-4 to 0.1: within a cluster their kernel values exceed 0.99."""
+    """Points around a thousand anchors at distances from 1e-4 to 0.1: within a cluster their kernel
+    values exceed 0.99.
+    """
     anchors = rng.uniform(-1, 1, size=(1000, d)) * (4.0 if d == 2 else 1.5)
     while True:
         anchor, radius = anchors[rng.integers(len(anchors))], 10 ** rng.uniform(-4, -1)
@@ -59,7 +61,8 @@ def test_a_hundred_thousand_changes(d):
             before = dictionary.centers(), dictionary.weights()
             norm = np.einsum("ic,ij,jc->", before[1], K, before[1])
             booked = sum(
-                dictionary.project_out(int(np.argmin(dictionary.removal_costs()))) for _ in range(len(dictionary) // 3)
+                dictionary.project_out(int(np.argmin(dictionary.removal_costs())))
+                for _ in range(len(dictionary) // 3)
             )
             changes += len(before[0]) - len(dictionary)
             true = rkhs_distance(kernel, before, (dictionary.centers(), dictionary.weights()))

@@ -29,13 +29,29 @@ def codes(D, phi, lam, start=None):
 
 @pytest.mark.parametrize("admission", ["always", "coherence", "reconstruction"])
 @pytest.mark.parametrize("update", ["parameter", "feature"])
-@pytest.mark.parametrize("kernel", [kernels.Gaussian(0.3), POLYNOMIAL], ids=["gaussian", "polynomial"])
+@pytest.mark.parametrize(
+    "kernel", [kernels.Gaussian(0.3), POLYNOMIAL], ids=["gaussian", "polynomial"]
+)
 def test_trajectory_is_that_of_table_1(kernel, update, admission):
     X = np.random.default_rng(0).normal(size=(500, 5))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    options = {"alpha": 0.05, "penalty": 0.1, "step_size": 0.003, "budget": 20, "n_init": 10, "init_scale": 0.1}
+    options = {
+        "alpha": 0.05,
+        "penalty": 0.1,
+        "step_size": 0.003,
+        "budget": 20,
+        "n_init": 10,
+        "init_scale": 0.1,
+    }
     model = KernelDictionaryLearning(
-        8, kernel, update=update, admission=admission, coherence=0.8, tolerance=0.3, random_state=0, **options
+        8,
+        kernel,
+        update=update,
+        admission=admission,
+        coherence=0.8,
+        tolerance=0.3,
+        random_state=0,
+        **options,
     )
     model.partial_fit(X)
     stored, Omega = oracle.kernel_dl(
@@ -62,7 +78,14 @@ def test_with_a_linear_kernel_it_is_plain_online_dictionary_learning():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 6))
     model = KernelDictionaryLearning(
-        4, "linear", update="feature", admission="always", budget=1000, n_init=20, init_scale=0.5, random_state=0
+        4,
+        "linear",
+        update="feature",
+        admission="always",
+        budget=1000,
+        n_init=20,
+        init_scale=0.5,
+        random_state=0,
     )
     model.partial_fit(X)
     D = X[:20].T @ (0.5 * np.random.RandomState(0).standard_normal((20, 4)))
@@ -84,7 +107,9 @@ def test_codes_are_those_of_the_lasso(seed, K, lam):
     assert np.all(np.abs(c - lam * np.sign(found))[found != 0] <= 1e-6)
     theirs = Lasso(alpha=lam / 40, fit_intercept=False, tol=1e-14, max_iter=10**6).fit(D, phi.T)
     np.testing.assert_allclose(found, theirs.coef_.reshape(5, K), rtol=0, atol=1e-6)
-    np.testing.assert_allclose(codes(D, phi, lam, start=rng.normal(size=(5, K))), found, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        codes(D, phi, lam, start=rng.normal(size=(5, K))), found, rtol=0, atol=1e-9
+    )
 
 
 def test_codes_over_dependent_atoms_are_optimal_too():
@@ -109,7 +134,11 @@ def test_transform_error_and_score_fit_together():
     X = ring(500)
     model = KernelDictionaryLearning(12, gamma=1.0, budget=30, step_size=0.1, random_state=0).fit(X)
     A, K = model.transform(X), model.kernel_(X, model.centers_)
-    errors = 1 - 2 * np.sum(A * (K @ model.components_), axis=1) + np.einsum("ij,jk,ik->i", A, model.gram_, A)
+    errors = (
+        1
+        - 2 * np.sum(A * (K @ model.components_), axis=1)
+        + np.einsum("ij,jk,ik->i", A, model.gram_, A)
+    )
     np.testing.assert_allclose(model.reconstruction_error(X), errors, rtol=0, atol=1e-10)
     assert model.score(X) == pytest.approx(-errors.mean())
     assert model.score_samples([[0.0, 0.0]])[0] < np.quantile(model.score_samples(X), 0.05)
@@ -121,7 +150,10 @@ def test_transform_error_and_score_fit_together():
 @pytest.mark.parametrize("update", ["parameter", "feature"])
 def test_a_block_equals_its_rows(update):
     X = ring(200)
-    block, rows = (KernelDictionaryLearning(6, gamma=1.0, budget=15, update=update, random_state=0) for _ in range(2))
+    block, rows = (
+        KernelDictionaryLearning(6, gamma=1.0, budget=15, update=update, random_state=0)
+        for _ in range(2)
+    )
     block.partial_fit(X[:1]).partial_fit(X[1:])
     for x in X:
         rows.partial_fit(x[None])
@@ -139,7 +171,11 @@ def test_costs_fall_and_are_those_before_each_step(update):
         model.components_, KernelDictionaryLearning(10, **options).partial_fit(X[:100]).components_
     )
     A, G = model.transform(X[100:101])[0], model.gram_
-    expected = 0.5 * model.reconstruction_error(X[100:101])[0] + 0.05 * np.abs(A).sum() + 0.05 * np.trace(G)
+    expected = (
+        0.5 * model.reconstruction_error(X[100:101])[0]
+        + 0.05 * np.abs(A).sum()
+        + 0.05 * np.trace(G)
+    )
     costs = np.append(costs, model.learning_costs(X[100:]))
     assert costs[100] == pytest.approx(expected, rel=1e-9)
     assert costs[-500:].mean() < 0.75 * costs[:10].mean()
@@ -152,7 +188,9 @@ def test_copies_have_coherence_one_whatever_rounding_says(kernel):
     before = model.components_
     assert model.n_centers_ == 30
     np.testing.assert_array_equal(model.partial_fit(X).components_, before)  # all of them are there
-    always = KernelDictionaryLearning(5, kernel, budget=100, n_init=5, admission="always", random_state=0)
+    always = KernelDictionaryLearning(
+        5, kernel, budget=100, n_init=5, admission="always", random_state=0
+    )
     assert always.partial_fit(X).partial_fit(X).n_centers_ == 60
 
 
@@ -168,7 +206,9 @@ def test_copies_have_coherence_one_whatever_rounding_says(kernel):
     ],
     ids=["zeros", "constant", "copies", "huge", "tiny"],
 )
-@pytest.mark.parametrize("kernel", ["linear", "gaussian", POLYNOMIAL], ids=["linear", "gaussian", "polynomial"])
+@pytest.mark.parametrize(
+    "kernel", ["linear", "gaussian", POLYNOMIAL], ids=["linear", "gaussian", "polynomial"]
+)
 def test_hostile_samples_give_finite_atoms(X, update, kernel):
     for admission in ("coherence", "reconstruction", "always"):
         model = KernelDictionaryLearning(
@@ -176,7 +216,12 @@ def test_hostile_samples_give_finite_atoms(X, update, kernel):
         )
         model.partial_fit(X).partial_fit(X)
         assert model.n_centers_ <= 6
-        for array in (model.components_, model.gram_, model.transform(X), model.reconstruction_error(X)):
+        for array in (
+            model.components_,
+            model.gram_,
+            model.transform(X),
+            model.reconstruction_error(X),
+        ):
             assert np.isfinite(array).all()
 
 
@@ -190,12 +235,24 @@ def test_a_huge_alpha_makes_all_codes_vanish():
 @pytest.mark.parametrize("update", ["parameter", "feature"])
 def test_no_step_leaves_its_samples_cost_higher(update):
     X = np.random.default_rng(0).normal(size=(80, 3))
-    options = {"budget": 1000, "n_init": 5, "step_size": 50.0, "schedule": "constant", "admission": "always"}
-    model = KernelDictionaryLearning(4, POLYNOMIAL, update=update, random_state=0, **options).partial_fit(X[:5])
+    options = {
+        "budget": 1000,
+        "n_init": 5,
+        "step_size": 50.0,
+        "schedule": "constant",
+        "admission": "always",
+    }
+    model = KernelDictionaryLearning(
+        4, POLYNOMIAL, update=update, random_state=0, **options
+    ).partial_fit(X[:5])
     for x in X[5:]:
         before = model.learning_costs(x[None])[0]
         A = model.transform(x[None])[0]
-        after = 0.5 * model.reconstruction_error(x[None])[0] + 0.05 * np.abs(A).sum() + 0.05 * np.trace(model.gram_)
+        after = (
+            0.5 * model.reconstruction_error(x[None])[0]
+            + 0.05 * np.abs(A).sum()
+            + 0.05 * np.trace(model.gram_)
+        )
         assert after <= before * (1 + 1e-9)
 
 
@@ -242,7 +299,9 @@ def test_classes_met_as_they_come_and_refused_blocks():
             model.partial_fit(bad_X, bad_y)
         assert model.classes_.tolist() == [0, 1, 2]
         np.testing.assert_array_equal(model.reconstruction_errors(X), before)
-    closed = KernelDictionaryClassifier(4, gamma=1.0, budget=10).partial_fit(X, y, classes=[0, 1, 2])
+    closed = KernelDictionaryClassifier(4, gamma=1.0, budget=10).partial_fit(
+        X, y, classes=[0, 1, 2]
+    )
     with pytest.raises(ValueError, match="label 9 at row 1"):
         closed.partial_fit(X[:2], [0, 9])
 
@@ -285,14 +344,23 @@ def test_never_admitted_samples_are_learned_all_the_same():
     X = np.random.default_rng(0).normal(size=(200, 4))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     model = KernelDictionaryLearning(
-        5, POLYNOMIAL, admission="never", n_init=12, budget=12, step_size=0.001, schedule="constant", random_state=0
+        5,
+        POLYNOMIAL,
+        admission="never",
+        n_init=12,
+        budget=12,
+        step_size=0.001,
+        schedule="constant",
+        random_state=0,
     ).partial_fit(X)
     np.testing.assert_array_equal(model.centers_, X[:12])
     Omega, K = 0.1 * np.random.RandomState(0).standard_normal((12, 5)), POLYNOMIAL(X[:12], X[:12])
     for x in X[12:]:
         h = POLYNOMIAL(X[:12], x[None])[:, 0]
         alpha = oracle.lasso(Omega.T @ K @ Omega, Omega.T @ h, 0.05)
-        Omega = Omega - 0.001 * (K @ Omega @ (np.outer(alpha, alpha) + 0.1 * np.eye(5)) - np.outer(h, alpha))
+        Omega = Omega - 0.001 * (
+            K @ Omega @ (np.outer(alpha, alpha) + 0.1 * np.eye(5)) - np.outer(h, alpha)
+        )
     np.testing.assert_allclose(model.components_, Omega, rtol=0, atol=1e-8)
     with pytest.raises(ValueError, match="never"):
         KernelDictionaryLearning(5, admission="never", update="feature").fit(X)
@@ -300,7 +368,9 @@ def test_never_admitted_samples_are_learned_all_the_same():
 
 def test_a_block_refused_in_the_middle_changes_nothing():
     X = np.random.default_rng(0).normal(size=(60, 3))
-    model = KernelDictionaryClassifier(4, "linear", budget=8, random_state=0).partial_fit(X[:50], np.arange(50) % 2)
+    model = KernelDictionaryClassifier(4, "linear", budget=8, random_state=0).partial_fit(
+        X[:50], np.arange(50) % 2
+    )
     before, drawn = model.reconstruction_errors(X), model._rng.get_state()[1].copy()
     with pytest.raises(ValueError, match="row 10"):
         model.partial_fit(np.vstack([X[50:], [[1e50] * 3]]), [0] * 10 + [7])
@@ -321,7 +391,16 @@ def test_small_penalties_over_dependent_atoms_end_soon_and_nearly_right(lam):
 @pytest.mark.parametrize(
     ("options", "scale"),
     [
-        ({"alpha": 0.0, "init_scale": 1e-150, "penalty": 0.0, "step_size": 1.0, "kernel": "linear"}, 1e30),
+        (
+            {
+                "alpha": 0.0,
+                "init_scale": 1e-150,
+                "penalty": 0.0,
+                "step_size": 1.0,
+                "kernel": "linear",
+            },
+            1e30,
+        ),
         ({"init_scale": 1e10, "penalty": 1e10, "kernel": "linear"}, 1e39),
         ({"alpha": 0.0, "init_scale": 1e-150, "step_size": 1e10, "kernel": "linear"}, 1.0),
         ({"budget": 10**6}, 1.0),
@@ -332,7 +411,10 @@ def test_small_penalties_over_dependent_atoms_end_soon_and_nearly_right(lam):
 def test_extreme_parameters_give_finite_atoms(options, scale, update):
     X = np.random.default_rng(0).normal(size=(40, 3)) * scale
     model = KernelDictionaryLearning(
-        4, **{"admission": "always", "budget": 6, "n_init": 4, **options}, update=update, random_state=0
+        4,
+        **{"admission": "always", "budget": 6, "n_init": 4, **options},
+        update=update,
+        random_state=0,
     )
     model.partial_fit(X)
     assert np.isfinite(model.components_).all()

@@ -63,7 +63,9 @@ def finished(model):
 
 
 def plain(model, shards, n_rounds):
-    """The merged model of n_rounds, and the bytes of all models that a round started from and came to; shards are of a multiple of n_rounds rows."""
+    """The merged model of n_rounds, and the bytes of all models that a round started from and came
+    to; shards are of a multiple of n_rounds rows.
+    """
     start, sent = None, 0
     for r in range(n_rounds):
         parts = []
@@ -99,21 +101,31 @@ def test_rounds_are_a_plain_loop(model):
     expected, _ = plain(model, shards, 3)
     assert_same(result.model, expected, shards[0][0])
     more = stream(model, 40, seed=1)
-    assert_same(result.model.partial_fit(*more), expected.partial_fit(*more), more[0])  # and it goes on
+    # And it goes on
+    assert_same(result.model.partial_fit(*more), expected.partial_fit(*more), more[0])
 
 
 def test_the_tree_does_not_matter_but_for_rounding():
     model = KNLMSRegressor(gamma=1.0)
-    shards, first = shards_of(model, [50, 30, 20]), copy.deepcopy(model).partial_fit(*stream(model, 40, seed=3))
+    shards, first = (
+        shards_of(model, [50, 30, 20]),
+        copy.deepcopy(model).partial_fit(*stream(model, 40, seed=3)),
+    )
     start = dumps(first)
     a, b, c = (rounds.learn(start, X, y) for X, y in shards)
     X = stream(model, 100, seed=2)[0]
     flat, tree = (
         rounds.loads(data)
-        for data in (rounds.combine([a, b, c], start), rounds.combine([rounds.combine([a, b], start), c], start))
+        for data in (
+            rounds.combine([a, b, c], start),
+            rounds.combine([rounds.combine([a, b], start), c], start),
+        )
     )
     np.testing.assert_allclose(flat.predict(X), tree.predict(X), rtol=0, atol=1e-12)
-    mean = sum(w * rounds.loads(part).predict(X) for w, part in zip((0.5, 0.3, 0.2), (a, b, c), strict=True))
+    mean = sum(
+        w * rounds.loads(part).predict(X)
+        for w, part in zip((0.5, 0.3, 0.2), (a, b, c), strict=True)
+    )
     np.testing.assert_allclose(flat.predict(X), mean, rtol=0, atol=1e-12)
     assert flat.n_samples_seen_ == tree.n_samples_seen_ == 140
 
@@ -136,7 +148,9 @@ def test_processes_make_no_difference():
     assert_same(one.model, two.model, shards[0][0])
     assert one.bytes_sent == two.bytes_sent
     shards[1][0][70, 1] = np.nan
-    with pytest.raises(ValueError, match="shard 1, counted from its row 53: X contains NaN at row 17, column 1"):
+    with pytest.raises(
+        ValueError, match="shard 1, counted from its row 53: X contains NaN at row 17, column 1"
+    ):
         fit(model, shards, rounds=3, progress=False, n_jobs=2)
 
 
@@ -176,7 +190,8 @@ def test_shards_that_are_shorter_than_the_rounds(model):
     result = fit(model, shards, rounds=10, **QUIET)
     assert result.model.n_samples_seen_ == 204
     batches = 3 // getattr(model, "batch_size", 1)
-    assert fit(model, [shards[0]], rounds=10, **QUIET).rounds == max(1, batches)  # no more than there are batches
+    # No more than there are batches
+    assert fit(model, [shards[0]], rounds=10, **QUIET).rounds == max(1, batches)
 
 
 def test_batches_are_not_cut():
@@ -248,12 +263,24 @@ def test_what_is_wrong_is_said():
     cases = [
         (ValueError, "there are no shards", model, [], {}),
         (ValueError, "the shards hold no rows", model, [(X[:0], y[:0])], {}),
-        (ValueError, r"shard 1 has X of shape \(60, 2\) and y of shape \(59,\)", model, [(X, y), (X, y[1:])], {}),
+        (
+            ValueError,
+            r"shard 1 has X of shape \(60, 2\) and y of shape \(59,\)",
+            model,
+            [(X, y), (X, y[1:])],
+            {},
+        ),
         (ValueError, r"shard 0 has X of shape \(60,\)", model, [(X[:, 0], y)], {}),
         (TypeError, r"shard 1 is no pair \(X, y\): int", model, [(X, y), 3], {}),
         (ValueError, "unknown engine 'carts'", model, [(X, y)], {"engine": "carts"}),
         (ValueError, "rounds", model, [(X, y)], {"rounds": 0}),
-        (TypeError, "one dictionary, got KernelDictionaryLearning", parsimon.KernelDictionaryLearning(3), [(X, y)], {}),
+        (
+            TypeError,
+            "one dictionary, got KernelDictionaryLearning",
+            parsimon.KernelDictionaryLearning(3),
+            [(X, y)],
+            {},
+        ),
     ]
     for error, message, estimator, shards, options in cases:
         with pytest.raises(error, match=message):
@@ -289,7 +316,9 @@ def test_a_bad_value_names_shard_and_row(gamma):
     ids=str,
 )
 def test_shards_need_not_be_alike(model):
-    """Each has seen another part of the plane: the mean of the functions is a fourth of what is true anywhere."""
+    """Each has seen another part of the plane: the mean of the functions is a fourth of what is
+    true anywhere.
+    """
     rng = np.random.default_rng(0)
     X = rng.uniform(-3, 3, size=(2000, 2))
     y = np.sin(X[:, 0]) * X[:, 1] + 0.05 * rng.normal(size=2000)

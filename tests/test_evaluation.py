@@ -57,7 +57,9 @@ def test_classification_metrics_are_those_of_scikit_learn():
             sk.log_loss(y[rows], np.maximum(P[rows], 1e-6), labels=classes), rel=1e-3
         )
         before = np.mean(y[rows] == y[rows.start - 1 : rows.stop - 1])
-        assert found["kappa_no_change"] == pytest.approx((found["accuracy"] - before) / (1 - before))
+        assert found["kappa_no_change"] == pytest.approx(
+            (found["accuracy"] - before) / (1 - before)
+        )
 
 
 @pytest.mark.parametrize("task", METRICS)
@@ -126,7 +128,9 @@ def test_probabilities_are_those_before_each_row():
             expected.append(single.predict_proba(X[i : i + 1])[0])
         single.partial_fit(X[i : i + 1], y[i : i + 1])
     known = [i for i, row in enumerate(expected) if len(row) == 2]
-    np.testing.assert_allclose(found.probabilities[2:][known], [expected[i] for i in known], atol=1e-12)
+    np.testing.assert_allclose(
+        found.probabilities[2:][known], [expected[i] for i in known], atol=1e-12
+    )
     np.testing.assert_array_equal(
         found.values, parsimon.POLKClassifier(gamma=1.0, loss="logistic").predict_then_learn(X, y)
     )
@@ -134,13 +138,16 @@ def test_probabilities_are_those_before_each_row():
 
 def test_a_table_model_scores_itself(tmp_path):
     X, y = stream()
-    blocks = [{"a": X[i : i + 50, 0], "b": X[i : i + 50, 1], "y": y[i : i + 50]} for i in range(0, N, 50)]
+    blocks = [
+        {"a": X[i : i + 50, 0], "b": X[i : i + 50, 1], "y": y[i : i + 50]} for i in range(0, N, 50)
+    ]
     model = TableModel("y", warmup=120)
     trace = prequential(model, blocks, every=100)
     assert [bool(r.total) for r in trace.reports] == [False, True, True]
     assert trace.metrics is model.metrics_ and trace.reports[-1].total["rows"] == N - 1
     assert trace.plot(tmp_path / "trace.png").exists()
-    short = prequential(TableModel("y"), blocks[:2], every=50)  # the stream ends before the warm-up does
+    # The stream ends before the warm-up does
+    short = prequential(TableModel("y"), blocks[:2], every=50)
     assert short.metrics.total()["rows"] == 99 and short.reports[-1].total["rows"] == 99
 
 

@@ -46,7 +46,10 @@ def test_coherence_spl_reaches_the_paper_s_figure_without_the_transient():
 
 @pytest.mark.parametrize("kind", ["basic", "coherence"])
 def test_the_noisy_benchmark(kind):
-    errors = [time_series.nrmse(kind, time_series.NOISY_RATE, skip=0, noise=0.1, seed=s)[0] for s in range(20)]
+    errors = [
+        time_series.nrmse(kind, time_series.NOISY_RATE, skip=0, noise=0.1, seed=s)[0]
+        for s in range(20)
+    ]
     assert np.mean(errors) <= 0.065
 
 
@@ -74,7 +77,10 @@ def test_unknown_names_are_refused(capsys, monkeypatch):
 
 
 def test_the_adaptive_threshold_makes_the_dictionary_less_coherent_at_the_error_of_basic_spl():
-    runs = {name: [adaptive.one_run(p, 2, seed) for seed in range(10)] for name, p in adaptive.MODELS.items()}
+    runs = {
+        name: [adaptive.one_run(p, 2, seed) for seed in range(10)]
+        for name, p in adaptive.MODELS.items()
+    }
     coherence = {name: np.mean([r[1] for r in rs], axis=0) for name, rs in runs.items()}
     late = {name: np.mean([r[0][adaptive.SAMPLES // 2 :] for r in rs]) for name, rs in runs.items()}
     falling = coherence["adaptive threshold"][2 * adaptive.BUDGET // adaptive.EVERY :]
@@ -106,7 +112,9 @@ def test_sog_svr_has_a_dozen_centres_at_the_error_of_svr():
     assert support.min() > 500
 
 
-def test_sog_svr_comes_to_the_paper_s_error_on_boston_with_fewer_than_half_as_many_centres(data_dir):
+def test_sog_svr_comes_to_the_paper_s_error_on_boston_with_fewer_than_half_as_many_centres(
+    data_dir,
+):
     X, y = load_boston(data_dir)
     runs = [boston.one_run(unit_cube(X), y, seed) for seed in range(20)]
     found = {method: np.mean([results[method] for results in runs], axis=0) for method in runs[0]}
@@ -124,7 +132,9 @@ def test_sog_svr_comes_to_the_paper_s_error_on_comp_activ(data_dir):
     assert share < 10
 
 
-def test_sog_svc_comes_within_two_points_of_svc_with_a_third_of_its_support_vectors(data_dir, tmp_path, monkeypatch):
+def test_sog_svc_comes_within_two_points_of_svc_with_a_third_of_its_support_vectors(
+    data_dir, tmp_path, monkeypatch
+):
     monkeypatch.setattr(classification, "PASSES", (1,))
     report = classification.run(tmp_path, data_dir=data_dir)
     assert len(report.notes) == len(classification.SETTINGS)

@@ -25,7 +25,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    RobustScaler,
+    StandardScaler,
+)
 
 import parsimon
 from parsimon import formulas, kernels, losses
@@ -70,7 +76,8 @@ KERNELS = [
     Normalized(Linear()),
     Normalized(Polynomial(3, 0.5, 1.0)),
     Normalized(Constant(3.0)),
-    Normalized(Gaussian(0.5) + 2.0 * Normalized(Linear() * Linear()) + Polynomial(2)) * RationalQuadratic(0.2, 3.0),
+    Normalized(Gaussian(0.5) + 2.0 * Normalized(Linear() * Linear()) + Polynomial(2))
+    * RationalQuadratic(0.2, 3.0),
     *(kernel for kernel, _ in dense.REGISTERED.values()),
 ]
 
@@ -147,7 +154,9 @@ NAMES = [
 @functools.cache
 def cases():
     """Return every fitted model, by name."""
-    models = [fitted(parsimon.KNLMSRegressor(k, coherence=0.95, budget=40), outputs=2) for k in KERNELS]
+    models = [
+        fitted(parsimon.KNLMSRegressor(k, coherence=0.95, budget=40), outputs=2) for k in KERNELS
+    ]
     return dict(zip(NAMES, [*models, *map(fitted, MODELS), *map(fitted, PIPELINES)], strict=True))
 
 
@@ -167,7 +176,9 @@ def margins(f):
 
 def test_every_estimator_and_kernel_is_here():
     assert {type(model) for model in MODELS} == set(ESTIMATORS)
-    assert {*kernels.KERNELS.values(), Constant, Sum, Product, Normalized} == {type(k) for k in KERNELS}
+    assert {*kernels.KERNELS.values(), Constant, Sum, Product, Normalized} == {
+        type(k) for k in KERNELS
+    }
 
 
 # ONNX
@@ -176,14 +187,18 @@ def test_every_estimator_and_kernel_is_here():
 def run(graph, X):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(graph.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        graph.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
     (given,) = session.get_inputs()
     names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(names, {given.name: X}), strict=True))
 
 
 def assert_outputs(model, X, given, tolerance, gap):
-    """Compare what a graph gave with the model; labels wherever the two largest scores are further apart than `gap`."""
+    """Compare what a graph gave with the model; labels wherever the two largest scores are further
+    apart than `gap`.
+    """
     f = scores(model, X)
     if not is_classifier(model):
         assert given.keys() == {"variable"}
@@ -191,7 +206,9 @@ def assert_outputs(model, X, given, tolerance, gap):
         return
     if hasattr(model, "predict_proba"):
         assert given.keys() == {"label", "probabilities"}
-        np.testing.assert_allclose(given["probabilities"], model.predict_proba(X), rtol=0, atol=tolerance)
+        np.testing.assert_allclose(
+            given["probabilities"], model.predict_proba(X), rtol=0, atol=tolerance
+        )
     else:
         assert given.keys() == {"label", "scores"}
         np.testing.assert_allclose(given["scores"], f, rtol=0, atol=tolerance)
@@ -211,7 +228,9 @@ def test_onnx_agrees(name):
     assert all(len(values) == N_TEST for values in given.values())
     assert_outputs(model, X, given, tolerance=1e-11, gap=1e-9)
     assert [len(values) for values in run(graph, X[:0]).values()] == [0] * len(given)
-    assert_outputs(model, X[:1], {key: values[:1] for key, values in given.items()}, tolerance=1e-11, gap=0)
+    assert_outputs(
+        model, X[:1], {key: values[:1] for key, values in given.items()}, tolerance=1e-11, gap=0
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "pipeline 2"])
@@ -263,7 +282,9 @@ def test_an_input_may_be_called_like_a_part_of_the_graph():
     for name in (node.output[0] for node in to_onnx(model).graph.node[:-1]):
         graph = to_onnx(model, input_name=name)
         onnx.checker.check_model(graph, full_check=True)
-        np.testing.assert_allclose(run(graph, points(5, 1))["variable"][:, 0], model.predict(points(5, 1)), atol=1e-12)
+        np.testing.assert_allclose(
+            run(graph, points(5, 1))["variable"][:, 0], model.predict(points(5, 1)), atol=1e-12
+        )
 
 
 FAR = np.array([[1e300, 0.0, 0.0], [0.0, -1e160, 1e160], [1e5, 1e5, -1e5]])
@@ -274,17 +295,19 @@ DISTANT = [name for name, k in zip(NAMES, KERNELS, strict=False) if type(k) in d
 @pytest.mark.parametrize("name", DISTANT)
 def test_far_away_onnx_still_agrees(name):
     model = cases()[name]
-    np.testing.assert_allclose(run(to_onnx(model), FAR)["variable"], model.predict(FAR), rtol=0, atol=1e-12)
-    near = run(to_onnx(model, dtype="float32"), FAR.clip(-1e30, 1e30).astype(np.float32))["variable"]
+    np.testing.assert_allclose(
+        run(to_onnx(model), FAR)["variable"], model.predict(FAR), rtol=0, atol=1e-12
+    )
+    near = run(to_onnx(model, dtype="float32"), FAR.clip(-1e30, 1e30).astype(np.float32))[
+        "variable"
+    ]
     np.testing.assert_allclose(near, model.predict(FAR.clip(-1e30, 1e30)), rtol=0, atol=1e-6)
 
 
 def test_without_onnx_only_onnx_is_missed():
     code = "import sys\nfrom parsimon import export, KNLMSRegressor\n"
     code += "assert 'onnx' not in sys.modules\nsys.modules['onnx'] = None\n"
-    code += (
-        "m = KNLMSRegressor().fit([[0.0], [1.0]], [0.0, 1.0])\nexport.to_c(m)\nexport.to_libsvm(m)\nexport.to_onnx(m)"
-    )
+    code += "m = KNLMSRegressor().fit([[0.0], [1.0]], [0.0, 1.0])\nexport.to_c(m)\nexport.to_libsvm(m)\nexport.to_onnx(m)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert f"ImportError: to_onnx needs ONNX: {install_command('onnx')}" in done.stderr
 
@@ -301,8 +324,12 @@ def compilers(variable, *names):
 
 C_COMPILERS = compilers("CC", "cc", "gcc", "clang")
 CXX_COMPILERS = compilers("CXX", "c++", "g++", "clang++")
-needs_c = pytest.mark.skipif(not C_COMPILERS, reason="no C compiler: set CC, or install cc, gcc or clang")
-needs_cxx = pytest.mark.skipif(not CXX_COMPILERS, reason="no C++ compiler: set CXX, or install c++, g++ or clang++")
+needs_c = pytest.mark.skipif(
+    not C_COMPILERS, reason="no C compiler: set CC, or install cc, gcc or clang"
+)
+needs_cxx = pytest.mark.skipif(
+    not CXX_COMPILERS, reason="no C++ compiler: set CXX, or install c++, g++ or clang++"
+)
 TYPES = {"double": (ctypes.c_double, np.float64), "float": (ctypes.c_float, np.float32)}
 
 DRIVER = """
@@ -331,12 +358,16 @@ def driver(model, name, real):
     predict = f"out[i] = ({real}){name}_predict({at})"
     if not is_classifier(model) and expansion(model).n_outputs > 1:
         predict = "{name}_predict({at}, out + i * {NAME}_N_OUTPUTS)".format(at=at, **names)
-    return DRIVER.format(predict=predict, **names) + (PROBA.format(**names) if hasattr(model, "predict_proba") else "")
+    return DRIVER.format(predict=predict, **names) + (
+        PROBA.format(**names) if hasattr(model, "predict_proba") else ""
+    )
 
 
 def compile_c(folder, source, *options):
     (folder / "source.c").write_text(source)
-    subprocess.run([*C_COMPILERS[0], "-std=c99", *STRICT, "source.c", *options], cwd=folder, check=True)
+    subprocess.run(
+        [*C_COMPILERS[0], "-std=c99", *STRICT, "source.c", *options], cwd=folder, check=True
+    )
 
 
 def build(folder, source):
@@ -351,7 +382,10 @@ def write_headers(folder):
     for i, model in enumerate(cases().values()):
         for real in TYPES:
             name = f"{real}{i}"
-            assert to_c(model, folder / f"{name}.h", name=name, dtype=real) == (folder / f"{name}.h").read_text()
+            assert (
+                to_c(model, folder / f"{name}.h", name=name, dtype=real)
+                == (folder / f"{name}.h").read_text()
+            )
             source.append(driver(model, name, real))
     return "".join(source)
 
@@ -374,7 +408,9 @@ def call(library, function, real, X, n_outputs):
     X = np.ascontiguousarray(X, dtype=dtype)
     out = np.full((len(X), n_outputs), np.nan, dtype=dtype)
     pointer = ctypes.POINTER(number)
-    getattr(library, function)(X.ctypes.data_as(pointer), ctypes.c_long(len(X)), out.ctypes.data_as(pointer))
+    getattr(library, function)(
+        X.ctypes.data_as(pointer), ctypes.c_long(len(X)), out.ctypes.data_as(pointer)
+    )
     return out
 
 
@@ -386,7 +422,9 @@ def assert_c_agrees(library, model, i, real, X, tolerance, gap):
         p = call(library, f"run_proba_{name}", real, X, f.shape[1])
         np.testing.assert_allclose(p, model.predict_proba(X), rtol=0, atol=tolerance)
     if not is_classifier(model):
-        np.testing.assert_array_equal(call(library, f"run_predict_{name}", real, X, f.shape[1]), given)
+        np.testing.assert_array_equal(
+            call(library, f"run_predict_{name}", real, X, f.shape[1]), given
+        )
         return
     index = call(library, f"run_predict_{name}", real, X, 1)[:, 0].astype(int)
     np.testing.assert_array_equal(index, given.argmax(axis=1))
@@ -407,7 +445,9 @@ def test_c_agrees(library, name):
 @needs_c
 def test_every_compiler_takes_the_headers(headers):
     for compiler in C_COMPILERS[1:]:  # the first one built the library
-        subprocess.run([*compiler, "-std=c99", *STRICT, "-fsyntax-only", "source.c"], cwd=headers, check=True)
+        subprocess.run(
+            [*compiler, "-std=c99", *STRICT, "-fsyntax-only", "source.c"], cwd=headers, check=True
+        )
 
 
 @needs_cxx
@@ -420,19 +460,25 @@ def test_cpp_takes_the_headers(headers):
 @needs_c
 @pytest.mark.parametrize("name", DISTANT)
 def test_far_away_c_still_agrees(library, name):
-    assert_c_agrees(library, cases()[name], NAMES.index(name), "double", FAR, tolerance=1e-12, gap=0)
+    assert_c_agrees(
+        library, cases()[name], NAMES.index(name), "double", FAR, tolerance=1e-12, gap=0
+    )
 
 
 @needs_c
 def test_headers_can_do_without_a_library(tmp_path):
     source = []
-    for i, kernel in enumerate([Linear(), Polynomial(3), RationalQuadratic(0.5, 2.0), 0.5 * Linear() + 1.0]):
+    for i, kernel in enumerate(
+        [Linear(), Polynomial(3), RationalQuadratic(0.5, 2.0), 0.5 * Linear() + 1.0]
+    ):
         model = fitted(parsimon.KNLMSRegressor(kernel), n=50)
         header = to_c(model, tmp_path / f"m{i}.h", name=f"m{i}")
         assert "Nothing is needed from the C library" in header
         source.append(driver(model, f"m{i}", "double"))
     # Others can bring their own functions.
-    model = fitted(parsimon.POLKClassifier(Matern32(0.5), loss="ovr_logistic", random_state=0), n=50)
+    model = fitted(
+        parsimon.POLKClassifier(Matern32(0.5), loss="ovr_logistic", random_state=0), n=50
+    )
     assert "Needed from libm: exp, log1p, sqrt." in to_c(model, tmp_path / "own.h", name="own")
     own = "double %s(double x);\n" * 3 % ("my_exp", "my_log1p", "my_sqrt")
     own += "#define OWN_EXP my_exp\n#define OWN_LOG1P my_log1p\n#define OWN_SQRT my_sqrt\n"
@@ -440,7 +486,17 @@ def test_headers_can_do_without_a_library(tmp_path):
     compile_c(tmp_path, "".join(source), "-ffreestanding", "-nostdinc", "-c", "-o", "object.o")
 
 
-ODD = [-0.0, 0.0, 5e-324, -2.2250738585072014e-308, 1.7976931348623157e308, 0.1, 1 / 3, -1e22, 123456789012345680.0]
+ODD = [
+    -0.0,
+    0.0,
+    5e-324,
+    -2.2250738585072014e-308,
+    1.7976931348623157e308,
+    0.1,
+    1 / 3,
+    -1e22,
+    123456789012345680.0,
+]
 ODD_FLOATS = [-0.0, 0.1, 1e-45, 3.4028235e38, 16777216.0, -1e-10]
 ODD_LABELS = ['é"\\', "??/", "a\nb\x01", "%s", "12", "ünïcode €", "", "*/", "\\u0041"]
 LABELS = [sorted(ODD_LABELS), [-(2**63), -7, 0, 5, 2**63 - 1], [False, True], [-1.0, 2.0, 1e15]]
@@ -460,9 +516,7 @@ def test_numbers_and_labels_come_back_exactly(tmp_path):
         column = numbers.astype(np.float64)[:, np.newaxis]
         odd = replace(e, centers=column, weights=column, shift=np.zeros(1), scale=np.ones(1))
         (tmp_path / f"odd_{real}.h").write_text(_Header(odd, f"odd_{real}", real).text())
-        source += (
-            f'#include "odd_{real}.h"\nconst {real} *{real}_centers(void) {{ return &odd_{real}_centers[0][0]; }}\n'
-        )
+        source += f'#include "odd_{real}.h"\nconst {real} *{real}_centers(void) {{ return &odd_{real}_centers[0][0]; }}\n'
     kinds = {str: "const char *", int: "long long ", bool: "long long ", float: "double "}
     for i, labels in enumerate(LABELS):
         to_c(with_labels(labels), tmp_path / f"m{i}.h", name=f"m{i}")
@@ -495,9 +549,13 @@ EXAMPLES = {
 def test_the_example_in_the_header_runs(tmp_path, what):
     model = EXAMPLES[what]()
     header = to_c(model, tmp_path / "model.h")
-    example = re.search(r"^ \* (#include <stdio.h>.*?)^ \*/", header, flags=re.DOTALL | re.MULTILINE)[1]
+    example = re.search(
+        r"^ \* (#include <stdio.h>.*?)^ \*/", header, flags=re.DOTALL | re.MULTILINE
+    )[1]
     compile_c(tmp_path, example.replace("\n * ", "\n"), "-o", "main", "-lm")
-    said = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout.strip()
+    said = subprocess.run(
+        [tmp_path / "main"], capture_output=True, text=True, check=True
+    ).stdout.strip()
     expected = model.predict(np.zeros((1, 3))).ravel()[0]
     if isinstance(expected, str):
         assert said == expected
@@ -506,7 +564,23 @@ def test_the_example_in_the_header_runs(tmp_path, what):
 
 
 @pytest.mark.parametrize(
-    "name", ["", "1a", "a b", "a-b", "int", "restrict", "_a", "a__b", "a_", "a" * 41, "é", "a\n", None, b"a"]
+    "name",
+    [
+        "",
+        "1a",
+        "a b",
+        "a-b",
+        "int",
+        "restrict",
+        "_a",
+        "a__b",
+        "a_",
+        "a" * 41,
+        "é",
+        "a\n",
+        None,
+        b"a",
+    ],
 )
 def test_names_that_c_cannot_have_are_refused(name):
     with pytest.raises(ValueError, match="name"):
@@ -531,8 +605,13 @@ def read_libsvm(text):
     vectors = [line.split() for line in body.splitlines()]
     n_coefficients = int(header["nr_class"][0]) - 1
     assert len(vectors) == int(header["total_sv"][0])
-    coefficients = np.array([[float(v) for v in line[:n_coefficients]] for line in vectors]).reshape(-1, n_coefficients)
-    features = [{int(i): float(v) for i, v in (p.split(":") for p in line[n_coefficients:])} for line in vectors]
+    coefficients = np.array(
+        [[float(v) for v in line[:n_coefficients]] for line in vectors]
+    ).reshape(-1, n_coefficients)
+    features = [
+        {int(i): float(v) for i, v in (p.split(":") for p in line[n_coefficients:])}
+        for line in vectors
+    ]
     assert all(list(f) == sorted(f) and 0 not in f for f in features)
     return header, coefficients, features
 
@@ -540,8 +619,12 @@ def read_libsvm(text):
 def libsvm(text, X):
     """Return LIBSVM's decision values (n, pairs) and its predictions (n,)."""
     header, coefficients, features = read_libsvm(text)
-    centers = np.array([[f.get(i + 1, 0.0) for i in range(X.shape[1])] for f in features]).reshape(-1, X.shape[1])
-    parameter = {key: float(header[key][0]) for key in ("gamma", "coef0", "degree") if key in header}
+    centers = np.array([[f.get(i + 1, 0.0) for i in range(X.shape[1])] for f in features]).reshape(
+        -1, X.shape[1]
+    )
+    parameter = {
+        key: float(header[key][0]) for key in ("gamma", "coef0", "degree") if key in header
+    }
     kind = header["kernel_type"][0]
     if kind == "rbf":
         K = np.exp(-parameter["gamma"] * ((X[:, None] - centers) ** 2).sum(axis=2))
@@ -561,7 +644,11 @@ def libsvm(text, X):
     for a in range(len(labels)):
         for b in range(a + 1, len(labels)):
             first, second = slice(ends[a], ends[a + 1]), slice(ends[b], ends[b + 1])
-            value = K[:, first] @ coefficients[first, b - 1] + K[:, second] @ coefficients[second, a] - rho[len(values)]
+            value = (
+                K[:, first] @ coefficients[first, b - 1]
+                + K[:, second] @ coefficients[second, a]
+                - rho[len(values)]
+            )
             votes[np.arange(len(X)), np.where(value > 0, a, b)] += 1
             values.append(value)
     return np.stack(values, axis=1), labels[votes.argmax(axis=1)]
@@ -602,7 +689,9 @@ def test_libsvm_classifiers_agree(make, kernel, labels):
 def test_libsvm_takes_the_first_of_equals():
     model = parsimon.POLKClassifier(Linear(), random_state=0).fit(points(30, 0), [1, 2, 3] * 10)
     X = np.zeros((1, 3))  # where every class has f = 0
-    assert libsvm(to_libsvm(model), X)[1] == model.predict(X) == run(to_onnx(model), X)["label"] == 1
+    assert (
+        libsvm(to_libsvm(model), X)[1] == model.predict(X) == run(to_onnx(model), X)["label"] == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -626,7 +715,10 @@ def test_libsvm_takes_scaling_where_it_can(pipeline):
     [
         (make_pipeline(StandardScaler(), REGRESSOR), "cannot scale inputs.*export the last step"),
         (make_pipeline(StandardScaler(), parsimon.SOGSVR(Polynomial(2))), "cannot scale inputs"),
-        (parsimon.KNLMSRegressor(Matern32()), "LIBSVM has the kernels Gaussian, Polynomial and Linear.*Matern32"),
+        (
+            parsimon.KNLMSRegressor(Matern32()),
+            "LIBSVM has the kernels Gaussian, Polynomial and Linear.*Matern32",
+        ),
         (parsimon.KNLMSRegressor(Gaussian(1.0) + Linear()), "LIBSVM has the kernels"),
         (parsimon.KNLMSRegressor(Normalized(Linear())), "LIBSVM has the kernels"),
         (parsimon.SOGSVC(gamma=1.0), "integer labels only"),
@@ -653,7 +745,9 @@ def test_libsvm_itself_agrees(labels, tmp_path):
     model = fitted(parsimon.SOGSVC(gamma=0.7, random_state=0), labels=labels)
     to_libsvm(model, tmp_path / "model")
     X = points(1000, 1)
-    predicted, _, _ = svmutil.svm_predict([], X.tolist(), svmutil.svm_load_model(str(tmp_path / "model")), "-q")
+    predicted, _, _ = svmutil.svm_predict(
+        [], X.tolist(), svmutil.svm_load_model(str(tmp_path / "model")), "-q"
+    )
     np.testing.assert_array_equal(predicted, model.predict(X))
 
 
@@ -663,7 +757,9 @@ EXPORTERS = [to_onnx, to_c, to_libsvm]
 
 
 @pytest.mark.parametrize("export", EXPORTERS)
-@pytest.mark.parametrize("model", [*MODELS, PIPELINES[0], PIPELINES[-1]], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize(
+    "model", [*MODELS, PIPELINES[0], PIPELINES[-1]], ids=lambda m: type(m).__name__
+)
 def test_unfitted_models_are_refused(export, model):
     with pytest.raises(NotFittedError):
         export(clone(model))
@@ -677,16 +773,25 @@ def test_wrong_models_are_refused(export, tmp_path):
         (parsimon.KernelDictionaryLearning(4, gamma=1.0).fit(X), "iterative lasso"),
         (parsimon.KernelDictionaryClassifier(4, gamma=1.0).fit(X, y > 9), "iterative lasso"),
         (parsimon.KNLMSRegressor(lambda x, z: float(x @ z)).fit(X, y), "is a Python function"),
-        (parsimon.KNLMSRegressor(1.0 + Function(lambda x, z: float(x @ z))).fit(X, y), "is a Python function"),
+        (
+            parsimon.KNLMSRegressor(1.0 + Function(lambda x, z: float(x @ z))).fit(X, y),
+            "is a Python function",
+        ),
         (LinearRegression().fit(X, y), "got LinearRegression"),
         (GridSearchCV(REGRESSOR, {"step_size": [0.1, 0.2]}).fit(X, y), "best_estimator_"),
         (REGRESSOR.__class__, "got type|got ABCMeta"),
         (None, "got NoneType"),
         (make_pipeline(PCA(2), REGRESSOR).fit(X, y), r"'pca' \(PCA\).*beforehand"),
         (make_pipeline(MinMaxScaler(clip=True), REGRESSOR).fit(X, y), "'minmaxscaler'.*clip=False"),
-        (make_pipeline(FunctionTransformer(np.sin), REGRESSOR).fit(X, y), "'functiontransformer'.*Python function"),
+        (
+            make_pipeline(FunctionTransformer(np.sin), REGRESSOR).fit(X, y),
+            "'functiontransformer'.*Python function",
+        ),
         (make_pipeline(StandardScaler(), LinearRegression()).fit(X, y), "got LinearRegression"),
-        (TransformedTargetRegressor(REGRESSOR, func=np.log1p, inverse_func=np.expm1).fit(X, y), "Python function"),
+        (
+            TransformedTargetRegressor(REGRESSOR, func=np.log1p, inverse_func=np.expm1).fit(X, y),
+            "Python function",
+        ),
     ]:
         with pytest.raises(TypeError, match=message):
             export(model, path)
@@ -716,9 +821,13 @@ def test_a_kernel_of_ones_own_needs_its_formula(export):
         return parsimon.KNLMSRegressor(kernel).fit(points(20, 0), np.arange(20.0))
 
     for kernel in (Own(), Own() + Linear(), Normalized(2.0 * Own())):
-        with pytest.raises(TypeError, match=r"cannot be exported: the kernel <.*Own.*has no formula"):
+        with pytest.raises(
+            TypeError, match=r"cannot be exported: the kernel <.*Own.*has no formula"
+        ):
             export(learned(kernel))
-    with pytest.raises(TypeError, match=r"the formula of Inherits\(gamma=1.0\) does not give its values"):
+    with pytest.raises(
+        TypeError, match=r"the formula of Inherits\(gamma=1.0\) does not give its values"
+    ):
         export(learned(Inherits(1.0)))
     with pytest.raises(TypeError, match="is a Python function, and code cannot be exported"):
         export(learned(Function(lambda x, y: float(x @ y)) + 1.0))
@@ -728,7 +837,9 @@ def test_a_kernel_of_ones_own_needs_its_formula(export):
 def test_a_kernel_of_ones_own_is_exported_by_its_formula():
     model = parsimon.KNLMSRegressor(OwnWithFormula()).fit(points(50, 0), np.arange(50.0))
     X = points(100, 1)
-    np.testing.assert_allclose(run(to_onnx(model), X)["variable"][:, 0], model.predict(X), rtol=0, atol=1e-11)
+    np.testing.assert_allclose(
+        run(to_onnx(model), X)["variable"][:, 0], model.predict(X), rtol=0, atol=1e-11
+    )
 
 
 def test_scaling_beyond_all_numbers_is_refused():
@@ -792,7 +903,9 @@ def test_models_with_hardly_anything_in_them(tmp_path):
         if is_classifier(model):
             np.testing.assert_array_equal(given["label"], model.predict(X))
         else:
-            np.testing.assert_allclose(given["variable"], scores(model, X), rtol=0, atol=1e-12 * size)
+            np.testing.assert_allclose(
+                given["variable"], scores(model, X), rtol=0, atol=1e-12 * size
+            )
     np.testing.assert_array_equal(libsvm(to_libsvm(models[0]), X)[1], 0.0)
 
 
@@ -832,7 +945,10 @@ def test_the_document_runs(tmp_path, monkeypatch):
     if C_COMPILERS:
         (program,) = re.findall(r"```c\n(.*?)```", document.read_text(), flags=re.DOTALL)
         compile_c(tmp_path, program, "-o", "main", "-lm")
-        assert subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout == "same\n"
+        assert (
+            subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+            == "same\n"
+        )
 
 
 # The figures in docs/export.md: python tests/test_export.py
@@ -847,7 +963,9 @@ def report(folder):
             X = raw(model, points(N_TEST, 1)).astype(dtype)
             f = scores(model, X.astype(np.float64))
             last = list(run(to_onnx(model, dtype=np.dtype(dtype).name), X).values())[-1]
-            own = model.predict_proba(X.astype(np.float64)) if hasattr(model, "predict_proba") else f
+            own = (
+                model.predict_proba(X.astype(np.float64)) if hasattr(model, "predict_proba") else f
+            )
             row = worst.setdefault(group, [0.0] * 4)
             row[2 * j] = max(row[2 * j], np.abs(last - own).max())
             given = call(library, f"run_decision_{real}{i}", real, X, f.shape[1])

@@ -100,8 +100,14 @@ JOBS = {
     "jsonl": (["predict", "m", "s.csv", "--out", "o.jsonl"], "o.jsonl"),
     "parquet": (["predict", "m", "s.csv", "--out", "o.parquet"], "o.parquet"),
     "generate": (["datasets", "generate", "honeine", "--rows", "20000", "--out", "o.csv"], "o.csv"),
-    "plot": (["learn", "s.csv", "--target", "y", "--algorithm", "knlms", "--plot", "o.png"], "o.png"),
-    "report": (["learn", "s.csv", "--target", "y", "--algorithm", "knlms", "--report", "o.html"], "o.html"),
+    "plot": (
+        ["learn", "s.csv", "--target", "y", "--algorithm", "knlms", "--plot", "o.png"],
+        "o.png",
+    ),
+    "report": (
+        ["learn", "s.csv", "--target", "y", "--algorithm", "knlms", "--report", "o.html"],
+        "o.html",
+    ),
     "onnx": (["export", "m", "o.onnx"], "o.onnx"),
     "c": (["export", "m", "o.h"], "o.h"),
     "libsvm": (["export", "plain", "o.libsvm"], "o.libsvm"),
@@ -164,7 +170,10 @@ def test_no_space_for_a_model(folder, monkeypatch, call):
 
 @pytest.mark.parametrize("call", CALLS)
 def test_no_space_for_a_checkpoint(folder, capsys, monkeypatch, call):
-    """The error says how many rows were learned. The last checkpoint is whole and resumes exactly."""
+    """The error says how many rows were learned.
+
+    The last checkpoint is whole and resumes exactly.
+    """
     command = learn("s.csv", "c", "--checkpoint-every", "50", "--resume")
     assert main(command) == 0
     whole = Path("c").read_bytes()
@@ -183,8 +192,14 @@ def test_no_space_for_a_checkpoint(folder, capsys, monkeypatch, call):
         assert code == 2 and f"c: {os.strerror(errno.ENOSPC)}\n" in err
         if "rows were learned" in err:  # the lock comes before
             told.add(err.splitlines()[1])
-            here = f"c holds a whole model of {kept} rows: --resume goes on from it" if kept else "c holds no model"
-            assert err.splitlines()[1] in [f"{n} rows were learned; {here}" for n in (kept, kept + 50)]
+            here = (
+                f"c holds a whole model of {kept} rows: --resume goes on from it"
+                if kept
+                else "c holds no model"
+            )
+            assert err.splitlines()[1] in [
+                f"{n} rows were learned; {here}" for n in (kept, kept + 50)
+            ]
         with monkeypatch.context() as patch:
             patch.setattr(_files, "os", os)
             assert main(command) == 0
@@ -192,7 +207,9 @@ def test_no_space_for_a_checkpoint(folder, capsys, monkeypatch, call):
     assert len(told) >= 8
 
 
-@pytest.mark.parametrize(("fail", "expected"), [(interrupted, 130), (terminated, 143)], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(
+    ("fail", "expected"), [(interrupted, 130), (terminated, 143)], ids=["SIGINT", "SIGTERM"]
+)
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("job", ["csv", "parquet", "c"])
 def test_signals_leave_no_temporary_file(folder, monkeypatch, job, call, fail, expected):
@@ -219,7 +236,13 @@ def test_a_signal_while_a_checkpoint_is_written(folder, monkeypatch, call):
             with monkeypatch.context() as patch:
                 patch.setattr(_files, "os", Faulty(call, n, fail))
                 assert main(command) == expected
-            assert {path.name for path in Path().iterdir()} <= {"s.csv", "first.csv", "m", "plain", "c"}
+            assert {path.name for path in Path().iterdir()} <= {
+                "s.csv",
+                "first.csv",
+                "m",
+                "plain",
+                "c",
+            }
             assert not Path("c").exists() or parsimon.load("c").n_rows_ % 100 == 0
             Path("c").unlink(missing_ok=True)
 
@@ -235,7 +258,10 @@ print(json.dumps([main(command) for command in json.loads(sys.argv[1])]))
 def test_a_file_too_large(folder):
     """The operating system itself refuses to write more: as on a full disk, a part is written."""
     jobs = [JOBS[name] for name in ("csv", "jsonl", "parquet", "plot", "report", "c", "libsvm")]
-    jobs += [(["merge", "plain", "plain", "--out", "m"], "m"), (learn("s.csv", "m", "--resume"), "m")]
+    jobs += [
+        (["merge", "plain", "plain", "--out", "m"], "m"),
+        (learn("s.csv", "m", "--resume"), "m"),
+    ]
     for _, file in jobs:
         if file != "m":
             Path(file).write_text("what was there")
@@ -246,5 +272,7 @@ def test_a_file_too_large(folder):
     assert json.loads(done.stdout.splitlines()[-1]) == [2] * len(jobs)
     errors = [line for line in done.stderr.splitlines() if line.startswith("parsimon: error: ")]
     assert errors == [f"parsimon: error: {file}: {os.strerror(errno.EFBIG)}" for _, file in jobs]
-    assert done.stderr.endswith("400 rows were learned; m holds a whole model of 250 rows: --resume goes on from it\n")
+    assert done.stderr.endswith(
+        "400 rows were learned; m holds a whole model of 250 rows: --resume goes on from it\n"
+    )
     assert contents() == before

@@ -4,7 +4,14 @@ import numpy as np
 import oracle
 import pytest
 
-from parsimon import KLMSRegressor, KNLMSRegressor, KRLSRegressor, NORMARegressor, SPLRegressor, kernels
+from parsimon import (
+    KLMSRegressor,
+    KNLMSRegressor,
+    KRLSRegressor,
+    NORMARegressor,
+    SPLRegressor,
+    kernels,
+)
 
 GAUSSIAN = kernels.Gaussian(0.7)
 COMPOSED = kernels.Matern52(0.5) + 0.2 * kernels.Polynomial(2, gamma=0.3)
@@ -17,7 +24,8 @@ def stream(n, d=2, outputs=2, seed=0, scale=1.5):
     return X, Y + 0.1 * rng.normal(size=Y.shape)
 
 
-#: name: (estimator, oracle). Sizes are chosen so that several hundred centres would be there without sparsification.
+#: name: (estimator, oracle). Sizes are chosen so that several hundred centres would be there
+#: without sparsification.
 CASES = {
     "klms": (
         lambda k: KLMSRegressor(k, step_size=0.3),
@@ -44,7 +52,9 @@ CASES = {
         lambda k, X, Y: oracle.krls_coherence(k, X, Y, mu0=0.7),
     ),
     "krls_coherence_forgetting": (
-        lambda k: KRLSRegressor(k, admission="coherence", coherence=0.7, ridge=0.01, forgetting=0.995),
+        lambda k: KRLSRegressor(
+            k, admission="coherence", coherence=0.7, ridge=0.01, forgetting=0.995
+        ),
         lambda k, X, Y: oracle.krls_coherence(k, X, Y, mu0=0.7, ridge=0.01, forgetting=0.995),
     ),
     "spl": (
@@ -56,11 +66,15 @@ CASES = {
         lambda k, X, Y: oracle.spl(k, X, Y, step_size=0.4, mu0=0.9, budget=20),
     ),
     "spl_cheaper": (
-        lambda k: SPLRegressor(k, step_size=0.4, admission="coherence", coherence=0.9, budget=20, removal="cheaper"),
+        lambda k: SPLRegressor(
+            k, step_size=0.4, admission="coherence", coherence=0.9, budget=20, removal="cheaper"
+        ),
         lambda k, X, Y: oracle.spl(k, X, Y, step_size=0.4, mu0=0.9, budget=20, removal="cheaper"),
     ),
     "spl_adaptive": (
-        lambda k: SPLRegressor(k, step_size=0.4, admission="coherence", coherence="adaptive", budget=20),
+        lambda k: SPLRegressor(
+            k, step_size=0.4, admission="coherence", coherence="adaptive", budget=20
+        ),
         lambda k, X, Y: oracle.spl(k, X, Y, step_size=0.4, mu0="adaptive", budget=20),
     ),
 }
@@ -84,7 +98,9 @@ def test_trajectory_equals_the_oracle(case, kernel):
     np.testing.assert_allclose(ours, predictions, rtol=0, atol=1e-8 * scale)
     # Weights are no better determined than the Gram matrix is conditioned; the function is.
     Z, _ = stream(200, seed=1)
-    np.testing.assert_allclose(model.predict(Z), kernel(Z, centres) @ weights, rtol=0, atol=1e-8 * scale)
+    np.testing.assert_allclose(
+        model.predict(Z), kernel(Z, centres) @ weights, rtol=0, atol=1e-8 * scale
+    )
 
 
 @every_case
@@ -101,7 +117,9 @@ def test_block_chunks_and_loop_are_bit_identical(case, outputs):
         before.append(loop.predict_one(x) if i else np.zeros(outputs).squeeze())
         loop.learn_one(x, target)
     assert state(block) == state(chunks) == state(loop)
-    np.testing.assert_array_equal(make(GAUSSIAN).predict_then_learn(X, y), np.array(before).reshape(y.shape))
+    np.testing.assert_array_equal(
+        make(GAUSSIAN).predict_then_learn(X, y), np.array(before).reshape(y.shape)
+    )
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
@@ -114,13 +132,18 @@ def test_ald_krls_is_least_squares_in_the_dictionary(ridge, weighted):
     s = rng.uniform(0.2, 3, size=len(X)) if weighted else np.ones(len(X))
     kernel = kernels.Gaussian(0.4)
     K = kernel(centres)
-    nu = 1.01 * max(1 - kernel(x[None], centres)[0] @ np.linalg.solve(K, kernel(x[None], centres)[0]) for x in X[25:])
+    nu = 1.01 * max(
+        1 - kernel(x[None], centres)[0] @ np.linalg.solve(K, kernel(x[None], centres)[0])
+        for x in X[25:]
+    )
     model = KRLSRegressor(kernel, tolerance=nu, ridge=ridge).fit(X, y, sample_weight=s)
     assert model.n_centers_ == 25  # the centres all came first
     A = np.linalg.solve(K, kernel(centres, X)).T
     values = np.linalg.solve(A.T @ (s[:, None] * A) + ridge * np.eye(25), A.T @ (s * y))
     Z = rng.uniform(-2, 2, size=(500, 2))
-    np.testing.assert_allclose(model.predict(Z), kernel(Z, centres) @ np.linalg.solve(K, values), atol=1e-6)
+    np.testing.assert_allclose(
+        model.predict(Z), kernel(Z, centres) @ np.linalg.solve(K, values), atol=1e-6
+    )
 
 
 def test_coherence_krls_is_ridge_regression_on_rows():
@@ -143,14 +166,17 @@ def test_weights_are_repetitions_and_zeros_are_absences(admission):
     options = dict(kernel=GAUSSIAN, admission=admission, tolerance=0.05, coherence=0.6, ridge=0.1)
     counts = np.random.default_rng(0).integers(0, 4, size=400)
     weighted = KRLSRegressor(**options).fit(X, Y[:, 0], sample_weight=counts)
-    repeated = KRLSRegressor(**options).fit(np.repeat(X, counts, axis=0), np.repeat(Y[:, 0], counts))
+    repeated = KRLSRegressor(**options).fit(
+        np.repeat(X, counts, axis=0), np.repeat(Y[:, 0], counts)
+    )
     np.testing.assert_array_equal(weighted.centers_, repeated.centers_)
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), atol=1e-8)
 
 
 @pytest.mark.parametrize("admission", ["ald", "coherence"])
 def test_eviction_is_least_squares_without_the_centre(admission):
-    # One centre too many: the one that leaves is the one whose absence raises the squared error least, and the rest is refitted.
+    # One centre too many: the one that leaves is the one whose absence raises the squared error
+    # least, and the rest is refitted.
     kernel = kernels.Gaussian(1.0)
     rng = np.random.default_rng(3)
     grid = np.linspace(-3, 3, 9)[:, None]
@@ -192,12 +218,20 @@ def test_budgeted_krls_with_forgetting_tracks_and_holds_its_memory(admission):
     sign = np.where((np.arange(12000) // 3000) % 2, -1.0, 1.0)
     y = sign * np.sin(2 * X[:, 0]) + 0.05 * rng.normal(size=12000)
     model = KRLSRegressor(
-        gamma=1.0, admission=admission, tolerance=0.02, coherence=0.95, ridge=1e-3, forgetting=0.995, budget=12
+        gamma=1.0,
+        admission=admission,
+        tolerance=0.02,
+        coherence=0.95,
+        ridge=1e-3,
+        forgetting=0.995,
+        budget=12,
     )
     model.learn_one(X[0], y[0])
     size, errors = model.nbytes_, [0.0]
     for i in range(1, 12000, 500):
-        errors.extend((y[i : i + 500] - model.predict_then_learn(X[i : i + 500], y[i : i + 500])) ** 2)
+        errors.extend(
+            (y[i : i + 500] - model.predict_then_learn(X[i : i + 500], y[i : i + 500])) ** 2
+        )
         assert model.nbytes_ == size
         assert model.n_centers_ <= 12
     errors = np.array(errors)
@@ -206,7 +240,9 @@ def test_budgeted_krls_with_forgetting_tracks_and_holds_its_memory(admission):
 
 
 def held_factor(model, admission):
-    """R with P = R'R of what anti-windup holds: the values at the centres for ALD, the weights for coherence."""
+    """R with P = R'R of what anti-windup holds: the values at the centres for ALD, the weights for
+    coherence.
+    """
     R = model._learner.covariance_factor()
     return R @ model.kernel_(model.centers_) if admission == "ald" else R
 
@@ -215,7 +251,9 @@ def held_factor(model, admission):
 @pytest.mark.parametrize("kind", ["constant", "corner"])
 def test_covariance_stays_bounded_where_nothing_excites_it(admission, kind):
     rng = np.random.default_rng(0)
-    model = KRLSRegressor(gamma=1.0, admission=admission, tolerance=0.01, coherence=0.8, forgetting=0.99)
+    model = KRLSRegressor(
+        gamma=1.0, admission=admission, tolerance=0.01, coherence=0.8, forgetting=0.99
+    )
     X = rng.uniform(-3, 3, size=(500, 1))
     model.fit(X, np.sin(X[:, 0]))
     Z = np.full((40000, 1), 2.5) if kind == "constant" else rng.uniform(2, 3, size=(40000, 1))
@@ -233,7 +271,11 @@ def test_covariance_stays_bounded_where_nothing_excites_it(admission, kind):
 @pytest.mark.parametrize(
     ("estimator", "parameters", "message"),
     [
-        (KRLSRegressor, {"admission": "novelty"}, "unknown admission 'novelty'; known are 'ald', 'coherence'"),
+        (
+            KRLSRegressor,
+            {"admission": "novelty"},
+            "unknown admission 'novelty'; known are 'ald', 'coherence'",
+        ),
         (KRLSRegressor, {"tolerance": -1}, "tolerance"),
         (KRLSRegressor, {"forgetting": 0.05}, "forgetting"),
         (KRLSRegressor, {"ridge": 1e-300}, "ridge"),
@@ -241,11 +283,23 @@ def test_covariance_stays_bounded_where_nothing_excites_it(admission, kind):
         (KRLSRegressor, {"forgetting": 1.1}, "forgetting"),
         (KRLSRegressor, {"ridge": -1}, "ridge"),
         (KRLSRegressor, {"budget": 0}, "budget"),
-        (SPLRegressor, {"admission": "ald"}, "unknown admission 'ald'; known are 'residual', 'coherence'"),
+        (
+            SPLRegressor,
+            {"admission": "ald"},
+            "unknown admission 'ald'; known are 'residual', 'coherence'",
+        ),
         (SPLRegressor, {"admission": "coherence", "coherence": "adaptive"}, "needs a budget"),
-        (SPLRegressor, {"admission": "coherence", "coherence": "low", "budget": 3}, "unknown coherence 'low'"),
+        (
+            SPLRegressor,
+            {"admission": "coherence", "coherence": "low", "budget": 3},
+            "unknown coherence 'low'",
+        ),
         (SPLRegressor, {"admission": "coherence", "coherence": 2.0}, "coherence"),
-        (SPLRegressor, {"admission": "coherence", "budget": 3, "removal": "both"}, "unknown removal 'both'"),
+        (
+            SPLRegressor,
+            {"admission": "coherence", "budget": 3, "removal": "both"},
+            "unknown removal 'both'",
+        ),
         (SPLRegressor, {"step_size": 2.0}, "step_size < 2 / k"),
         (SPLRegressor, {"step_size": -1.0}, "step_size"),
         (KLMSRegressor, {"quantization": -1}, "quantization"),
@@ -269,7 +323,9 @@ def test_the_step_size_is_checked_against_the_kernel(estimator):
     before = state(model)
     bad = small.copy()
     bad[7] = [1.0, 1.0]
-    with pytest.raises(ValueError, match=r"k\(x, x\) of row 7 of X is 9: .* k\(x, x\) < 2 / step_size = 2"):
+    with pytest.raises(
+        ValueError, match=r"k\(x, x\) of row 7 of X is 9: .* k\(x, x\) < 2 / step_size = 2"
+    ):
         model.partial_fit(bad, Y[:, 0])
     assert state(model) == before
     model.predict(bad)  # predicting there is fine
@@ -346,7 +402,9 @@ def test_an_odd_first_sample_does_not_spoil_the_rest(admission, weight):
     X = rng.uniform(-2, 2, size=(1500, 1))
     weights = np.ones(1500)
     weights[0] = weight
-    model = KRLSRegressor(gamma=1.0, admission=admission, coherence=0.7, ridge=0.01, forgetting=0.98)
+    model = KRLSRegressor(
+        gamma=1.0, admission=admission, coherence=0.7, ridge=0.01, forgetting=0.98
+    )
     model.fit(X, np.sin(2 * X[:, 0]), sample_weight=weights)
     away = np.abs(X[:, 0] - X[0, 0]) > 0.5
     assert np.abs(model.predict(X) - np.sin(2 * X[:, 0]))[away].max() < 0.2
@@ -357,7 +415,9 @@ def test_a_first_point_of_another_scale_does_not_spoil_the_rest():
     X = np.vstack([[[40.0, 40.0]], rng.uniform(-0.5, 0.5, size=(1500, 2))])
     y = X[:, 0] * X[:, 1] + X[:, 0]
     y[0] = 0.0
-    options = dict(kernel=kernels.Polynomial(3), admission="coherence", coherence=0.95, forgetting=0.99)
+    options = dict(
+        kernel=kernels.Polynomial(3), admission="coherence", coherence=0.95, forgetting=0.99
+    )
     fits = [KRLSRegressor(**options).fit(X[i:], y[i:]) for i in (0, 1)]
     rmse = [np.sqrt(np.mean((fit.predict(X[-500:]) - y[-500:]) ** 2)) for fit in fits]
     assert rmse[0] < 3 * rmse[1] + 1e-3
@@ -372,7 +432,9 @@ def test_weighted_forgetting_trajectory_equals_the_oracle(admission, ridge):
         expected, centres, _ = oracle.krls_ald(GAUSSIAN, X, Y, 1e-2, ridge, 0.995, weights)
     else:
         expected, centres, _ = oracle.krls_coherence(GAUSSIAN, X, Y, 0.7, ridge, 0.995, weights)
-    model = KRLSRegressor(GAUSSIAN, admission=admission, tolerance=1e-2, coherence=0.7, ridge=ridge, forgetting=0.995)
+    model = KRLSRegressor(
+        GAUSSIAN, admission=admission, tolerance=1e-2, coherence=0.7, ridge=ridge, forgetting=0.995
+    )
     ours = model.predict_then_learn(X, Y, sample_weight=weights)
     np.testing.assert_array_equal(model.centers_, centres)
     np.testing.assert_allclose(ours, expected, atol=1e-8 * max(1.0, np.abs(expected).max()))
@@ -381,9 +443,9 @@ def test_weighted_forgetting_trajectory_equals_the_oracle(admission, ridge):
 @pytest.mark.parametrize("forgetting", [1.0, 0.99])
 def test_the_centre_evicted_is_the_least_needed(forgetting):
     X, Y = stream(1500, outputs=1)
-    model = KRLSRegressor(GAUSSIAN, tolerance=1e-3, ridge=0.01, forgetting=forgetting, budget=15).fit(
-        X[:200], Y[:200, 0]
-    )
+    model = KRLSRegressor(
+        GAUSSIAN, tolerance=1e-3, ridge=0.01, forgetting=forgetting, budget=15
+    ).fit(X[:200], Y[:200, 0])
     assert model.n_centers_ == 15
     evictions = 0
     for x, y in zip(X[200:], Y[200:, 0], strict=True):
@@ -409,7 +471,9 @@ def test_norma_that_removes_by_cost_learns_too():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(3000, 1))
     y = np.sin(3 * X[:, 0])
-    assert NORMARegressor(gamma=2.0, compression="least_cost", budget=50).fit(X, y).score(X, y) > 0.85
+    assert (
+        NORMARegressor(gamma=2.0, compression="least_cost", budget=50).fit(X, y).score(X, y) > 0.85
+    )
 
 
 def test_a_huge_quantisation_radius_keeps_one_centre():

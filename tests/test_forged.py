@@ -1,4 +1,7 @@
-"""Files that someone made by hand: each is refused, or holds a model that goes on and stays finite. The whole list is run by ``make soak``."""
+"""Files that someone made by hand: each is refused, or holds a model that goes on and stays finite.
+
+The whole list is run by ``make soak``.
+"""
 
 import copy
 import itertools
@@ -51,13 +54,19 @@ def test_every_kind_is_here():
 
 @every_kind
 def test_forged_arrays(model):
-    files = (f for f in forgeries.named_forgeries(persistence.dumps(model)) if f[0].startswith("state"))
+    files = (
+        f for f in forgeries.named_forgeries(persistence.dumps(model)) if f[0].startswith("state")
+    )
     assert_harmless(some(files, 25), model)
 
 
 @every_kind
 def test_forged_headers(model):
-    files = (f for f in forgeries.named_forgeries(persistence.dumps(model)) if not f[0].startswith("state"))
+    files = (
+        f
+        for f in forgeries.named_forgeries(persistence.dumps(model))
+        if not f[0].startswith("state")
+    )
     assert_harmless(some(files, 25), model)
 
 
@@ -112,9 +121,13 @@ def test_numbers_that_learning_does_not_lead_to(model, name, value, says):
 
 
 @pytest.mark.parametrize(
-    "model", [MODELS[0], MODELS[5], MODELS[12], MODELS[15], MODELS[17]], ids=lambda m: type(m).__name__
+    "model",
+    [MODELS[0], MODELS[5], MODELS[12], MODELS[15], MODELS[17]],
+    ids=lambda m: type(m).__name__,
 )
-@pytest.mark.parametrize("kernel", [kernels.Gaussian(3.0), kernels.Linear(), kernels.Laplacian(1.0)], ids=repr)
+@pytest.mark.parametrize(
+    "kernel", [kernels.Gaussian(3.0), kernels.Linear(), kernels.Laplacian(1.0)], ids=repr
+)
 def test_a_kernel_that_contradicts_the_parameters(model, kernel):
     header, arrays, _ = state_of(model)
     forgeries.put_by_name(header, "kernel_", persistence._encode(kernel, {}, "kernel_"))
@@ -171,7 +184,11 @@ def test_deep_and_wide_headers():
         assert refused and taken <= forgeries.TIMES * len(data) + forgeries.BESIDES
     with pytest.raises(parsimon.ModelFileError, match="header cannot be read"):
         text = json.dumps({"format": 1, "estimator": "KNLMSRegressor", "state": float("nan")})
-        persistence.loads(persistence._safetensors({}, {"parsimon": text, "digest": persistence._digest(text, {})}))
+        persistence.loads(
+            persistence._safetensors(
+                {}, {"parsimon": text, "digest": persistence._digest(text, {})}
+            )
+        )
 
 
 # Memory
@@ -201,7 +218,8 @@ def test_a_model_that_was_loaded_comes_to_hold_what_it_held(model):
     assert np.max(again.nbytes_) <= np.max(model.nbytes_)
     learn(model, X, y)
     learn(again, X, y)
-    assert again.nbytes_ == pytest.approx(model.nbytes_, rel=0.03)  # scratch is taken as it is needed
+    # Scratch is taken as it is needed
+    assert again.nbytes_ == pytest.approx(model.nbytes_, rel=0.03)
 
 
 def test_sizes_that_no_array_shows():
@@ -234,7 +252,13 @@ def test_a_warm_up_made_shorter_ends_at_the_next_rows():
 
 
 SHRUNK = {
-    "gaussian": {"kernel": "gaussian", "gamma": 1.0, "alpha": 0.05, "step_size": 0.1, "schedule": "constant"},
+    "gaussian": {
+        "kernel": "gaussian",
+        "gamma": 1.0,
+        "alpha": 0.05,
+        "step_size": 0.1,
+        "schedule": "constant",
+    },
     "linear": {"kernel": "linear", "alpha": 0.5, "step_size": 0.1, "schedule": "constant"},
     "tiny": {"kernel": "gaussian", "alpha": 0.5, "step_size": 0.5, "update": "feature"},
 }

@@ -1,4 +1,6 @@
-"""What earlier versions computed and stored is computed again, bit for bit, and files of theirs go on."""
+"""What earlier versions computed and stored is computed again, bit for bit, and files of theirs go
+on.
+"""
 
 import json
 import sys
@@ -54,7 +56,9 @@ def test_merges_are_as_on_record(name):
     expected = np.array(RECORD["merges"][name])
     found = np.array(cases.merged(made(name), cases.MERGES[name]))
     same = RECORD["instruction_set"] == parsimon._core.instruction_set()
-    np.testing.assert_allclose(found, expected, rtol=1e-10 if same else 1e-5, atol=1e-10 if same else 1e-7)
+    np.testing.assert_allclose(
+        found, expected, rtol=1e-10 if same else 1e-5, atol=1e-10 if same else 1e-7
+    )
 
 
 @pytest.mark.parametrize("name", RECORD["tables"])

@@ -1,4 +1,7 @@
-"""Whatever arrives: every call succeeds or says what is wrong, and the model stays sound. `soak/hostile_input.py` runs the same for longer."""
+"""Whatever arrives: every call succeeds or says what is wrong, and the model stays sound.
+
+`soak/hostile_input.py` runs the same for longer.
+"""
 
 import copy
 
@@ -15,7 +18,11 @@ from parsimon import KNLMSRegressor, POLKClassifier, kernels
 
 #: The same cases in every run.
 settings.register_profile(
-    "hostile", derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    "hostile",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
 )
 HOSTILE = settings.get_profile("hostile")
 
@@ -49,7 +56,9 @@ def test_the_form_of_the_data_changes_nothing(cls, data):
 
 def usual(cls, **options):
     """A model of usual parameters, with something to remember for each kind."""
-    small = {"n_components": 4, "random_state": 0} if "n_components" in cls._get_param_names() else {}
+    small = (
+        {"n_components": 4, "random_state": 0} if "n_components" in cls._get_param_names() else {}
+    )
     return cls(**{"gamma": 1.0, "budget": 10} | small | options)
 
 
@@ -58,7 +67,10 @@ def given_to(model, X, seed=0):
     rng = np.random.default_rng(seed)
     if isinstance(model, parsimon.KernelDictionaryLearning):
         return {"X": X}
-    return {"X": X, "y": rng.integers(3, size=len(X)) if hostile.classifies(model) else rng.normal(size=len(X))}
+    return {
+        "X": X,
+        "y": rng.integers(3, size=len(X)) if hostile.classifies(model) else rng.normal(size=len(X)),
+    }
 
 
 @every_estimator
@@ -71,7 +83,9 @@ def test_thousands_of_one_kind(cls, pattern):
 
 
 @every_estimator
-@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", kernels.Normalized(kernels.Polynomial(2))], ids=str)
+@pytest.mark.parametrize(
+    "kernel", ["gaussian", "laplacian", kernels.Normalized(kernels.Polynomial(2))], ids=str
+)
 def test_ten_thousand_features(cls, kernel):
     options = {"kernel": kernel, "gamma": "scale"} | (
         {"maintenance": "removal"} if cls is parsimon.BSGDClassifier else {}
@@ -122,7 +136,11 @@ CLASSIFIERS = [cls for cls in hostile.ALL if hostile.classifies(cls())]
 
 @pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.__name__)
 @settings(HOSTILE, max_examples=60)
-@given(first=st.sampled_from(hostile.LABELS), second=st.sampled_from(hostile.LABELS), one_by_one=st.booleans())
+@given(
+    first=st.sampled_from(hostile.LABELS),
+    second=st.sampled_from(hostile.LABELS),
+    one_by_one=st.booleans(),
+)
 def test_labels_of_two_kinds_stay_apart_or_are_refused(cls, first, second, one_by_one):
     model = usual(cls)
     model.partial_fit(np.arange(len(first), dtype=float)[:, np.newaxis], first)
@@ -147,7 +165,12 @@ def test_given_classes_are_kept(cls):
     model = usual(cls)
     X = np.arange(3.0)[:, np.newaxis]
     unfitted = sound.frozen(model)
-    for classes, y in [([0, 1], [0, 1, 2]), ([], [0, 0, 0]), (["a", "b"], [0, 1, 0]), ([0, np.nan], [0, 0, 0])]:
+    for classes, y in [
+        ([0, 1], [0, 1, 2]),
+        ([], [0, 0, 0]),
+        (["a", "b"], [0, 1, 0]),
+        ([0, np.nan], [0, 0, 0]),
+    ]:
         with pytest.raises((ValueError, TypeError), match=r"class|label"):
             model.partial_fit(X, y, classes=classes)
         sound.assert_same(sound.frozen(model), unfitted, "refused")
@@ -175,7 +198,9 @@ def test_features_by_another_name_are_refused(cls, named):
     model.partial_fit(**args)
     before = sound.frozen(model)
     with sound.usual_warnings(), pytest.raises(ValueError, match="feature"):
-        model.partial_fit(**args | {"X": X.rename(columns={"a": "c"}) if named else X.to_numpy()[:, :1]})
+        model.partial_fit(
+            **args | {"X": X.rename(columns={"a": "c"}) if named else X.to_numpy()[:, :1]}
+        )
     sound.assert_same(sound.frozen(model), before, "refused")
 
 
@@ -197,7 +222,10 @@ classifiers = pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.__
         ({"sample_weight": np.ma.masked_array(np.ones(3), mask=MASK)}, "sample_weight has masked"),
         ({"sample_weight": np.ones(3) * 1j}, "Complex data not supported: sample_weight"),
         ({"X": np.full((3, 2), "2020", dtype="M8[Y]")}, "X must hold numbers, got datetime64"),
-        ({"sample_weight": np.full(3, "2020", dtype="M8[Y]")}, "sample_weight must hold numbers, got datetime64"),
+        (
+            {"sample_weight": np.full(3, "2020", dtype="M8[Y]")},
+            "sample_weight must hold numbers, got datetime64",
+        ),
         ({"y": ["1", "2", "3"]}, "y must hold numbers"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -211,13 +239,22 @@ def test_what_is_no_number_is_not_read_as_one(spoilt, message):
             model.partial_fit(**{"X": ROWS, "y": np.ones(3)} | spoilt)
 
 
-@pytest.mark.parametrize("x", [np.ma.masked_array(ROWS[0], mask=[True, False]), [10**400, 0.0], ["1", "2"]], ids=repr)
+@pytest.mark.parametrize(
+    "x", [np.ma.masked_array(ROWS[0], mask=[True, False]), [10**400, 0.0], ["1", "2"]], ids=repr
+)
 def test_one_row_that_is_none(x):
-    for model in (KNLMSRegressor(gamma=1.0), KNLMSRegressor(gamma=1.0).partial_fit(ROWS, np.ones(3))):
-        with pytest.raises((ValueError, TypeError), match=r"x (has masked|holds a whole|must hold)"):
+    for model in (
+        KNLMSRegressor(gamma=1.0),
+        KNLMSRegressor(gamma=1.0).partial_fit(ROWS, np.ones(3)),
+    ):
+        with pytest.raises(
+            (ValueError, TypeError), match=r"x (has masked|holds a whole|must hold)"
+        ):
             model.learn_one(x, 1.0)
         if hasattr(model, "_learner"):
-            with pytest.raises((ValueError, TypeError), match=r"x (has masked|holds a whole|must hold)"):
+            with pytest.raises(
+                (ValueError, TypeError), match=r"x (has masked|holds a whole|must hold)"
+            ):
                 model.predict_one(x)
         with pytest.raises((ValueError, TypeError), match=r"y (has masked|must hold)"):
             model.learn_one(ROWS[0], "1")
@@ -271,7 +308,8 @@ def test_labels_are_kept_exactly(cls):
     near = usual(cls).partial_fit(ROWS, [2**53, 2**53 + 1, 2**53])
     with pytest.raises(TypeError, match="labels so far are int64, y holds float64"):
         near.partial_fit(ROWS[:1], [0.0])
-    near.partial_fit(ROWS[:1], [2.0**53]).learn_one(ROWS[1], 2.0**53)  # equal to a label: it is that one
+    # Equal to a label: it is that one
+    near.partial_fit(ROWS[:1], [2.0**53]).learn_one(ROWS[1], 2.0**53)
     assert near.classes_.dtype == np.int64
     assert near.classes_.tolist() == [2**53, 2**53 + 1]
 

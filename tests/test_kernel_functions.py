@@ -1,4 +1,6 @@
-"""Kernels that are Python functions: they can raise anywhere, and come back to the model that they work for."""
+"""Kernels that are Python functions: they can raise anywhere, and come back to the model that they
+work for.
+"""
 
 import contextlib
 import copy
@@ -157,7 +159,11 @@ def test_reading_what_is_read_already_does_not_wait_for_who_wants_to_learn():
 
 def test_rows_of_check_agree():
     learner = algorithms.knlms(kernels.Gaussian(1.0), step_size=0.5, coherence=0.5).build(2)
-    for args in ((X, Y[:3, None], None, 1), (X, Y[:, None], Y[:3], 1), (X[:3], Y[:, None], None, 1)):
+    for args in (
+        (X, Y[:3, None], None, 1),
+        (X, Y[:, None], Y[:3], 1),
+        (X[:3], Y[:, None], None, 1),
+    ):
         with pytest.raises(ValueError, match="rows"):
             learner.check(*args)
     learner.check(X, Y[:, None], np.ones(60), 1)
@@ -168,7 +174,9 @@ def test_bytes_of_merging_are_counted():
     wide = np.random.default_rng(0).normal(size=(30, d))
     sizes = {}
     for rule in ("merge", "removal"):
-        model = parsimon.BSGDClassifier(gamma=1 / d, budget=8, maintenance=rule).partial_fit(wide[:2], [0, 1])
+        model = parsimon.BSGDClassifier(gamma=1 / d, budget=8, maintenance=rule).partial_fit(
+            wide[:2], [0, 1]
+        )
         sizes[rule] = model.nbytes_
         assert model.partial_fit(wide, np.arange(30) % 2).nbytes_ == sizes[rule]
     assert sizes["merge"] - sizes["removal"] > 3 * 8 * d
@@ -190,7 +198,9 @@ def test_a_copy_of_an_interrupted_model_goes_on_alike():
                     raise RuntimeError("no value")
             return float(np.exp(-((a - b) ** 2).sum()))
 
-        model = parsimon.SPLRegressor(kernels.Function(kernel), budget=5, admission="coherence", coherence=0.99)
+        model = parsimon.SPLRegressor(
+            kernels.Function(kernel), budget=5, admission="coherence", coherence=0.99
+        )
         model.partial_fit(X[:at], y[:at])
         calls[0] = n
         try:

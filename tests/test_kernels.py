@@ -16,10 +16,13 @@ coordinates = st.floats(-10, 10, allow_subnormal=False)
 
 
 def points(max_rows=6, max_columns=5):
-    shapes = st.tuples(st.integers(1, max_rows), st.integers(1, max_rows), st.integers(1, max_columns))
+    shapes = st.tuples(
+        st.integers(1, max_rows), st.integers(1, max_rows), st.integers(1, max_columns)
+    )
     return shapes.flatmap(
         lambda s: st.tuples(
-            arrays(float, (s[0], s[2]), elements=coordinates), arrays(float, (s[1], s[2]), elements=coordinates)
+            arrays(float, (s[0], s[2]), elements=coordinates),
+            arrays(float, (s[1], s[2]), elements=coordinates),
         )
     )
 
@@ -33,7 +36,8 @@ def test_agrees_with_dense_formula(name, d):
     expected = formula(X, Y)
     # 1e-12 of the value; where a sum of products cancels, of the terms that cancel.
     scale = np.maximum(
-        np.abs(expected), formula(np.abs(X), np.abs(Y)) if name in ("polynomial", "linear", "product") else 0
+        np.abs(expected),
+        formula(np.abs(X), np.abs(Y)) if name in ("polynomial", "linear", "product") else 0,
     )
     if name in ("normalized", "nested"):
         scale = np.ones_like(expected)
@@ -140,12 +144,16 @@ def test_kernels_of_a_distance_fall_from_one_to_zero(name):
 def test_rational_quadratic_tends_to_the_gaussian():
     r = np.linspace(0, 2, 20)[:, None]
     z = np.zeros((1, 1))
-    np.testing.assert_allclose(kernels.RationalQuadratic(1.0, alpha=1e7)(r, z), kernels.Gaussian(1.0)(r, z), rtol=1e-5)
+    np.testing.assert_allclose(
+        kernels.RationalQuadratic(1.0, alpha=1e7)(r, z), kernels.Gaussian(1.0)(r, z), rtol=1e-5
+    )
 
 
 def test_kernels_compose_and_compare():
     k = 2 * kernels.Gaussian(0.5) + 1
-    assert k == kernels.Sum(kernels.Product(kernels.Constant(2), kernels.Gaussian(0.5)), kernels.Constant(1))
+    assert k == kernels.Sum(
+        kernels.Product(kernels.Constant(2), kernels.Gaussian(0.5)), kernels.Constant(1)
+    )
     assert k([[0.0]], [[0.0]])[0, 0] == 3.0
     assert hash(k) == hash(2 * kernels.Gaussian(0.5) + 1)
 
@@ -164,19 +172,39 @@ def test_kernels_compose_and_compare():
         (lambda: kernels.Function(3), TypeError, "callable"),
         (lambda: kernels.Gaussian()([1.0, 2.0]), ValueError, "two dimensions"),
         (lambda: kernels.Gaussian()([[1.0, np.nan]]), ValueError, "NaN at row 0, column 1"),
-        (lambda: kernels.Gaussian()([[1.0]], [[1.0, 2.0]]), ValueError, "Y has 2 features, but 1 are expected"),
+        (
+            lambda: kernels.Gaussian()([[1.0]], [[1.0, 2.0]]),
+            ValueError,
+            "Y has 2 features, but 1 are expected",
+        ),
         (
             lambda: kernels.resolve("gausian", 1.0, np.zeros((2, 2))),
             ValueError,
             "unknown kernel 'gausian'; known are 'gaussian'",
         ),
-        (lambda: kernels.resolve(kernels.Gaussian(), 2.0, np.zeros((2, 2))), ValueError, "set it there"),
-        (lambda: kernels.resolve(kernels.Gaussian, "scale", np.zeros((2, 2))), TypeError, "write Gaussian()"),
-        (lambda: kernels.Sum(1, kernels.Linear()), TypeError, "left must be a kernel object, got 1"),
+        (
+            lambda: kernels.resolve(kernels.Gaussian(), 2.0, np.zeros((2, 2))),
+            ValueError,
+            "set it there",
+        ),
+        (
+            lambda: kernels.resolve(kernels.Gaussian, "scale", np.zeros((2, 2))),
+            TypeError,
+            "write Gaussian()",
+        ),
+        (
+            lambda: kernels.Sum(1, kernels.Linear()),
+            TypeError,
+            "left must be a kernel object, got 1",
+        ),
         (lambda: kernels.Normalized(len), TypeError, "inner must be a kernel object"),
         (lambda: kernels.resolve("linear", -1.0, np.zeros((2, 2))), ValueError, "gamma"),
         (lambda: kernels.resolve(3, "scale", np.zeros((2, 2))), TypeError, "kernel must be"),
-        (lambda: kernels.width("wide", np.zeros((2, 2))), ValueError, "known are 'scale', 'median'"),
+        (
+            lambda: kernels.width("wide", np.zeros((2, 2))),
+            ValueError,
+            "known are 'scale', 'median'",
+        ),
         (lambda: kernels.width("scale", np.array([[1e300], [-1e300]])), ValueError, "first block"),
     ],
 )
@@ -193,7 +221,9 @@ def test_widths():
         1 / (2 * np.median(dense.squares(X, X)[np.triu_indices(500, 1)]))
     )
     assert kernels.width("scale", X[:1]) == kernels.width("median", X[:1]) == 1 / 3
-    assert kernels.width("scale", np.ones((5, 3))) == kernels.width("median", np.ones((5, 3))) == 1.0
+    assert (
+        kernels.width("scale", np.ones((5, 3))) == kernels.width("median", np.ones((5, 3))) == 1.0
+    )
     assert kernels.width(0.25, X) == 0.25
     assert kernels.width("scale", X, "cityblock") == pytest.approx(1 / (3 * X.std()))
 
@@ -202,7 +232,9 @@ def test_widths():
 def test_rational_quadratic_keeps_its_digits_for_large_alpha(alpha):
     r = np.linspace(0, 3, 50)[:, None]
     exact = np.exp(-alpha * np.log1p(0.7 * r**2 / alpha))
-    np.testing.assert_allclose(kernels.RationalQuadratic(0.7, alpha)(r, np.zeros((1, 1))), exact, rtol=1e-13)
+    np.testing.assert_allclose(
+        kernels.RationalQuadratic(0.7, alpha)(r, np.zeros((1, 1))), exact, rtol=1e-13
+    )
 
 
 @pytest.mark.parametrize("name", dense.RADIAL)

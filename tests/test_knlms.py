@@ -14,7 +14,12 @@ def stream(n, d=3, outputs=1, seed=0):
 
 
 def state(model):
-    return model.centers_.tobytes(), model.weights_.tobytes(), model.n_samples_seen_, model.n_centers_
+    return (
+        model.centers_.tobytes(),
+        model.weights_.tobytes(),
+        model.n_samples_seen_,
+        model.n_centers_,
+    )
 
 
 @pytest.mark.parametrize("name", dense.KERNELS)
@@ -29,13 +34,19 @@ def test_trajectory_equals_the_oracle(name):
     ours = model.predict_then_learn(X, Y)
     assert 1 < model.n_centers_ < 2500
     np.testing.assert_array_equal(model.centers_, kernels.seen(kernel, centres))
-    np.testing.assert_allclose(ours, predictions, rtol=0, atol=1e-10 * max(1, np.abs(predictions).max()))
-    np.testing.assert_allclose(model.weights_, weights, rtol=0, atol=1e-10 * max(1, np.abs(weights).max()))
+    np.testing.assert_allclose(
+        ours, predictions, rtol=0, atol=1e-10 * max(1, np.abs(predictions).max())
+    )
+    np.testing.assert_allclose(
+        model.weights_, weights, rtol=0, atol=1e-10 * max(1, np.abs(weights).max())
+    )
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize(
-    "budget", [{}, {"budget": 20}, {"budget": 20, "compression": "oldest"}], ids=["free", "least_cost", "oldest"]
+    "budget",
+    [{}, {"budget": 20}, {"budget": 20, "compression": "oldest"}],
+    ids=["free", "least_cost", "oldest"],
 )
 @pytest.mark.parametrize("name", ["gaussian", "nested", "polynomial"])
 def test_block_chunks_and_loop_are_bit_identical(name, budget, outputs):
@@ -78,12 +89,15 @@ def test_budget_holds_in_centres_and_bytes(compression):
 
 def test_oldest_keeps_the_newest_centres():
     X, Y = stream(500)
-    window = KNLMSRegressor(gamma=1.0, coherence=1.0, budget=5, compression="oldest").fit(X, Y[:, 0])
+    window = KNLMSRegressor(gamma=1.0, coherence=1.0, budget=5, compression="oldest").fit(
+        X, Y[:, 0]
+    )
     np.testing.assert_array_equal(window.centers_, X[-5:])
 
 
 def test_least_cost_keeps_the_function():
-    # The centre evicted is the one whose removal costs least: check one eviction against the dense answer.
+    # The centre evicted is the one whose removal costs least: check one eviction against the dense
+    # answer.
     X, Y = stream(300)
     options = dict(gamma=0.5, coherence=0.9, step_size=0.3)
     free = KNLMSRegressor(**options)
@@ -96,7 +110,9 @@ def test_least_cost_keeps_the_function():
     costs = w**2 / np.diag(np.linalg.inv(K))
     keep = np.arange(31) != np.argmin(costs)
     np.testing.assert_array_equal(budgeted.centers_, free.centers_[keep])
-    np.testing.assert_allclose(budgeted.weights_, np.linalg.solve(K[np.ix_(keep, keep)], K[keep] @ w), atol=1e-8)
+    np.testing.assert_allclose(
+        budgeted.weights_, np.linalg.solve(K[np.ix_(keep, keep)], K[keep] @ w), atol=1e-8
+    )
 
 
 def test_it_learns():
@@ -119,7 +135,9 @@ def test_fitted_attributes():
     assert model.n_features_in_ == 4
     assert model.nbytes_ > 8 * m * 6
     assert model.kernel_ == kernels.Gaussian(1 / (4 * X.var()))
-    np.testing.assert_allclose(model.kernel_(X, model.centers_) @ model.weights_, model.predict(X), atol=1e-12)
+    np.testing.assert_allclose(
+        model.kernel_(X, model.centers_) @ model.weights_, model.predict(X), atol=1e-12
+    )
     flat = KNLMSRegressor().fit(X, Y[:, 0])
     assert flat.weights_.shape == (flat.n_centers_,)
     assert isinstance(flat.predict_one(X[0]), float)
@@ -137,7 +155,9 @@ def test_learn_one_takes_what_people_have():
     a.learn_one(X[::-1][0][::-1], 1)  # a view, an integer
 
 
-@pytest.mark.parametrize("method", ["fit", "partial_fit", "predict_then_learn", "learn_one", "predict", "predict_one"])
+@pytest.mark.parametrize(
+    "method", ["fit", "partial_fit", "predict_then_learn", "learn_one", "predict", "predict_one"]
+)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_non_finite_input_is_named_and_changes_nothing(method, value):
     X, Y = stream(50)
@@ -149,7 +169,9 @@ def test_non_finite_input_is_named_and_changes_nothing(method, value):
     arguments = (bad[7],) if single else (bad,)
     if "predict" not in method or method == "predict_then_learn":
         arguments += (1.0,) if single else (Y[:10, 0],)
-    with pytest.raises(ValueError, match=f"X contains .*(NaN|inf).* at row {0 if single else 7}, column 1"):
+    with pytest.raises(
+        ValueError, match=f"X contains .*(NaN|inf).* at row {0 if single else 7}, column 1"
+    ):
         getattr(model, method)(*arguments)
     assert state(model) == before
     if len(arguments) == 2:
@@ -173,7 +195,11 @@ def test_non_finite_input_is_named_and_changes_nothing(method, value):
         ({"step_size": 0}, ValueError, "step_size"),
         ({"step_size": 2.0}, ValueError, "step_size must be finite and > 0 and < 2"),
         ({"ridge": -1}, ValueError, "ridge"),
-        ({"compression": "newest"}, ValueError, "unknown compression 'newest'; known are 'least_cost', 'oldest'"),
+        (
+            {"compression": "newest"},
+            ValueError,
+            "unknown compression 'newest'; known are 'least_cost', 'oldest'",
+        ),
         ({"kernel": "sigmoid"}, ValueError, "unknown kernel 'sigmoid'; known are 'gaussian'"),
         ({"n_passes": 0}, ValueError, "n_passes"),
     ],
@@ -227,8 +253,22 @@ def test_wrong_shapes_in_learn_one():
     X, Y = stream(50)
     model = KNLMSRegressor(gamma=1.0).fit(X, Y[:, 0])
     before = state(model)
-    bad = [(X[0, :2], 1.0), (X[:2], 1.0), (X[0], [1.0, 2.0]), (["a", "b", "c"], 1.0), (X[0], "a"), (X[0], None)]
-    bad += [(None, 1.0), (X[0] + 1j, 1.0), (["1", "2", "3"], 1.0), (3.0, 1.0), ({"a": 1}, 1.0), (X[0], 1j)]
+    bad = [
+        (X[0, :2], 1.0),
+        (X[:2], 1.0),
+        (X[0], [1.0, 2.0]),
+        (["a", "b", "c"], 1.0),
+        (X[0], "a"),
+        (X[0], None),
+    ]
+    bad += [
+        (None, 1.0),
+        (X[0] + 1j, 1.0),
+        (["1", "2", "3"], 1.0),
+        (3.0, 1.0),
+        ({"a": 1}, 1.0),
+        (X[0], 1j),
+    ]
     for x, y in bad:
         with pytest.raises((ValueError, TypeError)):
             model.learn_one(x, y)
@@ -271,7 +311,8 @@ def test_weights_stay_finite(X, coherence, name):
     try:
         model.fit(X, y)
     except ValueError as error:
-        assert "k(x, x)" in str(error) or "single precision" in str(error)  # refused: the kernel would overflow
+        # Refused: the kernel would overflow
+        assert "k(x, x)" in str(error) or "single precision" in str(error)
         return
     assert np.isfinite(model.weights_).all()
     assert np.isfinite(model.predict(X)).all()
@@ -288,7 +329,9 @@ def test_threads_predict_while_one_learns():
         assert all(np.isfinite(a.result()).all() for a in answers)
         learning.result()
     assert state(model) == state(
-        KNLMSRegressor(gamma=1.0, coherence=0.9).fit(X[:10], Y[:10, 0]).partial_fit(X[10:], Y[10:, 0])
+        KNLMSRegressor(gamma=1.0, coherence=0.9)
+        .fit(X[:10], Y[:10, 0])
+        .partial_fit(X[10:], Y[10:, 0])
     )
 
 
@@ -304,7 +347,9 @@ def test_parameters_changed_after_the_start_are_refused():
     X, Y = stream(50)
     model = KNLMSRegressor(gamma=1.0).fit(X, Y[:, 0])
     before = state(model)
-    with pytest.raises(ValueError, match=r"step_size was 0.2 when learning began and is 0.5 now: call fit"):
+    with pytest.raises(
+        ValueError, match=r"step_size was 0.2 when learning began and is 0.5 now: call fit"
+    ):
         model.set_params(step_size=0.5).partial_fit(X, Y[:, 0])
     assert state(model) == before
     model.set_params(step_size=0.2).partial_fit(X, Y[:, 0])
@@ -335,7 +380,10 @@ def test_a_kernel_function_must_give_finite_numbers(value):
 @pytest.mark.parametrize("name", [n for n in kernels.KERNELS if n != "linear"])
 def test_measured_widths_do_not_depend_on_units(name, gamma):
     X, Y = stream(300)
-    sizes = {s: KNLMSRegressor(name, gamma=gamma).fit(X * s, Y[:, 0]).n_centers_ for s in (1.0, 2.0**-9, 2.0**9)}
+    sizes = {
+        s: KNLMSRegressor(name, gamma=gamma).fit(X * s, Y[:, 0]).n_centers_
+        for s in (1.0, 2.0**-9, 2.0**9)
+    }
     if name != "polynomial" or gamma == "scale":
         assert len(set(sizes.values())) == 1
 
@@ -347,7 +395,9 @@ def test_weights_stay_finite_whatever_the_norms(scale, coherence):
     for seed in range(20):
         X = rng.normal(size=(200, 2)) * scale * 10 ** rng.uniform(-5, 0, size=(200, 1))
         y = rng.choice([1e100, -1e100, 1.0, 0.0], size=200)
-        model = KNLMSRegressor("linear", coherence=coherence, step_size=1.9, budget=1 + seed % 5).fit(X, y)
+        model = KNLMSRegressor(
+            "linear", coherence=coherence, step_size=1.9, budget=1 + seed % 5
+        ).fit(X, y)
         assert np.isfinite(model.weights_).all()
         assert np.isfinite(model.predict(X)).all()
 
@@ -395,7 +445,9 @@ def test_a_type_error_in_a_function_comes_through_and_nothing_is_learned_twice()
 
 def test_a_function_that_uses_its_own_model_is_told_so():
     X, Y = stream(30)
-    model = KNLMSRegressor(lambda x, y: model.n_centers_ * 0 + float(np.exp(-((x - y) ** 2).sum())) if fitted else 1.0)
+    model = KNLMSRegressor(
+        lambda x, y: model.n_centers_ * 0 + float(np.exp(-((x - y) ** 2).sum())) if fitted else 1.0
+    )
     fitted = False
     model.fit(X[:1], Y[:1, 0])
     fitted = True
@@ -403,7 +455,9 @@ def test_a_function_that_uses_its_own_model_is_told_so():
         model.learn_one(X[1], 1.0)
 
 
-@pytest.mark.skipif(not hasattr(__import__("signal"), "setitimer"), reason="no interval timers on this platform")
+@pytest.mark.skipif(
+    not hasattr(__import__("signal"), "setitimer"), reason="no interval timers on this platform"
+)
 def test_a_signal_handler_may_read_the_model():
     import signal
 
@@ -455,5 +509,10 @@ def test_a_batch_sees_the_centres_its_batch_mates_brought(batch_size):
 def test_bad_batch_sizes(batch_size):
     with pytest.raises((ValueError, TypeError), match="batch_size"):
         algorithms.Recipe(
-            kernels.Linear(), losses.Squared(), admission.Always(), updates.NLMS(0.3), compression.Nothing(), batch_size
+            kernels.Linear(),
+            losses.Squared(),
+            admission.Always(),
+            updates.NLMS(0.3),
+            compression.Nothing(),
+            batch_size,
         )

@@ -3,12 +3,22 @@
 import numpy as np
 import pytest
 from scipy.special import huber as scipy_huber
-from sklearn.metrics import hinge_loss, log_loss, mean_absolute_error, mean_pinball_loss, mean_squared_error
+from sklearn.metrics import (
+    hinge_loss,
+    log_loss,
+    mean_absolute_error,
+    mean_pinball_loss,
+    mean_squared_error,
+)
 
 from parsimon import _core, losses
 
 #: Every loss that is registered, some with parameters of their own.
-PARAMETERS = {"huber": {"delta": 0.7}, "epsilon_insensitive": {"epsilon": 0.3}, "quantile": {"quantile": 0.8}}
+PARAMETERS = {
+    "huber": {"delta": 0.7},
+    "epsilon_insensitive": {"epsilon": 0.3},
+    "quantile": {"quantile": 0.8},
+}
 PARTS = {name: cls(**PARAMETERS.get(name, {})) for name, cls in losses.LOSSES.items()}
 
 
@@ -43,13 +53,19 @@ def test_gradient_is_that_of_the_value(name):
 def test_convex_and_above_every_tangent(name):
     loss, rng = PARTS[name], np.random.default_rng(1)
     for trial in range(500):
-        f, g = rng.normal(size=3) * 10 ** rng.uniform(-2, 2), rng.normal(size=3) * 10 ** rng.uniform(-2, 2)
+        f, g = (
+            rng.normal(size=3) * 10 ** rng.uniform(-2, 2),
+            rng.normal(size=3) * 10 ** rng.uniform(-2, 2),
+        )
         if trial % 5 == 0:  # kinks, too
             f, g = f.round(), g.round()
         y = target(loss, rng, 3)
         t = rng.uniform()
         slack = 1e-12 * (1 + abs(loss.value(f, y)) + abs(loss.value(g, y)))
-        assert loss.value(t * f + (1 - t) * g, y) <= t * loss.value(f, y) + (1 - t) * loss.value(g, y) + slack
+        assert (
+            loss.value(t * f + (1 - t) * g, y)
+            <= t * loss.value(f, y) + (1 - t) * loss.value(g, y) + slack
+        )
         assert loss.value(g, y) >= loss.value(f, y) + loss.gradient(f, y) @ (g - f) - slack
         assert loss.value(f, y) >= least(loss, y) - slack
 
@@ -63,7 +79,9 @@ def test_values_agree_with_other_libraries():
 
     assert mean(losses.Squared(), f, y) == pytest.approx(mean_squared_error(y, f) / 2, rel=1e-12)
     assert mean(losses.Absolute(), f, y) == pytest.approx(mean_absolute_error(y, f), rel=1e-12)
-    assert mean(losses.Quantile(0.8), f, y) == pytest.approx(mean_pinball_loss(y, f, alpha=0.8), rel=1e-12)
+    assert mean(losses.Quantile(0.8), f, y) == pytest.approx(
+        mean_pinball_loss(y, f, alpha=0.8), rel=1e-12
+    )
     assert mean(losses.Huber(0.7), f, y) == pytest.approx(scipy_huber(0.7, y - f).mean(), rel=1e-12)
     signs = np.sign(y)
     assert mean(losses.Hinge(), f, signs) == pytest.approx(hinge_loss(signs, f), rel=1e-12)
@@ -72,7 +90,9 @@ def test_values_agree_with_other_libraries():
     F, labels = rng.normal(size=(300, 4)), rng.integers(4, size=300)
     known = np.full(300, 4)
     multi, softmax = losses.MulticlassHinge(), losses.MultinomialLogistic()
-    assert mean(multi, F, multi.targets(labels, known, 4)) == pytest.approx(hinge_loss(labels, F), rel=1e-12)
+    assert mean(multi, F, multi.targets(labels, known, 4)) == pytest.approx(
+        hinge_loss(labels, F), rel=1e-12
+    )
     ours = mean(softmax, F, softmax.targets(labels, known, 4))
     assert ours == pytest.approx(log_loss(labels, softmax.probabilities(F)), rel=1e-9)
 
@@ -93,7 +113,8 @@ def test_subgradients_at_the_kinks_are_those_stated():
     assert losses.Quantile(0.9).gradient([1.0], [1.0])[0] == 0
     assert losses.Hinge().gradient([1.0], [1.0])[0] == 0
     assert losses.MulticlassHinge().gradient([2.0, 1.0], 0).tolist() == [0, 0]
-    assert losses.MulticlassHinge().gradient([0.0, 0.0, 0.0], 1).tolist() == [1, -1, 0]  # the first of equals
+    # The first of equals
+    assert losses.MulticlassHinge().gradient([0.0, 0.0, 0.0], 1).tolist() == [1, -1, 0]
     assert losses.MulticlassHinge().value([5.0], 0) == 0  # no other class
 
 
@@ -102,8 +123,16 @@ def test_outputs_that_are_not_known_take_no_part():
     index, known = np.array([0, 1]), np.array([1, 2])
     assert multi.targets(index, known, 3).tolist() == [[0, 1], [1, 2]]
     assert one.targets(index, known, 3).tolist() == [[1, 0, 0], [-1, 1, 0]]
-    assert multi.core().gradient(np.array([0.0, 0.0, 9.0]), np.array([0.0, 2.0])).tolist() == [-1, 1, 0]
-    assert multi.core().gradient(np.array([0.0, 0.0, 9.0]), np.array([0.0, 1.0])).tolist() == [0, 0, 0]
+    assert multi.core().gradient(np.array([0.0, 0.0, 9.0]), np.array([0.0, 2.0])).tolist() == [
+        -1,
+        1,
+        0,
+    ]
+    assert multi.core().gradient(np.array([0.0, 0.0, 9.0]), np.array([0.0, 1.0])).tolist() == [
+        0,
+        0,
+        0,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +156,10 @@ def test_bad_targets_are_named(loss, y, message):
         (lambda: losses.Huber(0), "delta"),
         (lambda: losses.Quantile(1.0), "quantile"),
         (lambda: losses.EpsilonInsensitive(-1), "epsilon"),
-        (lambda: losses.resolve("hinge", losses.REGRESSION), "unknown loss 'hinge'; known are 'squared'"),
+        (
+            lambda: losses.resolve("hinge", losses.REGRESSION),
+            "unknown loss 'hinge'; known are 'squared'",
+        ),
         (lambda: losses.resolve(losses.Hinge(), losses.REGRESSION), "does not fit here"),
     ],
 )

@@ -97,19 +97,25 @@ def test_a_merge_is_the_weighted_sum(model):
     merged = merge(models)
     scale = np.abs(weighted_sum(models, shares, X)).max() + 1.0
     np.testing.assert_allclose(
-        ordered(merged.model, X), weighted_sum(models, shares, X), atol=scale * max(1e-12, 2 * merged.distance)
+        ordered(merged.model, X),
+        weighted_sum(models, shares, X),
+        atol=scale * max(1e-12, 2 * merged.distance),
     )
     if not merged.model._learner.needs[0]:
         assert merged.distance == 0.0
     assert merged.model.n_samples_seen_ == 300
     given = merge(models, [1.0, -2.0, 0.5])
     np.testing.assert_allclose(
-        ordered(given.model, X), weighted_sum(models, [1.0, -2.0, 0.5], X), atol=scale * max(1e-11, 2 * given.distance)
+        ordered(given.model, X),
+        weighted_sum(models, [1.0, -2.0, 0.5], X),
+        atol=scale * max(1e-11, 2 * given.distance),
     )
     assert [pickle.dumps(m) for m in models] == before
 
 
-@pytest.mark.parametrize("model", [m for m in (*REGRESSORS, *CLASSIFIERS) if not isinstance(m, POLKRegressor)], ids=str)
+@pytest.mark.parametrize(
+    "model", [m for m in (*REGRESSORS, *CLASSIFIERS) if not isinstance(m, POLKRegressor)], ids=str
+)
 def test_without_near_copies_nothing_is_lost(model):
     """Far apart, no centre is in the span of the others: exact for models that keep a factor too."""
     X, y = (labelled if model in CLASSIFIERS else stream)(60)
@@ -127,7 +133,9 @@ def dense_distance(kernel, A, V, B, W):
 
 
 @pytest.mark.parametrize("model", [*REGRESSORS, *CLASSIFIERS], ids=str)
-@pytest.mark.parametrize("how", [dict(budget=12), dict(tolerance=0.05), dict(budget=15, tolerance=0.05)], ids=str)
+@pytest.mark.parametrize(
+    "how", [dict(budget=12), dict(tolerance=0.05), dict(budget=15, tolerance=0.05)], ids=str
+)
 def test_the_distance_is_that_of_the_dense_computation_and_the_bound_holds(model, how):
     models, X, _ = parts(model)
     merged, whole = merge(models, **how), merge(models, [40 / 300, 120 / 300, 140 / 300])
@@ -141,13 +149,19 @@ def test_the_distance_is_that_of_the_dense_computation_and_the_bound_holds(model
         V = np.concatenate([p * m._learner.weights() for p, m in zip(shares, models, strict=True)])
         W = merged.model._learner.weights()
         dense = dense_distance(
-            merged.model.kernel_, np.concatenate([m.centers_ for m in models]), V, merged.model.centers_, W
+            merged.model.kernel_,
+            np.concatenate([m.centers_ for m in models]),
+            V,
+            merged.model.centers_,
+            W,
         )
         assert merged.distance == pytest.approx(dense, rel=1e-8, abs=1e-6 if dense < 1e-4 else 1e-8)
     points = np.concatenate([X, 3 * X])
     gap = np.abs(ordered(merged.model, points) - weighted_sum(models, shares, points))
     assert (gap <= merged.bound(points)[:, np.newaxis] + 1e-9 * (1 + np.abs(gap).max())).all()
-    assert merged.model.distance(whole.model) == pytest.approx(merged.distance, abs=1e-6 + 2 * whole.distance)
+    assert merged.model.distance(whole.model) == pytest.approx(
+        merged.distance, abs=1e-6 + 2 * whole.distance
+    )
 
 
 @pytest.mark.parametrize("model", [*REGRESSORS, *CLASSIFIERS], ids=str)
@@ -173,13 +187,16 @@ def test_what_recursive_least_squares_has_seen_adds_up(options):
     X, y = stream(30)
     first = KRLSRegressor(gamma=1.0, ridge=0.5, **options).partial_fit(X, y)
     centres, targets = first.centers_, np.random.default_rng(1).normal(size=(2, first.n_centers_))
-    halves = [copy.deepcopy(first).partial_fit(centres, t) for t in targets]  # samples at the centres: none is admitted
+    # Samples at the centres: none is admitted
+    halves = [copy.deepcopy(first).partial_fit(centres, t) for t in targets]
     merged = merge(halves, [0.5, 0.5]).model
     np.testing.assert_array_equal(merged.centers_, centres)
 
     def information(model):
         R = np.zeros((len(centres), len(centres)))
-        R[np.tril_indices(len(centres))] = model._learner.state()[0]["update.covariance.factor.rows"]
+        R[np.tril_indices(len(centres))] = model._learner.state()[0][
+            "update.covariance.factor.rows"
+        ]
         return np.linalg.inv(R.T @ R)
 
     both = information(halves[0]) + information(halves[1])
@@ -187,7 +204,9 @@ def test_what_recursive_least_squares_has_seen_adds_up(options):
 
 
 def test_recursive_least_squares_goes_on_with_what_both_parts_know():
-    """What is known well moves less: the merge of two halves follows a wrong sample no further than a model of the whole does."""
+    """What is known well moves less: the merge of two halves follows a wrong sample no further than
+    a model of the whole does.
+    """
     X, y = stream(600)
     whole = KRLSRegressor(gamma=1.0, ridge=1e-3).partial_fit(X, y)
     halves = [KRLSRegressor(gamma=1.0, ridge=1e-3).partial_fit(X[i::2], y[i::2]) for i in range(2)]
@@ -204,9 +223,15 @@ def test_recursive_least_squares_goes_on_with_what_both_parts_know():
 def test_support_vector_machines_ascend_to_the_fit_of_all_that_was_seen():
     X, y = stream(400)
     whole = SOGSVR(gamma=1.0, tolerance=0.05, epsilon=0.0).partial_fit(X, y).ascend(20000)
-    halves = [SOGSVR(gamma=1.0, tolerance=0.05, epsilon=0.0).partial_fit(X[i::2], y[i::2]) for i in range(2)]
+    halves = [
+        SOGSVR(gamma=1.0, tolerance=0.05, epsilon=0.0).partial_fit(X[i::2], y[i::2])
+        for i in range(2)
+    ]
     merged = merge(halves, budget=45).model.ascend(20000)
-    assert np.abs(merged.dual_residual_).max() < 1e-3 * np.abs(merge(halves, budget=45).model.dual_residual_).max()
+    assert (
+        np.abs(merged.dual_residual_).max()
+        < 1e-3 * np.abs(merge(halves, budget=45).model.dual_residual_).max()
+    )
     assert merged.score(X, y) == pytest.approx(whole.score(X, y), abs=2e-3)
 
 
@@ -224,7 +249,9 @@ def test_compression_in_place():
         assert model.get_params() == whole.get_params()
         assert model.distance(whole) == pytest.approx(done.distance, abs=1e-6)
         assert whole.distance(whole) == 0.0
-        assert whole.norm() ** 2 == pytest.approx(model.norm() ** 2 + done.distance**2, rel=1e-5, abs=1e-6)
+        assert whole.norm() ** 2 == pytest.approx(
+            model.norm() ** 2 + done.distance**2, rel=1e-5, abs=1e-6
+        )
         before = pickle.dumps(model)
         with pytest.raises(TypeError, match="a budget or a tolerance"):
             model.compress()
@@ -240,7 +267,11 @@ def test_what_cannot_be_merged_says_why():
     one = KNLMSRegressor(gamma=1.0).fit(X, y)
     for others, error, match in (
         ([], ValueError, "no models"),
-        ([one, KLMSRegressor(gamma=1.0).fit(X, y)], TypeError, "KNLMSRegressor, models.1. a KLMSRegressor"),
+        (
+            [one, KLMSRegressor(gamma=1.0).fit(X, y)],
+            TypeError,
+            "KNLMSRegressor, models.1. a KLMSRegressor",
+        ),
         ([one, KNLMSRegressor(gamma=2.0).fit(X, y)], ValueError, "only functions of one kernel"),
         (
             [one, KNLMSRegressor(gamma=1.0, step_size=0.1).fit(X, y)],
@@ -294,7 +325,9 @@ def fitted_elsewhere():
     ]
 
 
-@pytest.mark.parametrize(("model", "X", "y"), fitted_elsewhere(), ids=lambda v: str(v) if hasattr(v, "fit") else "")
+@pytest.mark.parametrize(
+    ("model", "X", "y"), fitted_elsewhere(), ids=lambda v: str(v) if hasattr(v, "fit") else ""
+)
 def test_models_of_scikit_learn_become_expansions(model, X, y, tmp_path):
     model.fit(X, y)
     ours = parsimon.from_sklearn(model)
@@ -310,9 +343,13 @@ def test_models_of_scikit_learn_become_expansions(model, X, y, tmp_path):
     assert ours.n_centers_ <= max(1, whole.n_centers_ // 2)
     assert ours.distance(whole) == pytest.approx(done.distance, abs=1e-6 * (1 + whole.norm()))
     gap = np.abs(ours._evaluate(points) - before)
-    assert (gap <= done.bound(points)[:, np.newaxis] * (1 + 1e-6) + 1e-6 * (1 + np.abs(before).max())).all()
+    assert (
+        gap <= done.bound(points)[:, np.newaxis] * (1 + 1e-6) + 1e-6 * (1 + np.abs(before).max())
+    ).all()
     ours.save(tmp_path / "ours.parsimon")
-    np.testing.assert_array_equal(parsimon.load(tmp_path / "ours.parsimon").predict(points), ours.predict(points))
+    np.testing.assert_array_equal(
+        parsimon.load(tmp_path / "ours.parsimon").predict(points), ours.predict(points)
+    )
 
 
 def test_what_is_no_expansion_says_so():
@@ -337,7 +374,9 @@ def test_what_is_no_expansion_says_so():
 
 
 @pytest.mark.parametrize(
-    "model", [m for m in (*REGRESSORS, *CLASSIFIERS) if getattr(m, "forgetting", 1.0) == 1.0], ids=str
+    "model",
+    [m for m in (*REGRESSORS, *CLASSIFIERS) if getattr(m, "forgetting", 1.0) == 1.0],
+    ids=str,
 )
 def test_what_models_went_on_from_counts_once(model):
     X, y = (labelled if model in CLASSIFIERS else stream)(300)
@@ -347,7 +386,9 @@ def test_what_models_went_on_from_counts_once(model):
         merged = merge(models, weights, since=start)
         F = weighted_sum([*models, start], [*p, 1.0 - sum(p)], X)
         scale = 1.0 + np.abs(F).max()
-        np.testing.assert_allclose(ordered(merged.model, X), F, atol=scale * max(1e-11, 2 * merged.distance))
+        np.testing.assert_allclose(
+            ordered(merged.model, X), F, atol=scale * max(1e-11, 2 * merged.distance)
+        )
         assert merged.model.n_samples_seen_ == 300
         merged.model.partial_fit(X, y)
         assert np.isfinite(merged.model.weights_).all()
@@ -370,7 +411,9 @@ def test_information_since_is_counted_once():
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=str)
 def test_models_of_one_class_have_no_centres_and_can_be_merged(model):
     X, y = labelled()
-    single = [copy.deepcopy(model).partial_fit(X[y == c][:20], y[y == c][:20]) for c in ("low", "high")]
+    single = [
+        copy.deepcopy(model).partial_fit(X[y == c][:20], y[y == c][:20]) for c in ("low", "high")
+    ]
     both = copy.deepcopy(model).partial_fit(X, y)
     for models in (single, [*single, both], [both, *single]):
         merged = merge(models).model
@@ -380,7 +423,9 @@ def test_models_of_one_class_have_no_centres_and_can_be_merged(model):
 
 
 def test_rows_of_recursive_least_squares_are_zero_where_a_centre_was_not():
-    """Two dictionaries without a centre in common: the information on kernel rows is that of each, side by side."""
+    """Two dictionaries without a centre in common: the information on kernel rows is that of each,
+    side by side.
+    """
     X, y = stream(40)
     options = dict(gamma=1.0, ridge=0.5, admission="coherence", coherence=0.9)
     parts = [KRLSRegressor(**options).partial_fit(X[i::2], y[i::2]) for i in range(2)]
@@ -403,7 +448,9 @@ def test_rows_of_recursive_least_squares_are_zero_where_a_centre_was_not():
 def test_a_gram_matrix_that_is_singular_is_compressed(kernel):
     X = np.random.default_rng(0).normal(size=(12, 2))
     options = {} if kernel == "linear" else {"gamma": 1e-12}
-    model = KRLSRegressor(kernel, admission="coherence", coherence=1.0, **options).partial_fit(X, X[:, 0])
+    model = KRLSRegressor(kernel, admission="coherence", coherence=1.0, **options).partial_fit(
+        X, X[:, 0]
+    )
     model.compress(1)
     assert model.n_centers_ == 1
     assert np.isfinite(model.partial_fit(X, X[:, 0]).weights_).all()
@@ -412,7 +459,8 @@ def test_a_gram_matrix_that_is_singular_is_compressed(kernel):
 def test_labels_of_several_models_are_not_rounded():
     X = np.arange(2.0)[:, np.newaxis]
     first, second, third = (
-        POLKClassifier(gamma=1.0).partial_fit(X, y) for y in ([2**53, 2**53 + 1], [2.0**53, 0.0], [2**53, 7])
+        POLKClassifier(gamma=1.0).partial_fit(X, y)
+        for y in ([2**53, 2**53 + 1], [2.0**53, 0.0], [2**53, 7])
     )
     assert merge([first, third]).model.classes_.tolist() == [7, 2**53, 2**53 + 1]
     with pytest.raises(TypeError, match=r"labels so far are int64, models\[1\] holds float64"):
@@ -421,7 +469,11 @@ def test_labels_of_several_models_are_not_rounded():
 
 def test_since_with_one_model_is_that_model():
     X, y = stream(400)
-    for make in (POLKRegressor(gamma=1.0), KRLSRegressor(gamma=1.0), SOGSVR(gamma=1.0, tolerance=0.1)):
+    for make in (
+        POLKRegressor(gamma=1.0),
+        KRLSRegressor(gamma=1.0),
+        SOGSVR(gamma=1.0, tolerance=0.1),
+    ):
         start = make.partial_fit(X[:300], y[:300])
         model = copy.deepcopy(start).partial_fit(X[300:], y[300:])
         merged = merge([model], since=start).model
@@ -432,19 +484,26 @@ def test_since_with_one_model_is_that_model():
 
 def test_models_that_forget_the_oldest_keep_the_newest():
     X, y = stream(1000)
-    parts = [NORMARegressor(gamma=1.0, budget=100).partial_fit(X[a:b], y[a:b]) for a, b in ((0, 400), (400, 800))]
+    parts = [
+        NORMARegressor(gamma=1.0, budget=100).partial_fit(X[a:b], y[a:b])
+        for a, b in ((0, 400), (400, 800))
+    ]
     merged = merge(parts)
     newest = {row.tobytes() for part in parts for row in part.centers_[-50:]}
     assert {row.tobytes() for row in merged.model.centers_} == newest
     alone = parts[1].partial_fit(X[800:], y[800:]).score(X, y)
-    assert merged.model.partial_fit(X[800:], y[800:]).score(X, y) == pytest.approx(alone, abs=0.05)  # it goes on as one
+    # It goes on as one
+    assert merged.model.partial_fit(X[800:], y[800:]).score(X, y) == pytest.approx(alone, abs=0.05)
 
 
 def test_features_have_the_same_names():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     X, y = stream(50)
     table = pandas.DataFrame(X, columns=["a", "b"])
-    one, two = KNLMSRegressor(gamma=1.0).fit(table, y), KNLMSRegressor(gamma=1.0).fit(table[["b", "a"]], y)
+    one, two = (
+        KNLMSRegressor(gamma=1.0).fit(table, y),
+        KNLMSRegressor(gamma=1.0).fit(table[["b", "a"]], y),
+    )
     with pytest.raises(ValueError, match=r"has the features \['a', 'b'\]"):
         merge([one, two])
     with pytest.raises(ValueError, match=r"step_size was 0\.2"):
@@ -483,7 +542,9 @@ def test_what_parts_have_seen_makes_the_fit_to_all():
     X, y = stream(400)
     first = KRLSRegressor(gamma=0.3, tolerance=1e-3, ridge=0.01).partial_fit(X[:200], y[:200])
     order = np.argsort(X[200:, 0]) + 200
-    halves = [copy.deepcopy(first).partial_fit(X[rows], y[rows]) for rows in np.array_split(order, 2)]
+    halves = [
+        copy.deepcopy(first).partial_fit(X[rows], y[rows]) for rows in np.array_split(order, 2)
+    ]
     whole = copy.deepcopy(first).partial_fit(X[order], y[order])
     informed = merge(halves, "information", since=first)
     plain = merge(halves, since=first)

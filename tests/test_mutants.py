@@ -23,13 +23,18 @@ def test_every_change_still_applies(file):
 
 def test_every_file_of_the_core_has_one():
     files = {
-        path.relative_to(run.ROOT).as_posix() for path in CORE.rglob("*.?pp") if CORE / "tests" not in path.parents
+        path.relative_to(run.ROOT).as_posix()
+        for path in CORE.rglob("*.?pp")
+        if CORE / "tests" not in path.parents
     }
     assert files == {mutant.file for mutant in MUTANTS}
 
 
 def test_the_tests_named_are_there():
-    for test in {test for mutant in MUTANTS for test in mutant.tests} | {*run.GENERAL, *run.LEFT_OUT}:
+    for test in {test for mutant in MUTANTS for test in mutant.tests} | {
+        *run.GENERAL,
+        *run.LEFT_OUT,
+    }:
         path, *names = test.split("[")[0].split("::")
         text = (run.ROOT / path).read_text()
         assert all(f"def {name}(" in text for name in names), test

@@ -166,7 +166,11 @@ def test_folders_and_loops_are_refused(folder, capsys):
     Path("loop.csv").symlink_to("loop.csv")
     assert "d.csv is a folder" in refused(capsys, *OUTPUTS["o.csv"], "d.csv")
     assert "loop.csv cannot be written" in refused(capsys, *OUTPUTS["o.csv"], "loop.csv")
-    for name, kind in {"d.csv": IsADirectoryError, "loop.csv": OSError, "no/m": FileNotFoundError}.items():
+    for name, kind in {
+        "d.csv": IsADirectoryError,
+        "loop.csv": OSError,
+        "no/m": FileNotFoundError,
+    }.items():
         with pytest.raises(kind) as error:
             parsimon.load("plain").save(name)
         assert error.value.filename == name
@@ -179,7 +183,10 @@ def test_permissions_stay_and_hold_from_the_first_byte(folder):
         file.write(b"new")
         (made,) = Path().glob(".secret.*")
         assert stat.S_IMODE(made.stat().st_mode) == 0o600
-    assert Path("secret").read_bytes() == b"new" and stat.S_IMODE(Path("secret").stat().st_mode) == 0o600
+    assert (
+        Path("secret").read_bytes() == b"new"
+        and stat.S_IMODE(Path("secret").stat().st_mode) == 0o600
+    )
 
 
 def test_the_longest_names(folder):
@@ -193,13 +200,19 @@ def test_the_longest_names(folder):
 
 def run(*arguments, **options):
     return subprocess.run(
-        [*COMMAND, *arguments], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, check=False, **options
+        [*COMMAND, *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+        check=False,
+        **options,
     )
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize(
-    "command", [["predict", "m", "s.csv"], ["inspect", "m"], ["--help"], ["datasets", "generate", "honeine"]]
+    "command",
+    [["predict", "m", "s.csv"], ["inspect", "m"], ["--help"], ["datasets", "generate", "honeine"]],
 )
 def test_a_full_standard_output(folder, command):
     """Also if all of it is held back until the end."""
@@ -219,14 +232,18 @@ def test_what_was_learned_is_kept_if_standard_output_is_full(folder):
 
 def test_no_standard_output_at_all(folder):
     shell = f"{' '.join(COMMAND)} inspect m >&-"
-    done = subprocess.run(["sh", "-c", shell], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, check=False)
+    done = subprocess.run(
+        ["sh", "-c", shell], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, check=False
+    )
     expected = f"parsimon: error: standard output: {os.strerror(errno.EBADF)}\n"
     assert (done.returncode, done.stderr) == (2, expected)
 
 
 def test_a_reader_of_standard_output_that_leaves(folder):
     arguments = [*COMMAND, "datasets", "generate", "honeine", "--rows", "30000"]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as process:
+    with subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    ) as process:
         process.stdout.read(1)
         process.stdout.close()
         assert process.stderr.read() == b""
@@ -246,10 +263,25 @@ def wait_for(condition):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_model_has_one_writer(folder, capsys, number):
     rows = Path("s.csv").read_text()
-    arguments = ["learn", "-", "--target", "y", "--algorithm", "knlms", "--model", "n", "--checkpoint-every", "400"]
+    arguments = [
+        "learn",
+        "-",
+        "--target",
+        "y",
+        "--algorithm",
+        "knlms",
+        "--model",
+        "n",
+        "--checkpoint-every",
+        "400",
+    ]
     Path("link").symlink_to("n")
     with subprocess.Popen(
-        [*COMMAND, *arguments, "--follow"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=ENVIRONMENT
+        [*COMMAND, *arguments, "--follow"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env=ENVIRONMENT,
     ) as process:
         process.stdin.write(rows)
         process.stdin.flush()
@@ -261,7 +293,9 @@ def test_a_model_has_one_writer(folder, capsys, number):
                 [*LEARN, "--model", name, "--overwrite"],
                 ["merge", "plain", "plain", "--out", name],
             ):
-                assert f"error: {name}: another process is writing this file" in refused(capsys, *command)
+                assert f"error: {name}: another process is writing this file" in refused(
+                    capsys, *command
+                )
         assert Path("n").read_bytes() == before
         process.send_signal(number)
         process.wait(60)
@@ -329,7 +363,13 @@ def test_file_systems_without_locks(folder, monkeypatch, number):
 
 def test_leftovers_of_killed_writers_are_removed(folder):
     """Those of this file only, and none that someone may still be writing."""
-    names = [".m.1-0123abcd.tmp", ".m.2-0123abcd.tmp", ".m.3-0123abcd.tmp", ".mm.1-0123abcd.tmp", ".m.tmp"]
+    names = [
+        ".m.1-0123abcd.tmp",
+        ".m.2-0123abcd.tmp",
+        ".m.3-0123abcd.tmp",
+        ".mm.1-0123abcd.tmp",
+        ".m.tmp",
+    ]
     for name in names:
         Path(name).write_text("half a model")
         os.utime(name, (0, 0))

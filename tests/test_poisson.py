@@ -29,7 +29,9 @@ def counts(n, seed=0, height=1.0):
 
 
 def model(**options):
-    return POLKRegressor(gamma=1.0, loss="poisson", **{"step_size": 0.1, "parsimony": 0.05, **options})
+    return POLKRegressor(
+        gamma=1.0, loss="poisson", **{"step_size": 0.1, "parsimony": 0.05, **options}
+    )
 
 
 def test_the_loss_is_half_the_deviance():
@@ -46,8 +48,12 @@ def test_it_beats_the_squared_loss_in_deviance():
     new, truth, mean = counts(2000, seed=1, height=2.0)
 
     def best(loss):
-        models = (POLKRegressor(gamma=1.0, loss=loss, step_size=s, average=True) for s in (0.05, 0.2, 0.5))
-        return min(mean_poisson_deviance(truth, np.maximum(m.fit(X, y).predict(new), 0.01)) for m in models)
+        models = (
+            POLKRegressor(gamma=1.0, loss=loss, step_size=s, average=True) for s in (0.05, 0.2, 0.5)
+        )
+        return min(
+            mean_poisson_deviance(truth, np.maximum(m.fit(X, y).predict(new), 0.01)) for m in models
+        )
 
     assert best("poisson") < 0.8 * best("squared")
     assert best("poisson") < 1.1 * mean_poisson_deviance(truth, mean)
@@ -61,7 +67,9 @@ def test_it_beats_the_squared_loss_in_deviance():
     weight=st.floats(-6, 6).map(lambda e: 10**e),
 )
 def test_no_step_passes_the_minimiser(step_size, scale, y, weight):
-    polk = POLKRegressor(scale * kernels.Gaussian(1.0), loss="poisson", step_size=step_size, alpha=0.0, parsimony=0.0)
+    polk = POLKRegressor(
+        scale * kernels.Gaussian(1.0), loss="poisson", step_size=step_size, alpha=0.0, parsimony=0.0
+    )
     x = np.array([[0.3]])
     polk.partial_fit(x, y[:1], [weight])
     before = polk.predict_link(x)[0]
@@ -71,24 +79,36 @@ def test_no_step_passes_the_minimiser(step_size, scale, y, weight):
     slack = 1e-9 * (1 + abs(before))
     assert min(before, best) - slack <= after <= max(before, best) + slack
     value = losses.Poisson().value
-    assert value([after], y[1:]) <= value([before], y[1:]) + 1e-9 * abs(value([before], y[1:])) + 1e-9
+    assert (
+        value([after], y[1:]) <= value([before], y[1:]) + 1e-9 * abs(value([before], y[1:])) + 1e-9
+    )
 
 
 @pytest.mark.parametrize("batch_size", [1, 8])
-@pytest.mark.parametrize("kernel", [kernels.Gaussian(1.0), kernels.Linear() + 1.0, kernels.Polynomial(3)], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [kernels.Gaussian(1.0), kernels.Linear() + 1.0, kernels.Polynomial(3)], ids=str
+)
 @pytest.mark.parametrize("step_size", [1e-6, 0.5, 1e5])
 def test_no_step_size_and_target_make_it_infinite(step_size, kernel, batch_size):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3)) * 10.0 ** rng.integers(-3, 4, size=(300, 1))
     y = rng.choice([0.0, 1.0, 3.0, 1e4, 1e100], size=300)
-    polk = POLKRegressor(kernel, loss="poisson", step_size=step_size, alpha=0.0, batch_size=batch_size, budget=20)
+    polk = POLKRegressor(
+        kernel, loss="poisson", step_size=step_size, alpha=0.0, batch_size=batch_size, budget=20
+    )
     predicted = polk.predict_then_learn(X, y, 10.0 ** rng.integers(-9, 9, size=300))
     assert np.isfinite(predicted).all() and (predicted >= 0).all()
-    assert np.isfinite(polk.weights_).all() and np.isfinite(polk.predict(X)).all() and np.isfinite(polk.norm())
+    assert (
+        np.isfinite(polk.weights_).all()
+        and np.isfinite(polk.predict(X)).all()
+        and np.isfinite(polk.norm())
+    )
 
 
 def test_a_batch_of_copies_does_not_pass_the_minimiser():
-    polk = model(step_size=50.0, batch_size=16, alpha=0.0, parsimony=0.0).fit(np.zeros((16, 1)), np.full(16, 40.0))
+    polk = model(step_size=50.0, batch_size=16, alpha=0.0, parsimony=0.0).fit(
+        np.zeros((16, 1)), np.full(16, 40.0)
+    )
     assert 0 < polk.predict_link([[0.0]])[0] <= np.log(40.0) * (1 + 1e-12)
 
 
@@ -183,8 +203,22 @@ def test_c_gives_means(tmp_path, outputs):
     polk = model().fit(X, y if outputs == 1 else np.column_stack([y, 3 * y]))
     to_c(polk, tmp_path / "model.h")
     call = "out[0] = model_predict(x);" if outputs == 1 else "model_predict(x, out);"
-    (tmp_path / "run.c").write_text(f'#include "model.h"\nvoid run(const double *x, double *out) {{ {call} }}\n')
-    command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "run.c", "-o", "run.so", "-lm"]
+    (tmp_path / "run.c").write_text(
+        f'#include "model.h"\nvoid run(const double *x, double *out) {{ {call} }}\n'
+    )
+    command = [
+        "cc",
+        "-std=c99",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-shared",
+        "-fPIC",
+        "run.c",
+        "-o",
+        "run.so",
+        "-lm",
+    ]
     subprocess.run(command, cwd=tmp_path, check=True)
     library, pointer = ctypes.CDLL(str(tmp_path / "run.so")), ctypes.POINTER(ctypes.c_double)
     out = np.empty((len(X), outputs))
@@ -196,7 +230,10 @@ def test_c_gives_means(tmp_path, outputs):
 def test_river_predicts_means():
     river = pytest.importorskip("parsimon.river")
     X, y, _ = counts(100)
-    stream, plain = river.POLKRegressor(gamma=1.0, loss="poisson", step_size=0.1), model(parsimony=0.01)
+    stream, plain = (
+        river.POLKRegressor(gamma=1.0, loss="poisson", step_size=0.1),
+        model(parsimony=0.01),
+    )
     assert stream.predict_one({"a": 1.0, "b": 0.0}) == 1.0  # exp(0), before anything was learned
     for x, target in zip(X, y, strict=True):
         stream.learn_one({"a": x[0], "b": x[1]}, target)
@@ -221,12 +258,16 @@ def test_tables_learn_counts_as_they_are(tmp_path):
     constant = mean_poisson_deviance(rows["count"][tail], np.full(1000, rows["count"].mean()))
     assert mean_poisson_deviance(rows["count"][tail], said[tail]) < 0.7 * constant
     made.save(tmp_path / "table")
-    np.testing.assert_array_equal(parsimon.load(tmp_path / "table").predict(rows), made.predict(rows))
+    np.testing.assert_array_equal(
+        parsimon.load(tmp_path / "table").predict(rows), made.predict(rows)
+    )
 
 
 @pytest.mark.parametrize("learned", [0, 150])
 def test_tables_name_a_negative_count(learned):
-    made = TableModel("count", task="regression", algorithm="polk", options={"loss": "poisson"}, warmup=100)
+    made = TableModel(
+        "count", task="regression", algorithm="polk", options={"loss": "poisson"}, warmup=100
+    )
     if learned:
         made.learn(table(learned))
     bad = table(30)

@@ -37,7 +37,9 @@ def filled(kernel, m, C, seed, d=2):
     return dictionary, dictionary.centers(), dictionary.weights()
 
 
-@pytest.mark.parametrize("kernel", [kernels.Gaussian(1.0), kernels.Laplacian(0.5)], ids=["gaussian", "laplacian"])
+@pytest.mark.parametrize(
+    "kernel", [kernels.Gaussian(1.0), kernels.Laplacian(0.5)], ids=["gaussian", "laplacian"]
+)
 @pytest.mark.parametrize(("m", "C"), [(5, 1), (20, 3), (40, 2), (60, 5)])
 @pytest.mark.parametrize("share", [1e-4, 0.02, 0.3])
 def test_pruning_is_that_of_the_pseudo_inverse(kernel, m, C, share):
@@ -50,7 +52,8 @@ def test_pruning_is_that_of_the_pseudo_inverse(kernel, m, C, share):
     assert paid == pytest.approx(error, abs=1e-8 * norm)
     gap = W.copy()
     gap[kept] -= dictionary.weights()
-    assert paid == pytest.approx(np.trace(gap.T @ K @ gap), abs=1e-8 * norm)  # booked is the dense distance
+    # Booked is the dense distance
+    assert paid == pytest.approx(np.trace(gap.T @ K @ gap), abs=1e-8 * norm)
     np.testing.assert_allclose(K @ gap, K @ gap_of(W, kept, weights), atol=1e-6 * np.sqrt(norm))
     assert dictionary.drift() < 1e-6
     assert share < 0.3 or len(removed) > 1
@@ -71,7 +74,9 @@ def test_pruning_removes_in_the_same_order(seed):
     for count in range(1, 24):
         dictionary, *_ = filled(kernel, 24, 3, seed)
         dictionary.prune(0.0, 24 - count)
-        np.testing.assert_array_equal(dictionary.centers(), np.delete(centres, removed[:count], axis=0))
+        np.testing.assert_array_equal(
+            dictionary.centers(), np.delete(centres, removed[:count], axis=0)
+        )
 
 
 def test_several_removals_at_once_equal_one_by_one():
@@ -83,7 +88,9 @@ def test_several_removals_at_once_equal_one_by_one():
         while len(singly) > 30:
             alone += singly.project_out(int(np.argmin(singly.removal_costs())))
         np.testing.assert_array_equal(together.centers(), singly.centers())
-        np.testing.assert_allclose(together.weights(), singly.weights(), atol=1e-8 * np.abs(W).max() * 50)
+        np.testing.assert_allclose(
+            together.weights(), singly.weights(), atol=1e-8 * np.abs(W).max() * 50
+        )
         assert paid == pytest.approx(alone, rel=1e-8)
         np.testing.assert_allclose(together.removal_costs(), singly.removal_costs(), rtol=1e-6)
 
@@ -94,7 +101,9 @@ def test_trajectory_is_the_oracles(loss, batch):
     X, y = make_multidist(2000, random_state=1)
     step, K = (6.0, 0.04) if batch == 32 else (1.0, 0.08)
     slope = oracle.multiclass_hinge if loss == "hinge" else oracle.multinomial_logistic
-    expected, centres, W = oracle.polk(GAUSSIAN, X, lambda f, i: slope(f, y[i]), 5, step, 1e-6, K, batch)
+    expected, centres, W = oracle.polk(
+        GAUSSIAN, X, lambda f, i: slope(f, y[i]), 5, step, 1e-6, K, batch
+    )
     model = POLKClassifier(GAUSSIAN, loss=loss, step_size=step, parsimony=K, batch_size=batch)
     model.partial_fit(X, y, classes=range(5))
     ours = POLKClassifier(GAUSSIAN, loss=loss, step_size=step, parsimony=K, batch_size=batch)
@@ -126,10 +135,14 @@ def test_a_block_equals_its_batches(batch, loss):
         assert [rows.predict_one(x) for x in X[:20]] == rows.predict(X[:20]).tolist()
 
 
-@pytest.mark.parametrize("loss", ["hinge", "logistic", "ovr_hinge", "ovr_logistic", "squared_hinge"])
+@pytest.mark.parametrize(
+    "loss", ["hinge", "logistic", "ovr_hinge", "ovr_logistic", "squared_hinge"]
+)
 @pytest.mark.parametrize("batch", [1, 16])
 def test_a_class_met_late_does_not_act_on_rows_before_it(loss, batch):
-    """The class that comes in the middle of a batch: the same as if the rows before it had been learned without it."""
+    """The class that comes in the middle of a batch: the same as if the rows before it had been
+    learned without it.
+    """
     X, y = make_multidist(400, n_classes=3, random_state=3)
     late = np.flatnonzero(y == 2)
     y[late[late < 203]] = 0
@@ -165,7 +178,9 @@ def test_classes_are_given_or_met():
     assert met.classes_.tolist() == ["a", "b", "c", "d", "e", "z"]
     assert met.weights_.shape == (met.n_centers_, 6)
     assert met.decision_function(X).shape == (300, 6)
-    given = POLKClassifier(gamma=1.0).partial_fit(X[:10], names[:10], classes=["e", "d", "c", "b", "a"])
+    given = POLKClassifier(gamma=1.0).partial_fit(
+        X[:10], names[:10], classes=["e", "d", "c", "b", "a"]
+    )
     assert given.classes_.tolist() == ["a", "b", "c", "d", "e"]
     weights = given.weights_
     with pytest.raises(ValueError, match="'z' at row 1, which is not among the classes given"):
@@ -207,7 +222,9 @@ def test_probabilities_sum_to_one_and_agree_with_predict(loss, n_classes):
     assert ((P >= 0) & (P <= 1)).all()
     np.testing.assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(X))
     if n_classes == 2:
-        np.testing.assert_array_equal(model.decision_function(X) > 0, model.predict(X) == model.classes_[1])
+        np.testing.assert_array_equal(
+            model.decision_function(X) > 0, model.predict(X) == model.classes_[1]
+        )
     assert log_loss(y, P) < np.log(n_classes)
     assert not hasattr(POLKClassifier(), "predict_proba")
 
@@ -223,7 +240,9 @@ def test_multidist_finds_its_modes():
     assert np.mean(model.predict(X[5000:]) != y[5000:]) < svc + 0.02
 
 
-@pytest.mark.parametrize("loss", ["squared", "absolute", "huber", "epsilon_insensitive", losses.Quantile(0.5)])
+@pytest.mark.parametrize(
+    "loss", ["squared", "absolute", "huber", "epsilon_insensitive", losses.Quantile(0.5)]
+)
 def test_regression_with_every_loss(loss):
     rng = np.random.default_rng(0)
     X = rng.uniform(-3, 3, size=(6000, 1))
@@ -240,7 +259,9 @@ def test_quantiles_are_quantiles():
     X = rng.uniform(-2, 2, size=(20000, 1))
     y = rng.normal(size=20000)
     low, high = (
-        POLKRegressor(gamma=0.5, loss=losses.Quantile(q), step_size=0.05, parsimony=0.1, batch_size=8).fit(X, y)
+        POLKRegressor(
+            gamma=0.5, loss=losses.Quantile(q), step_size=0.05, parsimony=0.1, batch_size=8
+        ).fit(X, y)
         for q in (0.1, 0.9)
     )
     assert 0.05 < np.mean(y < low.predict(X)) < 0.15
@@ -261,14 +282,22 @@ def test_weights_are_factors_on_the_loss():
     weights = np.random.default_rng(0).choice([0.0, 1.0], size=400)
     options = dict(gamma=1.0, parsimony=0.0)
     weighted = POLKClassifier(**options).partial_fit(X, y, classes=range(5), sample_weight=weights)
-    only = POLKClassifier(**options, alpha=0.0).partial_fit(X[weights > 0], y[weights > 0], classes=range(5))
-    unweighted = POLKClassifier(**options, alpha=0.0).partial_fit(X, y, classes=range(5), sample_weight=weights)
+    only = POLKClassifier(**options, alpha=0.0).partial_fit(
+        X[weights > 0], y[weights > 0], classes=range(5)
+    )
+    unweighted = POLKClassifier(**options, alpha=0.0).partial_fit(
+        X, y, classes=range(5), sample_weight=weights
+    )
     np.testing.assert_allclose(unweighted.weights_, only.weights_, atol=1e-12)
     assert weighted.n_centers_ == only.n_centers_
-    double = POLKRegressor(gamma=1.0, step_size=0.2).fit(X, X[:, 0], sample_weight=np.full(400, 2.0))
+    double = POLKRegressor(gamma=1.0, step_size=0.2).fit(
+        X, X[:, 0], sample_weight=np.full(400, 2.0)
+    )
     np.testing.assert_allclose(
         double.predict(X),
-        POLKRegressor(gamma=1.0, step_size=0.4, alpha=0.5e-6, parsimony=0.01 * 0.5**1.5).fit(X, X[:, 0]).predict(X),
+        POLKRegressor(gamma=1.0, step_size=0.4, alpha=0.5e-6, parsimony=0.01 * 0.5**1.5)
+        .fit(X, X[:, 0])
+        .predict(X),
         atol=1e-9,
     )
     with pytest.raises(ValueError, match="sample_weight is 20 at row 1"):
@@ -278,7 +307,9 @@ def test_weights_are_factors_on_the_loss():
 def test_diminishing_steps_follow_their_rule():
     X, y = make_multidist(300, random_state=0)
     k = kernels.Gaussian(100.0)  # so narrow that no sample lies in the span of the others
-    model = POLKClassifier(k, loss="logistic", schedule="diminishing", parsimony=0.0, step_size=1.0, alpha=0.1)
+    model = POLKClassifier(
+        k, loss="logistic", schedule="diminishing", parsimony=0.0, step_size=1.0, alpha=0.1
+    )
     model.partial_fit(X, y, classes=range(5))
     W = np.zeros((0, 5))
     for t in range(1, 301):
@@ -298,7 +329,9 @@ def test_bsgd_keeps_its_budget_and_learns(maintenance):
 
 
 def test_a_merge_is_the_best_there_is():
-    """The oldest of three (the smallest, for weights shrink) against a search over both partners and the segments to them."""
+    """The oldest of three (the smallest, for weights shrink) against a search over both partners
+    and the segments to them.
+    """
     rng, k = np.random.default_rng(0), kernels.Gaussian(0.5)
     h = np.linspace(0, 1, 20001)
     for _ in range(20):
@@ -332,12 +365,18 @@ def test_a_merge_is_the_best_there_is():
         (POLKRegressor(step_size=2.0), "stable only for step_size < 2"),
         (POLKClassifier(loss="squared_hinge", step_size=1.0), "stable only for step_size < 1 "),
         (POLKClassifier(step_size=10.0, alpha=0.1), "step_size . alpha must be < 1"),
-        (POLKClassifier(schedule="sometimes"), "unknown schedule 'sometimes'; known are 'constant', 'diminishing'"),
+        (
+            POLKClassifier(schedule="sometimes"),
+            "unknown schedule 'sometimes'; known are 'constant', 'diminishing'",
+        ),
         (POLKClassifier(parsimony=-1), "parsimony"),
         (POLKClassifier(batch_size=0), "batch_size"),
         (BSGDClassifier(schedule="pegasos", alpha=0.0), "needs an alpha > 0"),
         (BSGDClassifier(kernel="laplacian"), "for the Gaussian kernel"),
-        (BSGDClassifier(maintenance="pray"), "unknown maintenance 'pray'; known are 'merge', 'projection', 'removal'"),
+        (
+            BSGDClassifier(maintenance="pray"),
+            "unknown maintenance 'pray'; known are 'merge', 'projection', 'removal'",
+        ),
         (BSGDClassifier(budget=0), "budget"),
     ],
 )
@@ -351,7 +390,9 @@ def test_bad_parameters_are_named(model, message):
 
 def test_pegasos_steps_are_one_over_lambda_t():
     X, y = make_multidist(60, random_state=0)
-    model = BSGDClassifier(gamma=1.0, schedule="pegasos", alpha=0.5, budget=100, maintenance="removal")
+    model = BSGDClassifier(
+        gamma=1.0, schedule="pegasos", alpha=0.5, budget=100, maintenance="removal"
+    )
     model.partial_fit(X, y, classes=range(5))
     # After t steps of Pegasos every term has the weight 1 / (lambda t), whenever it came.
     sizes = np.abs(model.weights_).max(axis=1)
@@ -377,7 +418,9 @@ def test_the_convergence_report_is_what_its_formulas_say():
     report = diagnostics.convergence(model, X, y)
     W, K = model.weights_, GAUSSIAN(model.centers_)
     F = GAUSSIAN(X, model.centers_) @ W
-    hinge = np.mean([losses.MulticlassHinge().value(f, label) for f, label in zip(F, y, strict=True)])
+    hinge = np.mean(
+        [losses.MulticlassHinge().value(f, label) for f, label in zip(F, y, strict=True)]
+    )
     assert report.risk == pytest.approx(hinge + 0.005 * np.trace(W.T @ K @ W), rel=1e-9)
     assert report.risk == pytest.approx(diagnostics.regularised_risk(model, X, y))
     assert report.gradient == pytest.approx(np.sqrt(2))
@@ -389,7 +432,9 @@ def test_the_convergence_report_is_what_its_formulas_say():
 
 
 def radius_sigma(F, y, W, K):
-    norms = np.array([np.linalg.norm(oracle.multiclass_hinge(f, label)) for f, label in zip(F, y, strict=True)])
+    norms = np.array(
+        [np.linalg.norm(oracle.multiclass_hinge(f, label)) for f, label in zip(F, y, strict=True)]
+    )
     return np.sqrt(np.mean((norms + 0.01 * np.sqrt(np.trace(W.T @ K @ W))) ** 2))
 
 
@@ -441,7 +486,9 @@ def test_log_loss_is_near_that_of_the_batch_solution():
 
     X, y = make_multidist(5500, random_state=1)
     batch = KernelLBFGS(GAUSSIAN.gamma, 1e-4, tolerance=1e-6).fit(X[:3000], y[:3000])
-    model = POLKClassifier(GAUSSIAN, loss="logistic", step_size=6, parsimony=0.01, batch_size=32, n_passes=2)
+    model = POLKClassifier(
+        GAUSSIAN, loss="logistic", step_size=6, parsimony=0.01, batch_size=32, n_passes=2
+    )
     model.fit(X[:3000], y[:3000])
     best = log_loss(y[3000:], batch.predict_proba(X[3000:]))
     assert log_loss(y[3000:], model.predict_proba(X[3000:])) < 1.1 * best
@@ -453,7 +500,11 @@ def test_a_short_batch_is_a_smaller_step():
         gamma=50.0, loss="logistic", parsimony=0.0, alpha=0.0, batch_size=8
     )  # so narrow that samples hardly meet
     whole = POLKClassifier(**options).partial_fit(X, y, classes=range(5))
-    short = POLKClassifier(**options).partial_fit(X[:5], y[:5], classes=range(5)).partial_fit(X[5:8], y[5:8])
+    short = (
+        POLKClassifier(**options)
+        .partial_fit(X[:5], y[:5], classes=range(5))
+        .partial_fit(X[5:8], y[5:8])
+    )
     for x, label in zip(X[8:16], y[8:16], strict=True):
         short.learn_one(x, label)
     np.testing.assert_allclose(short.weights_, whole.weights_[:16], atol=0.02)
@@ -534,8 +585,14 @@ def test_labels_of_all_kinds():
 
 def test_pegasos_survives_a_short_first_batch():
     X, y = make_multidist(40, random_state=0)
-    options = dict(gamma=1.0, schedule="pegasos", alpha=0.5, budget=100, maintenance="removal", batch_size=8)
-    model = BSGDClassifier(**options).partial_fit(X[:3], y[:3], classes=range(5)).partial_fit(X[3:11], y[3:11])
+    options = dict(
+        gamma=1.0, schedule="pegasos", alpha=0.5, budget=100, maintenance="removal", batch_size=8
+    )
+    model = (
+        BSGDClassifier(**options)
+        .partial_fit(X[:3], y[:3], classes=range(5))
+        .partial_fit(X[3:11], y[3:11])
+    )
     assert np.abs(model.weights_[:3]).max() > 0
 
 
@@ -543,7 +600,9 @@ def test_sorted_classes_are_shuffled_by_fit():
     X, y = make_multidist(2000, random_state=1)
     order = np.argsort(y)
     scores = [
-        POLKClassifier(GAUSSIAN, shuffle=shuffle, random_state=0).fit(X[order], y[order]).score(X, y)
+        POLKClassifier(GAUSSIAN, shuffle=shuffle, random_state=0)
+        .fit(X[order], y[order])
+        .score(X, y)
         for shuffle in (True, False)
     ]
     assert scores[0] > 0.75 > scores[1]
@@ -556,13 +615,19 @@ def test_columns_follow_sorted_classes_whatever_the_order_they_were_met_in():
     given = POLKClassifier(GAUSSIAN, loss="logistic").partial_fit(X, y, classes=range(5))
     met = POLKClassifier(GAUSSIAN, loss="logistic").partial_fit(X, y)
     assert met._met.tolist() != met.classes_.tolist() == [0, 1, 2, 3, 4]
-    assert log_loss(y, met.predict_proba(X)) == pytest.approx(log_loss(y, given.predict_proba(X)), rel=0.05)
-    np.testing.assert_array_equal(met.predict(X), met.classes_[met.decision_function(X).argmax(axis=1)])
+    assert log_loss(y, met.predict_proba(X)) == pytest.approx(
+        log_loss(y, given.predict_proba(X)), rel=0.05
+    )
+    np.testing.assert_array_equal(
+        met.predict(X), met.classes_[met.decision_function(X).argmax(axis=1)]
+    )
 
 
 def test_a_smaller_budget_later_is_a_pruning_then():
     X, y = make_multidist(600, random_state=3)
-    model = POLKClassifier(gamma=1.0, step_size=2.0, parsimony=0.001, budget=80, batch_size=8).partial_fit(X, y)
+    model = POLKClassifier(
+        gamma=1.0, step_size=2.0, parsimony=0.001, budget=80, batch_size=8
+    ).partial_fit(X, y)
     K = np.exp(-((model.centers_[:, np.newaxis] - model.centers_) ** 2).sum(2))
     centers, W, spent = model.centers_, model.weights_, model.compression_error_
     assert model.set_budget(30) is model
@@ -597,7 +662,9 @@ def test_a_budget_that_cannot_be_is_refused_and_nothing_changes(model, budget, m
     assert model.get_params() == before[1]
 
 
-@pytest.mark.parametrize("name", ["KNLMSRegressor", "KRLSRegressor", "SPLRegressor", "BSGDClassifier"])
+@pytest.mark.parametrize(
+    "name", ["KNLMSRegressor", "KRLSRegressor", "SPLRegressor", "BSGDClassifier"]
+)
 def test_every_rule_can_be_given_a_smaller_budget(name):
     X = np.random.default_rng(0).normal(size=(200, 2))
     y = X[:, 0] > 0 if name.endswith("Classifier") else np.sin(X[:, 0])
@@ -637,7 +704,8 @@ def test_averages_are_pruned_with_the_function_and_met_by_new_classes():
     assert np.isfinite(model.weights_).all()
     options = {"gamma": 1.0, "step_size": 6.0, "budget": 30, "batch_size": 8, "random_state": 0}
     errors = [
-        1 - POLKClassifier(**options, average=a).fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) for a in (False, 500)
+        1 - POLKClassifier(**options, average=a).fit(X[:1000], y[:1000]).score(X[1000:], y[1000:])
+        for a in (False, 500)
     ]
     assert errors[1] < errors[0]
     with pytest.raises(ValueError, match="average"):
@@ -655,7 +723,9 @@ def test_a_budget_brings_no_other_change_with_it():
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 def test_a_class_met_late_is_seen_by_the_mean(loss):
-    """Means are over the steps since a class first took part; over all steps its own would stay small for as long again."""
+    """Means are over the steps since a class first took part; over all steps its own would stay
+    small for as long again.
+    """
     X, y = make_multidist(160, n_classes=3, random_state=3)
     order = np.argsort(y == 2, kind="stable")  # the last class comes last
     X, y = X[order], y[order]
@@ -681,7 +751,9 @@ def test_what_average_may_be():
     options = {"gamma": 1.0, "shuffle": False}
     plain, means = (POLKClassifier(**options, average=a).fit(X, y).weights_ for a in (False, True))
     for average, expected in [(0, plain), (np.False_, plain), (np.True_, means), (10**6, plain)]:
-        np.testing.assert_array_equal(POLKClassifier(**options, average=average).fit(X, y).weights_, expected)
+        np.testing.assert_array_equal(
+            POLKClassifier(**options, average=average).fit(X, y).weights_, expected
+        )
     with pytest.raises(TypeError, match="average"):
         POLKClassifier(average=None).fit(X, y)
     with pytest.raises(ValueError, match="gradient steps"):

@@ -1,4 +1,6 @@
-"""Tables as matrices: the same whatever the blocks, wherever they come from, and however large the numbers."""
+"""Tables as matrices: the same whatever the blocks, wherever they come from, and however large the
+numbers.
+"""
 
 import copy
 import datetime
@@ -21,10 +23,14 @@ def table():
     start = datetime.datetime(2024, 2, 28, 22, 30)
     times = [start + datetime.timedelta(minutes=37 * i) for i in range(N)]
     return {
-        "number": [None if i % 7 == 0 else float(v) for i, v in enumerate(rng.normal(1e3, 5, size=N))],
+        "number": [
+            None if i % 7 == 0 else float(v) for i, v in enumerate(rng.normal(1e3, 5, size=N))
+        ],
         "whole": rng.integers(-5, 5, size=N).tolist(),
         "boolean": [None if i == 5 else bool(v) for i, v in enumerate(rng.integers(0, 2, size=N))],
-        "text": [None if i % 11 == 3 else "abcdefg"[v] for i, v in enumerate(rng.integers(0, 7, size=N))],
+        "text": [
+            None if i % 11 == 3 else "abcdefg"[v] for i, v in enumerate(rng.integers(0, 7, size=N))
+        ],
         "when": times,
         "day": [t.date() for t in times],
         "clock": [t.time() for t in times],
@@ -40,7 +46,9 @@ def rows(columns, first, last):
 def test_a_block_equals_its_rows(sizes):
     columns = table()
     whole = TableEncoder(max_categories=3)
-    X = np.concatenate([whole.learn_transform(rows(columns, 0, 20)), whole.learn_transform(rows(columns, 20, N))])
+    X = np.concatenate(
+        [whole.learn_transform(rows(columns, 0, 20)), whole.learn_transform(rows(columns, 20, N))]
+    )
     cut, found, first = TableEncoder(max_categories=3), [], 20
     found.append(cut.learn_transform(rows(columns, 0, 20)))
     for size in sizes:
@@ -63,7 +71,16 @@ def test_a_block_equals_its_rows(sizes):
         lambda c: pl.DataFrame(c).with_columns(pl.col("text").cast(pl.Categorical)),
         lambda c: {k: np.array(v, dtype=object) for k, v in c.items()},
     ],
-    ids=["table", "batch", "chunked", "arrow to pandas", "pandas", "polars", "categorical", "objects"],
+    ids=[
+        "table",
+        "batch",
+        "chunked",
+        "arrow to pandas",
+        "pandas",
+        "polars",
+        "categorical",
+        "objects",
+    ],
 )
 def test_every_form_of_a_table_gives_the_same(form):
     columns = table()
@@ -76,7 +93,12 @@ def test_every_form_of_a_table_gives_the_same(form):
 def test_numpy_columns():
     days = np.array(["2024-02-28", "NaT", "2024-03-01"], dtype="datetime64[D]")
     found = read_table(
-        {"d": days, "t": days.astype("datetime64[ms]"), "m": days - days[0], "s": np.array(["a", "b", "a"])}
+        {
+            "d": days,
+            "t": days.astype("datetime64[ms]"),
+            "m": days - days[0],
+            "s": np.array(["a", "b", "a"]),
+        }
     )
     assert [column.kind for column in found.values()] == ["date", "timestamp", "duration", "text"]
     assert found["m"].values[2] == 2 * 86400 and np.isnan(found["d"].values[1])
@@ -106,7 +128,8 @@ def test_missing_numbers_are_the_mean_and_say_so():
     X = encoder.learn_transform({"x": [1.0, None, 3.0], "y": [1.0, 2.0, 3.0]})
     assert encoder.feature_names_ == ["x", "x is missing", "y"]
     assert X[1].tolist() == [0.0, 1.0, 1.0]
-    assert encoder.transform({"x": [2.0], "y": [None]}).tolist() == [[0.0, 0.0, 0.0]]  # the width stays
+    # The width stays
+    assert encoder.transform({"x": [2.0], "y": [None]}).tolist() == [[0.0, 0.0, 0.0]]
     with pytest.raises(TableError, match="column 'x', row 1: the value is missing"):
         TableEncoder(missing="error").learn_transform({"x": [1.0, None]})
     with pytest.raises(TableError, match="column 's', row 0: the value is missing"):
@@ -123,7 +146,8 @@ def test_text_is_first_come_first_served():
     assert encoder.feature_names_ == ["s = b", "s = c", "s: other", "s is missing"]
     early = TableEncoder(max_categories=3)
     early.learn_transform({"s": ["a"]})
-    assert early.transform({"s": ["new"]}).tolist() == [[0, 0, 0, 1, 0]]  # what is only predicted takes no place
+    # What is only predicted takes no place
+    assert early.transform({"s": ["new"]}).tolist() == [[0, 0, 0, 1, 0]]
 
 
 def test_times_have_their_cycles():
@@ -149,10 +173,16 @@ def test_columns_come_in_any_order_and_with_others():
     ("block", "message"),
     [
         ({"price": [1.0], "shap": ["a"]}, "there is no column 'shop': did you mean 'shap'?"),
-        ({"price": ["1"], "shop": ["a"]}, "column 'price': it holds text values, where those before are number"),
+        (
+            {"price": ["1"], "shop": ["a"]},
+            "column 'price': it holds text values, where those before are number",
+        ),
         ({"price": [1.0, np.inf], "shop": ["a", "b"]}, "column 'price', row 1: inf is infinite"),
         ({"price": [-2 * LARGEST], "shop": ["a"]}, "column 'price', row 0: -2e+150 is too large"),
-        ({"price": [1.0, 2.0], "shop": ["a"]}, "column 'shop': it has 1 values, but the first column has 2"),
+        (
+            {"price": [1.0, 2.0], "shop": ["a"]},
+            "column 'shop': it has 1 values, but the first column has 2",
+        ),
         ({"price": [1.0, "x"], "shop": ["a", "b"]}, "column 'price', row 1: 'x' is text"),
         ({"price": [[1.0]], "shop": ["a"]}, "column 'price', row 0: .* cannot be used"),
         (pa.table({"price": [[1.0]], "shop": ["a"]}), "column 'price': values of type list"),
@@ -207,6 +237,10 @@ def test_a_target_is_scaled_and_scaled_back(tmp_path):
     assert back(np.ones(300))[0] == 0.0  # it does not know its own target
     scaler.save(tmp_path / "scaler.parsimon")
     again = parsimon.load(tmp_path / "scaler.parsimon")
-    assert again.mean_ == scaler.mean_ and again.inverse_transform([1.0])[0] == pytest.approx(y.mean() + y.std())
+    assert again.mean_ == scaler.mean_ and again.inverse_transform([1.0])[0] == pytest.approx(
+        y.mean() + y.std()
+    )
     one = TargetScaler()
-    np.testing.assert_array_equal(np.concatenate([one.learn_transform(y[i : i + 1])[0] for i in range(300)]), scaled)
+    np.testing.assert_array_equal(
+        np.concatenate([one.learn_transform(y[i : i + 1])[0] for i in range(300)]), scaled
+    )

@@ -1,4 +1,6 @@
-"""What a run shows of its progress is about rows that are learned, not about bytes that were read ahead."""
+"""What a run shows of its progress is about rows that are learned, not about bytes that were read
+ahead.
+"""
 
 import gzip
 
@@ -110,7 +112,8 @@ def test_blocks_know_their_share_of_the_data(kind, skip, tmp_path, monkeypatch):
     monkeypatch.setattr("parsimon.cli.reading.BLOCK", 1 << 17)
     path, rng = tmp_path / "data", np.random.default_rng(0)
     WRITERS[kind](path, pa.table({"x": rng.normal(size=ROWS), "y": rng.normal(size=ROWS)}))
-    ahead = (1 << 16) / path.stat().st_size if kind == "gzip" else 0.0  # what the decompressor holds
+    # What the decompressor holds
+    ahead = (1 << 16) / path.stat().st_size if kind == "gzip" else 0.0
     end = None
     with Source(str(path)) as source:
         for found in source.ahead(skip):
@@ -118,7 +121,9 @@ def test_blocks_know_their_share_of_the_data(kind, skip, tmp_path, monkeypatch):
             assert end is None or first == pytest.approx(end)
             assert first == pytest.approx(found.first / ROWS, abs=0.02 + ahead)
             end = last
-            assert end == pytest.approx((found.first + found.table.num_rows) / ROWS, abs=0.02 + ahead)
+            assert end == pytest.approx(
+                (found.first + found.table.num_rows) / ROWS, abs=0.02 + ahead
+            )
     assert end == pytest.approx(1.0)
 
 

@@ -12,7 +12,9 @@ from parsimon import KernelExpansionRegressor, _core, _pursuit, kernels
 
 def function(n, d, seed, outputs=2):
     rng = np.random.default_rng(seed)
-    return rng.uniform(-1, 1, size=(n, d)), rng.normal(size=(n, outputs)) * rng.uniform(0.01, 1, size=(n, 1))
+    return rng.uniform(-1, 1, size=(n, d)), rng.normal(size=(n, outputs)) * rng.uniform(
+        0.01, 1, size=(n, 1)
+    )
 
 
 def one_by_one(K, W, most, allowance):
@@ -29,14 +31,18 @@ def one_by_one(K, W, most, allowance):
     return left
 
 
-@pytest.mark.parametrize(("most", "allowance"), [(60, 0.0), (200, 0.5), (30, 1.0), (200, 0.0)], ids=str)
+@pytest.mark.parametrize(
+    ("most", "allowance"), [(60, 0.0), (200, 0.5), (30, 1.0), (200, 0.0)], ids=str
+)
 def test_the_cheapest_leave(monkeypatch, most, allowance):
     monkeypatch.setattr(_pursuit, "BLOCK", 16)
     kernel = kernels.Gaussian(2.0)
     X, W = function(130, 4, 0)
     K = kernel(X)
     S = _pursuit.inverse_factor(_pursuit.gram(kernel, X))
-    np.testing.assert_allclose(S.T @ S, np.linalg.inv(K), rtol=1e-9, atol=1e-9 * np.abs(S).max() ** 2)
+    np.testing.assert_allclose(
+        S.T @ S, np.linalg.inv(K), rtol=1e-9, atol=1e-9 * np.abs(S).max() ** 2
+    )
     left, _ = _pursuit.pursue(kernel, X, np.tril(K), K @ W, np.arange(len(X)), S, most, allowance)
     assert left.tolist() == one_by_one(K, W, most, allowance)
 
@@ -79,7 +85,12 @@ def test_weights_that_are_no_numbers_keep_the_budget():
     K = _pursuit.gram(kernel, X)
     S = _pursuit.inverse_factor(K)
     with np.errstate(over="ignore", invalid="ignore"):
-        assert len(_pursuit.pursue(kernel, X, K, 1e200 * (kernel(X) @ W), np.arange(30), S, 10, 0.0)[0]) == 10
+        assert (
+            len(
+                _pursuit.pursue(kernel, X, K, 1e200 * (kernel(X) @ W), np.arange(30), S, 10, 0.0)[0]
+            )
+            == 10
+        )
 
 
 def test_what_is_singular_has_no_factor():
@@ -94,7 +105,9 @@ def test_a_dictionary_adopts_what_it_would_have_made():
     assert all(made.add(X, W))
     adopted.adopt(X, W, np.ascontiguousarray(_pursuit.inverse_factor(_pursuit.gram(kernel, X))))
     for name in ("centers", "weights", "factor"):
-        np.testing.assert_allclose(getattr(made, name)(), getattr(adopted, name)(), rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(
+            getattr(made, name)(), getattr(adopted, name)(), rtol=1e-8, atol=1e-8
+        )
     np.testing.assert_allclose(made.removal_costs(), adopted.removal_costs(), rtol=1e-8)
     assert adopted.drift() < 1e-9
     with pytest.raises(ValueError, match="empty"):
@@ -110,7 +123,9 @@ def test_a_few_leave_by_the_factor():
     S = _pursuit.inverse_factor(np.tril(K))
     left, factor = _pursuit.pursue(kernel, X, np.tril(K), K @ W, np.arange(100), S, 95, 0.0)
     assert left.tolist() == one_by_one(K, W, 95, 0.0)
-    np.testing.assert_allclose(factor.T @ factor, np.linalg.inv(K[np.ix_(left, left)]), rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(
+        factor.T @ factor, np.linalg.inv(K[np.ix_(left, left)]), rtol=1e-7, atol=1e-7
+    )
 
 
 @pytest.mark.parametrize("known", [1, 40, 50])
@@ -119,7 +134,9 @@ def test_a_factor_is_extended(known):
     X, _ = function(50, 3, 7)
     K = _pursuit.gram(kernel, X)
     first = _pursuit.inverse_factor(np.ascontiguousarray(K[:known, :known]))
-    np.testing.assert_allclose(_pursuit.extended(first, K), _pursuit.inverse_factor(K), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(
+        _pursuit.extended(first, K), _pursuit.inverse_factor(K), rtol=1e-8, atol=1e-8
+    )
     X[-1] = X[0]
     if known < 50:
         assert _pursuit.extended(first, _pursuit.gram(kernel, X)) is None
@@ -137,7 +154,9 @@ def test_panels_make_up_the_whole_and_threads_change_no_bit(monkeypatch, n):
         K = _pursuit.gram(kernel, X, threads)
         S = _pursuit.inverse_factor(K, threads)
         more = _pursuit.extended(np.ascontiguousarray(S[:20, :20]), K, threads)
-        left, _ = _pursuit.pursue(kernel, X, K, kernel(X) @ W, np.arange(n), S, n // 2, 0.0, threads)
+        left, _ = _pursuit.pursue(
+            kernel, X, K, kernel(X) @ W, np.arange(n), S, n // 2, 0.0, threads
+        )
         found.append([a.tobytes() for a in (K, S, more, left)])
         full = kernel(X)
         np.testing.assert_array_equal(np.tril(K), np.tril(full))
@@ -160,13 +179,16 @@ def test_a_matrix_that_is_indefinite_late_is_refused(monkeypatch):
 def test_arrays_of_different_sizes_are_refused():
     P, ones = np.eye(3), np.ones(3)
     with pytest.raises(ValueError, match="not of as many centres"):
-        _core.remove_cheapest(P, np.ones((1, 2)), ones, ones, np.zeros(3, dtype=bool), np.zeros((1, 3)), 1, 0.0, 0.0)
+        _core.remove_cheapest(
+            P, np.ones((1, 2)), ones, ones, np.zeros(3, dtype=bool), np.zeros((1, 3)), 1, 0.0, 0.0
+        )
     with pytest.raises(ValueError, match="a row for each point"):
         _core.Gram(kernels.Gaussian(1.0).core(), P).fill(0, 4, P)
 
 
 def test_an_allowance_is_spent_once(monkeypatch):
-    # Isolated centres, and two so near that the explicit inverse has lost its digits after a block: what left in it counts.
+    # Isolated centres, and two so near that the explicit inverse has lost its digits after a block:
+    # what left in it counts.
     monkeypatch.setattr(_pursuit, "BLOCK", 16)
     apart, height = 2e-3, 0.05
     X = 6.0 * np.stack(np.meshgrid(np.arange(14.0), np.arange(14.0)), -1).reshape(-1, 2)
@@ -181,12 +203,22 @@ def test_merging_is_the_same_in_other_threads_and_side_by_side():
     X, W = function(900, 6, 3)
     whole = KernelExpansionRegressor(kernels.Gaussian(2.0), X, W[:, 0])
     models = [copy.deepcopy(whole) for _ in range(4)]
-    before = [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+    before = [
+        pool["num_threads"]
+        for pool in threadpoolctl.threadpool_info()
+        if pool["user_api"] == "blas"
+    ]
     first = models[0].compress(300)
     with ThreadPoolExecutor(3) as pool:
-        done = list(pool.map(lambda model, n: model.compress(300, n_jobs=n), models[1:], (None, 3, 1000)))
+        done = list(
+            pool.map(lambda model, n: model.compress(300, n_jobs=n), models[1:], (None, 3, 1000))
+        )
     assert {result.distance for result in done} == {first.distance}
     for model in models[1:]:
         np.testing.assert_array_equal(model.weights, models[0].weights)
-    after = [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+    after = [
+        pool["num_threads"]
+        for pool in threadpoolctl.threadpool_info()
+        if pool["user_api"] == "blas"
+    ]
     assert after == before

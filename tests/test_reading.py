@@ -44,7 +44,9 @@ def run(folder, capsys):
         out, err = capsys.readouterr()
         assert found == code, err
         ends = ("are learned and kept in m", "go on with --resume")
-        assert all(line.startswith("parsimon: ") or line.endswith(ends) for line in err.splitlines()), err
+        assert all(
+            line.startswith("parsimon: ") or line.endswith(ends) for line in err.splitlines()
+        ), err
         return out, err
 
     return run
@@ -73,7 +75,9 @@ def commas(values):
 
 def test_decimal_commas_after_semicolons_are_numbers_and_said_so(run):
     x, y = numbers()
-    write("plain.csv", ["x", "y"], zip([f"{v:.6f}" for v in x], [f"{v:.6f}" for v in y], strict=True))
+    write(
+        "plain.csv", ["x", "y"], zip([f"{v:.6f}" for v in x], [f"{v:.6f}" for v in y], strict=True)
+    )
     write("comma.csv", ["x", "y"], zip(commas(x), commas(y), strict=True), ";")
     run("learn", "plain.csv", "--target", "y", "--model", "plain")
     _, err = run("learn", "comma.csv", "--target", "y", "--model", "comma")
@@ -89,7 +93,9 @@ def test_decimal_commas_after_semicolons_are_numbers_and_said_so(run):
     rows = list(csv.reader(io.StringIO(run("predict", "comma", "comma.csv")[0])))
     assert rows[1][:2] == [commas(x)[0], commas(y)[0]] and len(rows) == 301
     assert "--decimal . reads decimal points" in run("evaluate", "comma", "plain.csv", code=2)[1]
-    assert json.loads(run("evaluate", "comma", "plain.csv", "--decimal", ".", "--json")[0]) == expected
+    assert (
+        json.loads(run("evaluate", "comma", "plain.csv", "--decimal", ".", "--json")[0]) == expected
+    )
     assert "--decimal , reads decimal commas" in run("evaluate", "plain", "quoted.csv", code=2)[1]
 
 
@@ -108,14 +114,18 @@ def test_a_target_that_looks_like_numbers_is_no_class(run):
     ("rows", "said"),
     [
         ([["1,500", "2.5"], ["2,250", "1"]], "if it is a decimal comma, else take the commas out"),
-        ([["1,5", "2.5"], ["2,25", "1.5"]], "'1,5' looks like a number: --decimal , reads it"),  # points, too
+        # Points, too
+        ([["1,5", "2.5"], ["2,25", "1.5"]], "'1,5' looks like a number: --decimal , reads it"),
     ],
 )
 def test_what_may_be_decimal_commas_stays_text(folder, rows, said):
     write("a.csv", ["a", "b"], rows, ";")
     with reading.Source("a.csv") as source:
         (block,) = source.blocks()
-        assert block.table.column("a").type == pa.string() and block.table.column("b").type == pa.float64()
+        assert (
+            block.table.column("a").type == pa.string()
+            and block.table.column("b").type == pa.float64()
+        )
         assert said in source.notes[0] and set(source.doubts) == {"a"}
     with reading.Source("a.csv", decimal=".") as source:
         list(source.blocks())
@@ -128,17 +138,23 @@ def test_dates_in_other_formats(run):
     write("iso.csv", ["d", "x", "y"], zip(iso, x, y, strict=True))
     write("us.csv", ["d", "x", "y"], zip(days, x, y, strict=True))
     Path("us.jsonl").write_text(
-        "".join(json.dumps({"d": d, "x": a, "y": b}) + "\n" for d, a, b in zip(days, x, y, strict=True))
+        "".join(
+            json.dumps({"d": d, "x": a, "y": b}) + "\n" for d, a, b in zip(days, x, y, strict=True)
+        )
     )
     pa.parquet.write_table(pa.table({"d": days, "x": x, "y": y}), "us.parquet")
     _, err = run("learn", "us.csv", "--target", "y")
     assert "'1/1/2024' looks like a date: --date-format '%m/%d/%Y'" in err
     expected = run("learn", "iso.csv", "--target", "y", "--model", "iso")[0].splitlines()[:9]
     for name in ("us.csv", "us.jsonl", "us.parquet"):
-        out, _ = run("learn", name, "--target", "y", "--date-format", "%m/%d/%Y", "--model", name + ".m")
+        out, _ = run(
+            "learn", name, "--target", "y", "--date-format", "%m/%d/%Y", "--model", name + ".m"
+        )
         assert out.splitlines()[:9] == expected, name
         model = parsimon.load(name + ".m")
-        assert model.encoder_.columns_["d"] == "date" and model.reading_ == {"date_formats": ["%m/%d/%Y"]}
+        assert model.encoder_.columns_["d"] == "date" and model.reading_ == {
+            "date_formats": ["%m/%d/%Y"]
+        }
     scored = run("evaluate", "iso", "iso.csv", "--json")[0]
     assert run("evaluate", "us.csv.m", "us.csv", "--json")[0] == scored  # the format is the model's
     assert run("evaluate", "iso", "us.csv", "--date-format", "%m/%d/%Y", "--json")[0] == scored
@@ -150,7 +166,10 @@ def test_dates_in_other_formats(run):
         "no column has dates of --date-format '%d.%m.%Y'"
         in run("learn", "us.csv", "--target", "y", "--date-format", "%d.%m.%Y")[1]
     )
-    assert "reads no dates" in run("learn", "us.csv", "--target", "y", "--date-format", "%H", code=2)[1]
+    assert (
+        "reads no dates"
+        in run("learn", "us.csv", "--target", "y", "--date-format", "%H", code=2)[1]
+    )
 
 
 def test_a_year_of_two_digits_is_not_one_of_four(folder):
@@ -158,14 +177,29 @@ def test_a_year_of_two_digits_is_not_one_of_four(folder):
     with reading.Source("a.csv", date_formats=["%m/%d/%Y"]) as source:
         assert next(source.blocks()).table.column("d").type == pa.string()
     with reading.Source("a.csv", date_formats=["%m/%d/%Y", "%m/%d/%y"]) as source:
-        assert [str(d) for d in next(source.blocks()).table.column("d").to_pylist()] == ["2024-12-31", "2025-01-02"]
+        assert [str(d) for d in next(source.blocks()).table.column("d").to_pylist()] == [
+            "2024-12-31",
+            "2025-01-02",
+        ]
 
 
 TASKS = {
-    "three": ([0, 1, 2] * 70, "classification (y has 3 different whole numbers in 200 rows); --task regression if"),
-    "many": (range(210), "regression (y has 200 different whole numbers in 200 rows); --task classification if"),
-    "one row": ([3], "regression (y has one whole number only in 1 row, too few rows to tell); --task classification"),
-    "few rows": ([0, 1, 1], "regression (y has 2 different whole numbers in 3 rows, too few rows to tell)"),
+    "three": (
+        [0, 1, 2] * 70,
+        "classification (y has 3 different whole numbers in 200 rows); --task regression if",
+    ),
+    "many": (
+        range(210),
+        "regression (y has 200 different whole numbers in 200 rows); --task classification if",
+    ),
+    "one row": (
+        [3],
+        "regression (y has one whole number only in 1 row, too few rows to tell); --task classification",
+    ),
+    "few rows": (
+        [0, 1, 1],
+        "regression (y has 2 different whole numbers in 3 rows, too few rows to tell)",
+    ),
     "two": ([0, 1] * 5, "classification (y has 2 different whole numbers in 10 rows)"),
     "text": (["a", "b"] * 3, "classification (y has 2 different texts in 6 rows)\n"),
     "boolean": (["true", "false"] * 3, "classification (y is true or false)\n"),
@@ -180,7 +214,10 @@ def test_the_task_is_said_with_its_reason(run, name):
     task = expected.split()[0]
     for command in ("learn", "compare"):
         arguments = ["--algorithm", "default"] if command == "compare" else []
-        assert f"parsimon: note: task: {expected}" in run(command, "a.csv", "--target", "y", *arguments)[1]
+        assert (
+            f"parsimon: note: task: {expected}"
+            in run(command, "a.csv", "--target", "y", *arguments)[1]
+        )
     assert "task:" not in run("learn", "a.csv", "--target", "y", "--task", task)[1]
 
 
@@ -274,7 +311,9 @@ def test_bad_rows_are_skipped_and_counted(run, monkeypatch):
     assert bad.reading_ == {"skipped": 8} and "skipped 8" in run("inspect", "bad")[0]
     del bad.reading_
     assert persistence.dumps(bad) == persistence.dumps(good)
-    end = json.loads(run("learn", "bad.csv", "--target", "y", "--bad-rows", "skip", "--json")[0].splitlines()[-1])
+    end = json.loads(
+        run("learn", "bad.csv", "--target", "y", "--bad-rows", "skip", "--json")[0].splitlines()[-1]
+    )
     assert (end["rows"], end["skipped"]) == (1492, 8)
     # the others
     expected = json.loads(run("evaluate", "good", "good.csv", "--json")[0])
@@ -310,12 +349,25 @@ def test_bad_lines_of_json_are_skipped(run, monkeypatch):
     _, good = spoiled(400)
     lines = [json.dumps({"x": float(a), "y": float(b)}) for a, b in good[:390]]
     Path("good.jsonl").write_text("\n".join(lines) + "\n")
-    worse = [*lines[:5], '{"x": 1, ', *lines[5:50], '{"x": "text", "y": 1}', '{"x": 1}', "[1]", "", *lines[50:], "}"]
+    worse = [
+        *lines[:5],
+        '{"x": 1, ',
+        *lines[5:50],
+        '{"x": "text", "y": 1}',
+        '{"x": 1}',
+        "[1]",
+        "",
+        *lines[50:],
+        "}",
+    ]
     text = "\ufeff" + "\n".join(worse) + "\n"
     Path("bad.jsonl").write_bytes(text.encode() + b'{"x": "\xe9", "y": 1}\n')
     out, err = run("learn", "bad.jsonl", "--target", "y", "--bad-rows", "skip", "--model", "bad")
     assert "390, besides 6 bad ones" in out and "row 6 is not a JSON object" in err
-    assert "row 53, column 'y': the target is missing" in err and "row 396: it is not UTF-8 text" in err
+    assert (
+        "row 53, column 'y': the target is missing" in err
+        and "row 396: it is not UTF-8 text" in err
+    )
     run("learn", "good.jsonl", "--target", "y", "--model", "good")
     assert parsimon.load("bad").metrics_.total() == parsimon.load("good").metrics_.total()
 
@@ -325,7 +377,10 @@ def test_missing_targets_of_parquet_are_skipped(run):
     mask = np.arange(300) % 7 == 3
     pa.parquet.write_table(pa.table({"x": x, "y": pa.array(y, mask=mask)}), "bad.parquet")
     pa.parquet.write_table(pa.table({"x": x[~mask], "y": y[~mask]}), "good.parquet")
-    assert "row 4, column 'y': the target is missing" in run("learn", "bad.parquet", "--target", "y", code=2)[1]
+    assert (
+        "row 4, column 'y': the target is missing"
+        in run("learn", "bad.parquet", "--target", "y", code=2)[1]
+    )
     run("learn", "bad.parquet", "--target", "y", "--bad-rows", "skip", "--model", "bad")
     run("learn", "good.parquet", "--target", "y", "--model", "good")
     bad = parsimon.load("bad")
@@ -374,7 +429,18 @@ def test_new_rows_add_to_the_bad_ones(run):
     run("learn", "all.csv", "--target", "y", "--bad-rows", "skip", "--model", "whole")
     run("learn", "first.csv", "--target", "y", "--bad-rows", "skip", "--model", "m")
     assert parsimon.load("m").reading_ == {"skipped": 5}
-    run("learn", "second.csv", "--target", "y", "--bad-rows", "skip", "--model", "m", "--resume", "--new-rows")
+    run(
+        "learn",
+        "second.csv",
+        "--target",
+        "y",
+        "--bad-rows",
+        "skip",
+        "--model",
+        "m",
+        "--resume",
+        "--new-rows",
+    )
     assert bits("m") == bits("whole")
     run("learn", "all.csv", "--target", "y", "--bad-rows", "skip", "--model", "m", "--resume")
     assert bits("m") == bits("whole")
@@ -390,7 +456,8 @@ def test_rows_before_a_bad_one_are_learned(run):
 def test_nothing_but_bad_rows(run):
     write("a.csv", ["x", "y"], [[1, ""], [2, ""]])
     assert (
-        "no rows that can be used: 2 are bad" in run("learn", "a.csv", "--target", "y", "--bad-rows", "skip", code=2)[1]
+        "no rows that can be used: 2 are bad"
+        in run("learn", "a.csv", "--target", "y", "--bad-rows", "skip", code=2)[1]
     )
 
 
@@ -411,7 +478,14 @@ def test_files_without_the_new_fields_load(folder):
     old = TableModel("y")
     old.__setstate__(state)
     assert (old.predict({"x": [1.0]}) == model.predict({"x": [1.0]})).all()
-    for wrong in ([], {"skipped": -1}, {"skipped": True}, {"decimal": "x"}, {"date_formats": "%d"}, {"other": 1}):
+    for wrong in (
+        [],
+        {"skipped": -1},
+        {"skipped": True},
+        {"decimal": "x"},
+        {"date_formats": "%d"},
+        {"other": 1},
+    ):
         with pytest.raises(ValueError, match="not sound"):
             TableModel("y").__setstate__({**state, "reading_": wrong})
 
@@ -434,7 +508,10 @@ def saved(save, *arguments):
 
 
 FOREIGN = {
-    "PNG": (b"\x89PNG\r\n\x1a\n\x00\x00", "is a PNG picture, not a table: CSV, JSON lines, Parquet or Arrow are read"),
+    "PNG": (
+        b"\x89PNG\r\n\x1a\n\x00\x00",
+        "is a PNG picture, not a table: CSV, JSON lines, Parquet or Arrow are read",
+    ),
     "zip": (zipped("a.csv"), "is a zip archive"),
     "xlsx": (zipped("xl/workbook.xml"), "is an Excel workbook"),
     "npz": (saved(np.savez, np.zeros(3)), "is a NumPy archive"),
@@ -467,12 +544,18 @@ def test_names_like_magic_numbers_are_names(folder, header):
 
 
 def test_other_encodings_name_row_and_remedy(run):
-    for name, row in {"a.csv": "shop,y\nok,1\ncafé,2\n", "a.jsonl": '{"s": "ok"}\n{"s": "café"}\n'}.items():
+    for name, row in {
+        "a.csv": "shop,y\nok,1\ncafé,2\n",
+        "a.jsonl": '{"s": "ok"}\n{"s": "café"}\n',
+    }.items():
         Path(name).write_bytes(row.encode("latin-1"))
         _, err = run("learn", name, "--target", "y", code=2)
         assert "row 2" in err and "it is not UTF-8 text: convert it, for example with iconv" in err
     Path("a.csv").write_bytes("café,y\n1,1\n".encode("latin-1"))
-    assert "the header is not UTF-8 text: convert it" in run("learn", "a.csv", "--target", "y", code=2)[1]
+    assert (
+        "the header is not UTF-8 text: convert it"
+        in run("learn", "a.csv", "--target", "y", code=2)[1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -504,26 +587,38 @@ def test_what_is_no_model_is_named(run, command):
 
 def long_text(n, length):
     codes = pa.array(np.zeros(n, dtype=np.int32))
-    return pa.table({"s": pa.DictionaryArray.from_arrays(codes, pa.array(["x" * length])), "y": np.arange(float(n))})
+    return pa.table(
+        {
+            "s": pa.DictionaryArray.from_arrays(codes, pa.array(["x" * length])),
+            "y": np.arange(float(n)),
+        }
+    )
 
 
 def write_arrow(path, table, *, stream=False, compression="zstd"):
     options = pa.ipc.IpcWriteOptions(compression=compression)
-    with (pa.ipc.new_stream if stream else pa.ipc.new_file)(str(path), table.schema, options=options) as writer:
+    with (pa.ipc.new_stream if stream else pa.ipc.new_file)(
+        str(path), table.schema, options=options
+    ) as writer:
         writer.write_table(table)
 
 
 def views(n, length):
     one = pa.array(["x" * length]).cast(pa.string_view())
     _, view, data = one.buffers()
-    text = pa.Array.from_buffers(pa.string_view(), n, [None, pa.py_buffer(view.to_pybytes() * n), data])
+    text = pa.Array.from_buffers(
+        pa.string_view(), n, [None, pa.py_buffer(view.to_pybytes() * n), data]
+    )
     return pa.table({"s": text, "y": np.arange(float(n))})
 
 
 WRITERS = {
-    "parquet": lambda table: pa.parquet.write_table(table, "a.data", store_schema=False),  # text, not a dictionary
+    # Text, not a dictionary
+    "parquet": lambda table: pa.parquet.write_table(table, "a.data", store_schema=False),
     "plain parquet": lambda table: pa.parquet.write_table(
-        table.cast(pa.schema([("s", pa.string()), ("y", pa.float64())])), "a.data", use_dictionary=False
+        table.cast(pa.schema([("s", pa.string()), ("y", pa.float64())])),
+        "a.data",
+        use_dictionary=False,
     ),
     "delta parquet": lambda table: pa.parquet.write_table(
         table.cast(pa.schema([("s", pa.string()), ("y", pa.float64())])),
@@ -543,8 +638,12 @@ def test_blocks_are_bounded_by_their_bytes(folder, monkeypatch, name):
     with reading.Source("a.data") as source:
         blocks = list(source.blocks())
         assert max(b.table.nbytes for b in blocks) < 120_000 and len(blocks) > 5
-        assert pa.concat_tables([b.table for b in blocks]).column("y").to_pylist() == list(range(1000))
-        assert [b.first for b in blocks] == np.cumsum([0, *(b.table.num_rows for b in blocks[:-1])]).tolist()
+        assert pa.concat_tables([b.table for b in blocks]).column("y").to_pylist() == list(
+            range(1000)
+        )
+        assert [b.first for b in blocks] == np.cumsum(
+            [0, *(b.table.num_rows for b in blocks[:-1])]
+        ).tolist()
         assert {b.table.column("s")[0].as_py() for b in blocks} == {"x" * 1000}
 
 
@@ -555,7 +654,10 @@ def test_a_row_above_the_bound_is_refused(folder, monkeypatch, name):
     WRITERS[name](table)
     if "arrow" in name:
         monkeypatch.setattr(bounds, "LONGEST", 4000)  # the headers have some hundred bytes
-    with reading.Source("a.data") as source, pytest.raises(reading.Failure, match=r"row 4: it has 5,0\d\d bytes"):
+    with (
+        reading.Source("a.data") as source,
+        pytest.raises(reading.Failure, match=r"row 4: it has 5,0\d\d bytes"),
+    ):
         list(source.blocks())
 
 
@@ -600,12 +702,16 @@ def test_nested_columns_are_for_copying(run, monkeypatch):
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_batches_of_arrow_are_bounded(folder, monkeypatch, stream):
-    write_arrow("a.arrow", pa.table({"x": np.zeros(100_000), "y": np.zeros(100_000)}), stream=stream)
+    write_arrow(
+        "a.arrow", pa.table({"x": np.zeros(100_000), "y": np.zeros(100_000)}), stream=stream
+    )
     assert Path("a.arrow").stat().st_size < 5000
     monkeypatch.setattr(bounds, "BATCH", 1_000_000)
     with (
         reading.Source("a.arrow") as source,
-        pytest.raises(reading.Failure, match="a batch unpacks to 1,600,000 bytes, and 1,000,000 is the most"),
+        pytest.raises(
+            reading.Failure, match="a batch unpacks to 1,600,000 bytes, and 1,000,000 is the most"
+        ),
     ):
         list(source.blocks())
 
@@ -656,7 +762,10 @@ def test_rows_and_columns_of_text_are_bounded(folder, monkeypatch):
             '{"y": 1' + 5000 * "1" + ', "b": "\x0c", "a": ' + "[" * 300 + "]" * 300 + "}\n",
             "row 1: its values are nested more than 64 deep",
         ),
-        "e.jsonl": ('{"y": 1}\n' * 20 + '{"a": ' + "[" * 3000 + "]" * 3000 + "}\n", "row 21: its values are nested"),
+        "e.jsonl": (
+            '{"y": 1}\n' * 20 + '{"a": ' + "[" * 3000 + "]" * 3000 + "}\n",
+            "row 21: its values are nested",
+        ),
     }
     for name, (text, expected) in texts.items():
         Path(name).write_text(text)
@@ -676,10 +785,14 @@ def test_sparse_json_is_read_in_parts(folder, monkeypatch):
     for written in (False, True):
         with reading.Source("a.jsonl", written=written) as source:
             blocks = list(source.blocks())
-        assert max(b.table.num_rows * b.table.num_columns for b in blocks) <= 1010 and len(blocks) > 5
+        assert (
+            max(b.table.num_rows * b.table.num_columns for b in blocks) <= 1010 and len(blocks) > 5
+        )
         found = [row for b in blocks for row in b.table.to_pylist()]
         assert [{k: v for k, v in row.items() if v is not None} for row in found] == rows
-        assert [b.first for b in blocks] == np.cumsum([0, *(b.table.num_rows for b in blocks[:-1])]).tolist()
+        assert [b.first for b in blocks] == np.cumsum(
+            [0, *(b.table.num_rows for b in blocks[:-1])]
+        ).tolist()
 
 
 def test_features_are_bounded(run, monkeypatch):
@@ -687,15 +800,22 @@ def test_features_are_bounded(run, monkeypatch):
     write("a.csv", ["a", "b", "c", "y"], [["u", "v", "w", 1]] * 5)
     for command in ("learn", "compare"):
         err = run(command, "a.csv", "--target", "y", code=2)[1]
-        assert "the columns become 102 features, and 100 is the most: leave some out with --ignore" in err
+        assert (
+            "the columns become 102 features, and 100 is the most: leave some out with --ignore"
+            in err
+        )
     run("learn", "a.csv", "--target", "y", "--ignore", "a")
 
 
 def test_features_are_counted_as_they_are_named():
     encoder = TableEncoder(max_categories=3)
     times = np.array(["2024-01-01T10:00", "NaT", "2024-01-02T11:00"], dtype="datetime64[s]")
-    encoder.learn_transform({"t": times, "s": ["a", None, "b"], "x": [1.0, None, 2.0], "b": [True, False, True]})
-    assert encoder.n_features_ == len(encoder.feature_names_) == len(set(encoder.feature_names_)) == 14
+    encoder.learn_transform(
+        {"t": times, "s": ["a", None, "b"], "x": [1.0, None, 2.0], "b": [True, False, True]}
+    )
+    assert (
+        encoder.n_features_ == len(encoder.feature_names_) == len(set(encoder.feature_names_)) == 14
+    )
 
 
 BOMB = """
@@ -708,10 +828,22 @@ sys.exit(main(sys.argv[1:]))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is Linux's")
 def test_a_small_file_of_three_gigabytes_is_learned_in_little_memory(folder):
-    pa.parquet.write_table(long_text(3000, 1_000_000), "bomb.parquet", compression="zstd", store_schema=False)
+    pa.parquet.write_table(
+        long_text(3000, 1_000_000), "bomb.parquet", compression="zstd", store_schema=False
+    )
     assert Path("bomb.parquet").stat().st_size < 300_000
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", BOMB, "learn", "bomb.parquet", "--target", "y", "--algorithm", "knlms"]
+    command = [
+        sys.executable,
+        "-c",
+        BOMB,
+        "learn",
+        "bomb.parquet",
+        "--target",
+        "y",
+        "--algorithm",
+        "knlms",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0 and "3,000" in done.stdout, done.stderr
 
@@ -731,6 +863,15 @@ def test_a_missing_label_makes_a_bad_row(tmp_path, capsys, missing, place):
     assert main(["learn", str(path), "--target", "label", "--bad-rows", "skip", "--json"]) == 0
     end = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert end["rows"] == 304 and end["skipped"] == 1
-    compared = ["compare", str(path), "--target", "label", "--algorithm", "bsgd", "--bad-rows", "skip"]
+    compared = [
+        "compare",
+        str(path),
+        "--target",
+        "label",
+        "--algorithm",
+        "bsgd",
+        "--bad-rows",
+        "skip",
+    ]
     assert main(compared) == 0
     assert "304 rows" in capsys.readouterr().out

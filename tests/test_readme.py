@@ -1,4 +1,7 @@
-"""The code in the documents runs. (Those that need more have tests beside it: docs/river.md, docs/export.md, docs/cli.md.)"""
+"""The code in the documents runs.
+
+(Those that need more have tests beside it: docs/river.md, docs/export.md, docs/cli.md.)
+"""
 
 import re
 from pathlib import Path

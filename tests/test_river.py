@@ -16,7 +16,17 @@ import pytest
 river = pytest.importorskip("river", reason="parsimon.river needs River")
 pd = pytest.importorskip("pandas", reason="River's frames are pandas's or those of others")
 
-from river import checks, compose, datasets, dummy, evaluate, linear_model, metrics, preprocessing, stats  # noqa: E402
+from river import (  # noqa: E402
+    checks,
+    compose,
+    datasets,
+    dummy,
+    evaluate,
+    linear_model,
+    metrics,
+    preprocessing,
+    stats,
+)
 
 import parsimon  # noqa: E402
 from parsimon import kernels  # noqa: E402
@@ -149,9 +159,13 @@ def test_learns_what_the_scikit_learn_class_learns(model):
         np.testing.assert_array_equal(
             [list(code.values()) for code, _ in said(model, X)], estimator.transform(X.to_numpy())
         )
-        np.testing.assert_array_equal([-score for _, score in said(model, X)], estimator.score_samples(X.to_numpy()))
+        np.testing.assert_array_equal(
+            [-score for _, score in said(model, X)], estimator.score_samples(X.to_numpy())
+        )
     else:
-        np.testing.assert_array_equal([model.predict_one(x) for x in rows(X)], estimator.predict(X.to_numpy()))
+        np.testing.assert_array_equal(
+            [model.predict_one(x) for x in rows(X)], estimator.predict(X.to_numpy())
+        )
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -160,7 +174,8 @@ def test_a_frame_is_learned_as_its_rows_bit_for_bit(model, library):
     frames = pytest.importorskip(library)
     one, many = model.clone(), model.clone()
     X, y = stream(model, names="abcde")
-    # Features that come, go and come back, in another order; the very first block is one of many rows.
+    # Features that come, go and come back, in another order; the very first block is one of many
+    # rows.
     for first, names in [(0, "cba"), (40, "bcd"), (80, "e"), (120, "edcba"), (160, "ab")]:
         block, targets = X.loc[first : first + 39, list(names)], y.loc[first : first + 39]
         learn_rows(one, block, targets)
@@ -174,7 +189,9 @@ def test_a_frame_is_learned_as_its_rows_bit_for_bit(model, library):
     elif model._supervised:
         np.testing.assert_array_equal(many.predict_many(own).to_list(), said(one, X))
     else:
-        np.testing.assert_array_equal(np.asarray(many.transform_many(own)), one.estimator.transform(X.to_numpy()))
+        np.testing.assert_array_equal(
+            np.asarray(many.transform_many(own)), one.estimator.transform(X.to_numpy())
+        )
 
 
 @every_model
@@ -189,7 +206,9 @@ def test_a_feature_that_comes_was_zero_before(model):
     before = values(narrow, X)
     estimator = copy.deepcopy(narrow.estimator)
     estimator._widen(6)
-    np.testing.assert_allclose(numbers(estimator, X.to_numpy() * [1, 1, 1, 0, 0, 0]), before, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        numbers(estimator, X.to_numpy() * [1, 1, 1, 0, 0, 0]), before, rtol=1e-9, atol=1e-12
+    )
     learn_rows(narrow, X[150:200], y[150:200])
     learn_rows(narrow, X.drop(columns="b")[200:], y[200:])
     learn_rows(wide, X, y)
@@ -247,7 +266,9 @@ def test_batches_are_cut_from_frames():
     X, y = stream(pr.POLKRegressor())
     model = pr.POLKRegressor(batch_size=16)
     model.learn_many(X, y)
-    whole = parsimon.POLKRegressor(gamma=1 / 3, batch_size=16).partial_fit(X.to_numpy(), y.to_numpy())
+    whole = parsimon.POLKRegressor(gamma=1 / 3, batch_size=16).partial_fit(
+        X.to_numpy(), y.to_numpy()
+    )
     np.testing.assert_array_equal(model.predict_many(X), whole.predict(X.to_numpy()))
 
 
@@ -257,7 +278,11 @@ def test_a_python_function_knows_its_features():
 
     for kernel in (k, 0.5 * kernels.Normalized(kernels.Function(k))):
         for model in (pr.KNLMSRegressor(kernel), pr.KernelDictionaryLearning(3, kernel, seed=0)):
-            learn = (lambda m, x: m.learn_one(x, 1.0)) if model._supervised else lambda m, x: m.learn_one(x)
+            learn = (
+                (lambda m, x: m.learn_one(x, 1.0))
+                if model._supervised
+                else lambda m, x: m.learn_one(x)
+            )
             learn(model, {"a": 1.0, "b": 2.0})
             learn(model, {"a": 0.5})
             with pytest.raises(TypeError, match="further features"):
@@ -314,8 +339,14 @@ def test_a_refused_frame_changes_nothing(model, value, kind, message):
         for frame in (bad, bad.assign(zz=1.0)):
             with pytest.raises(kind, match=message):
                 learn_frame(given, frame, y)
-        with pytest.raises(ValueError, match=r"inconsistent|rows") if model._supervised else pytest.raises(TypeError):
-            learn_frame(given, X.assign(zz=1.0), y[:-1]) if model._supervised else given.learn_many(X.to_numpy())
+        with (
+            pytest.raises(ValueError, match=r"inconsistent|rows")
+            if model._supervised
+            else pytest.raises(TypeError)
+        ):
+            learn_frame(given, X.assign(zz=1.0), y[:-1]) if model._supervised else given.learn_many(
+                X.to_numpy()
+            )
         assert pickle.dumps(given) == before
 
 
@@ -328,7 +359,10 @@ def test_rows_are_named_in_frames():
     with pytest.raises(ValueError, match="feature 'b' is nan at row 7"):
         model.predict_many(X)
     twice = pd.DataFrame(np.ones((2, 2)), columns=["a", "a"])
-    for use in (lambda: model.predict_many(twice), lambda: pr.KNLMSRegressor().learn_many(twice, y[:2])):
+    for use in (
+        lambda: model.predict_many(twice),
+        lambda: pr.KNLMSRegressor().learn_many(twice, y[:2]),
+    ):
         with pytest.raises(ValueError, match=r"'a'|\"a\""):
             use()
 
@@ -459,7 +493,10 @@ def test_weights(model):
     w = np.random.default_rng(1).choice([0.25, 0.5, 1.0], size=len(X))
     one, many, whole = model.clone(), model.clone(), type(model)._of
     if "sample_weight" not in inspect.signature(whole.fit).parameters:
-        for learn in (lambda: one.learn_one({"a": 1.0}, "x", w=0.5), lambda: many.learn_many(X, y, w=pd.Series(w))):
+        for learn in (
+            lambda: one.learn_one({"a": 1.0}, "x", w=0.5),
+            lambda: many.learn_many(X, y, w=pd.Series(w)),
+        ):
             with pytest.raises(TypeError, match="takes no weights"):
                 learn()
         assert one.estimator is None
@@ -470,7 +507,10 @@ def test_weights(model):
     np.testing.assert_array_equal(values(one, X), values(many, X))
     plain = learn_rows(model.clone(), X, y)
     assert not np.array_equal(values(one, X), values(plain, X))
-    half, halves = learn_frame(model.clone(), X[:1], y[:1]), learn_frame(model.clone(), X[:1], y[:1])
+    half, halves = (
+        learn_frame(model.clone(), X[:1], y[:1]),
+        learn_frame(model.clone(), X[:1], y[:1]),
+    )
     half.learn_many(X, y, w=0.5)
     halves.learn_many(X, y, w=pd.Series(np.full(len(X), 0.5)))
     np.testing.assert_array_equal(values(half, X), values(halves, X))
@@ -492,7 +532,10 @@ def test_parameters():
     clone = model.clone({"budget": 9})
     assert (clone.budget, clone.gamma, model.budget) == (9, 2.0, 7)
     for bad in ({"n_passes": 2}, {"what": 1}):
-        with pytest.raises(TypeError, match=f"KNLMSRegressor: got an unexpected keyword argument '{next(iter(bad))}'"):
+        with pytest.raises(
+            TypeError,
+            match=f"KNLMSRegressor: got an unexpected keyword argument '{next(iter(bad))}'",
+        ):
             pr.KNLMSRegressor(**bad)
     with pytest.raises(ValueError, match="step_size"):
         pr.KNLMSRegressor(step_size=-1.0).learn_one({"a": 1.0}, 1.0)
@@ -546,7 +589,9 @@ def test_what_was_learned_can_be_stored(tmp_path):
     learn_rows(learn_rows(model, X[["a", "b"]][:50], y[:50]), X[50:], y[50:])
     model.estimator.save(tmp_path / "model.parsimon")
     again = parsimon.load(tmp_path / "model.parsimon")
-    np.testing.assert_array_equal(again.predict(X[model.features].to_numpy()), model.predict_many(X))
+    np.testing.assert_array_equal(
+        again.predict(X[model.features].to_numpy()), model.predict_many(X)
+    )
 
 
 def test_memory_is_counted_and_held():
@@ -564,7 +609,9 @@ def test_memory_is_counted_and_held():
 # In River
 
 
-@pytest.mark.parametrize("cls", [c for c in CLASSES if issubclass(c, river.base.Regressor)], ids=lambda c: c.__name__)
+@pytest.mark.parametrize(
+    "cls", [c for c in CLASSES if issubclass(c, river.base.Regressor)], ids=lambda c: c.__name__
+)
 def test_regression_in_a_pipeline(cls):
     def error(regressor):
         model = preprocessing.StandardScaler() | preprocessing.TargetStandardScaler(regressor)
@@ -592,8 +639,14 @@ def test_classification_in_a_pipeline(model):
 
 def test_codes_in_a_pipeline():
     codes = pr.KernelDictionaryLearning(20, budget=40, step_size=0.1, seed=0)
-    model = preprocessing.StandardScaler() | (codes + compose.Select("is_popular")) | linear_model.LogisticRegression()
-    score = evaluate.progressive_val_score(datasets.Phishing().take(300), model, metrics.Accuracy()).get()
+    model = (
+        preprocessing.StandardScaler()
+        | (codes + compose.Select("is_popular"))
+        | linear_model.LogisticRegression()
+    )
+    score = evaluate.progressive_val_score(
+        datasets.Phishing().take(300), model, metrics.Accuracy()
+    ).get()
     assert score > 0.6
     last = preprocessing.StandardScaler() | codes.clone()
     for x, _ in datasets.Phishing().take(50):
@@ -614,7 +667,9 @@ def test_without_river_the_error_says_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "river", None)
     for name in [name for name in sys.modules if name.startswith("parsimon.river")]:
         monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(ImportError, match=re.escape(f"parsimon.river needs River: {install_command('river')}")):
+    with pytest.raises(
+        ImportError, match=re.escape(f"parsimon.river needs River: {install_command('river')}")
+    ):
         importlib.import_module("parsimon.river")
 
 

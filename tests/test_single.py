@@ -1,4 +1,6 @@
-"""Single precision: a model with SinglePrecision(k) that sees X is bit for bit the model with k that sees X rounded."""
+"""Single precision: a model with SinglePrecision(k) that sees X is bit for bit the model with k
+that sees X rounded.
+"""
 
 import copy
 import pickle
@@ -32,16 +34,26 @@ def in_double(model):
     return clone(model).set_params(maintenance="projection") if merges else model
 
 
-MODELS = [*map(in_double, test_state.MODELS), parsimon.BSGDClassifier(gamma=1.0, budget=15, maintenance="removal")]
+MODELS = [
+    *map(in_double, test_state.MODELS),
+    parsimon.BSGDClassifier(gamma=1.0, budget=15, maintenance="removal"),
+]
 every_model = pytest.mark.parametrize("model", MODELS, ids=str)
-every_kernel = pytest.mark.parametrize("name", [name for name, (k, _) in dense.KERNELS.items() if not k.single])
+every_kernel = pytest.mark.parametrize(
+    "name", [name for name, (k, _) in dense.KERNELS.items() if not k.single]
+)
 
 
 def state(model):
     """The arrays and counts that a model remembers, in one dict."""
     learned = model.__getstate__()["_learned"]
     parts = learned.values() if isinstance(learned, dict) else [learned[-2:]]
-    return {(i, name): value for i, part in enumerate(parts) for each in part for name, value in each.items()}
+    return {
+        (i, name): value
+        for i, part in enumerate(parts)
+        for each in part
+        for name, value in each.items()
+    }
 
 
 def assert_twins(single, double, X):
@@ -74,7 +86,8 @@ def test_widths_are_measured_on_rounded_samples(name, gamma):
     X = X + 1e5  # where much is lost
     step = 1e-12 if name in ("linear", "polynomial") else 0.5
     single, double = (
-        parsimon.KNLMSRegressor(kernel, gamma=gamma, step_size=step) for kernel in (SinglePrecision(name), name)
+        parsimon.KNLMSRegressor(kernel, gamma=gamma, step_size=step)
+        for kernel in (SinglePrecision(name), name)
     )
     single.fit(X, y)
     double.fit(rounded(X), y)
@@ -133,7 +146,9 @@ def test_a_state_beyond_the_range_is_refused():
     model = parsimon.KNLMSRegressor(SinglePrecision(Gaussian(1.0))).fit(np.eye(3), np.arange(3.0))
     saved = model.__getstate__()
     saved["_learned"][-2]["dictionary.points"][4] = 1e39
-    with pytest.raises(ValueError, match=r"state's points contains 1e\+39 at row 1, column 1, beyond the range"):
+    with pytest.raises(
+        ValueError, match=r"state's points contains 1e\+39 at row 1, column 1, beyond the range"
+    ):
         copy.deepcopy(model).__setstate__(saved)
 
 
@@ -153,7 +168,9 @@ def test_values_beyond_the_range_are_refused(model):
                 getattr(single, name)(bad, *([y] if name == "predict_then_learn" else []))
     if hasattr(single, "learn_one"):
         with pytest.raises(ValueError, match="at row 0, column 1, beyond"):
-            single.learn_one(bad[7], *([] if isinstance(single, parsimon.KernelDictionaryLearning) else [y[7]]))
+            single.learn_one(
+                bad[7], *([] if isinstance(single, parsimon.KernelDictionaryLearning) else [y[7]])
+            )
     fresh = in_single(model)
     with pytest.raises(ValueError, match=message):
         test_state.learn(fresh, bad, y)
@@ -169,24 +186,37 @@ def test_the_range_ends_where_rounding_leaves_it():
     inside = np.array([[np.nextafter(edge, 0)]])
     np.testing.assert_array_equal(kernel.diagonal(inside), [largest**2])
     np.testing.assert_array_equal(kernel(inside, [[1.0]]), [[largest]])
-    for call in (lambda: kernel([[0.0], [-edge]]), lambda: kernel([[0.0]], [[0.0], [edge]]), lambda: kernel.diagonal([[0], [edge]])):  # fmt: skip
-        with pytest.raises(ValueError, match=r"contains .* at row 1, column 0, beyond the range of single precision"):
+    # Fmt: skip
+    for call in (
+        lambda: kernel([[0.0], [-edge]]),
+        lambda: kernel([[0.0]], [[0.0], [edge]]),
+        lambda: kernel.diagonal([[0], [edge]]),
+    ):
+        with pytest.raises(
+            ValueError,
+            match=r"contains .* at row 1, column 0, beyond the range of single precision",
+        ):
             call()
     assert (kernel([[1e-60]]) == 0).all()  # too small for a float
 
 
 def test_what_it_is_measured_on_is_looked_at_first():
     model = parsimon.KNLMSRegressor(SinglePrecision("gaussian"), gamma="median")
-    with pytest.raises(ValueError, match="at row 1, column 0, beyond the range of single precision"):
+    with pytest.raises(
+        ValueError, match="at row 1, column 0, beyond the range of single precision"
+    ):
         model.fit([[1.0], [1e39], [2.0]], [1.0, 2.0, 3.0])
 
 
-@pytest.mark.parametrize("inner", [Gaussian(0.001), Normalized(Gaussian(0.001) + Constant(0.5))], ids=str)
+@pytest.mark.parametrize(
+    "inner", [Gaussian(0.001), Normalized(Gaussian(0.001) + Constant(0.5))], ids=str
+)
 def test_memory_is_about_half(inner):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2000, 784)), rng.normal(size=2000)
     single, double = (
-        parsimon.KLMSRegressor(kernel, step_size=0.5).fit(X, y) for kernel in (SinglePrecision(inner), inner)
+        parsimon.KLMSRegressor(kernel, step_size=0.5).fit(X, y)
+        for kernel in (SinglePrecision(inner), inner)
     )
     assert single.n_centers_ == double.n_centers_ == 2000
     features = single._learner.n_centers * 784
@@ -205,14 +235,30 @@ def test_merging_compressing_and_comparing():
         )
         done = merge([first, second], tolerance=0.1)
         more = copy.deepcopy(first).compress(budget=10)
-        twins.append((done.model, done.distance, more.model, more.distance, first.distance(second), first.norm()))
+        twins.append(
+            (
+                done.model,
+                done.distance,
+                more.model,
+                more.distance,
+                first.distance(second),
+                first.norm(),
+            )
+        )
     for single, double in zip(*twins, strict=True):
         if isinstance(single, float):
             assert single == double
         else:
             assert_twins(single, double, X)
     with pytest.raises(ValueError, match="kernel"):
-        merge([first, parsimon.KNLMSRegressor(SinglePrecision(Gaussian(1.0)), coherence=0.9, budget=60).fit(X, y)])
+        merge(
+            [
+                first,
+                parsimon.KNLMSRegressor(
+                    SinglePrecision(Gaussian(1.0)), coherence=0.9, budget=60
+                ).fit(X, y),
+            ]
+        )
 
 
 def test_expansions_from_elsewhere_are_rounded():
@@ -233,7 +279,8 @@ def test_mixtures_are_those_of_rounded_samples():
     X, y = test_state.stream(parsimon.POLKClassifier())
     single, double = (
         MixtureClassifier(
-            [parsimon.POLKClassifier(kernel, gamma="median", loss="logistic", budget=20)], widths=[0.5]
+            [parsimon.POLKClassifier(kernel, gamma="median", loss="logistic", budget=20)],
+            widths=[0.5],
         ).partial_fit(rows, y)
         for kernel, rows in ((SinglePrecision("gaussian"), X), ("gaussian", rounded(X)))
     )
@@ -253,7 +300,9 @@ def test_a_bias_goes_inside(bias):
     lambda k: SinglePrecision(k + 1.0),
 ])  # fmt: skip
 def test_it_goes_around_the_whole(make):
-    with pytest.raises(TypeError, match=r"put it around the whole, as in SinglePrecision\(a \+ b\)"):
+    with pytest.raises(
+        TypeError, match=r"put it around the whole, as in SinglePrecision\(a \+ b\)"
+    ):
         make(SinglePrecision(Gaussian(1.0)))
 
 
@@ -268,7 +317,9 @@ def test_what_is_no_kernel_is_refused():
     with pytest.raises(ValueError, match="no effect on a kernel given as an object"):
         parsimon.KNLMSRegressor(SinglePrecision(Gaussian(1.0)), gamma=2.0).fit([[1.0]], [1.0])
     with pytest.raises(ValueError, match="for the Gaussian kernel, and in double precision"):
-        parsimon.BSGDClassifier(SinglePrecision("gaussian"), gamma=1.0, maintenance="merge").fit(np.eye(2), [0, 1])
+        parsimon.BSGDClassifier(SinglePrecision("gaussian"), gamma=1.0, maintenance="merge").fit(
+            np.eye(2), [0, 1]
+        )
 
 
 def test_it_is_a_value():
@@ -310,11 +361,16 @@ def test_river_takes_it():
     from parsimon import river
 
     X, y = test_state.stream(None)
-    single, double = (river.KNLMSRegressor(kernel, budget=12) for kernel in (SinglePrecision("gaussian"), "gaussian"))
+    single, double = (
+        river.KNLMSRegressor(kernel, budget=12)
+        for kernel in (SinglePrecision("gaussian"), "gaussian")
+    )
     for x, target in zip(X, y, strict=True):
         single.learn_one(dict(enumerate(x)), target)
         double.learn_one(dict(enumerate(rounded(x))), target)
-        assert single.predict_one(dict(enumerate(x))) == double.predict_one(dict(enumerate(rounded(x))))
+        assert single.predict_one(dict(enumerate(x))) == double.predict_one(
+            dict(enumerate(rounded(x)))
+        )
     single.learn_one({0: 0.1, 1: 0.2, "new": 0.3}, 1.0)  # zeros are floats
     double.learn_one(dict(zip([0, 1, "new"], rounded([0.1, 0.2, 0.3]), strict=True)), 1.0)
     assert single.predict_one({"new": 0.5}) == double.predict_one({"new": 0.5})

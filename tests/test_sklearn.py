@@ -14,7 +14,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 
 from parsimon import KernelDictionaryClassifier, KernelDictionaryLearning
-from parsimon.estimators import ESTIMATORS, KLMSRegressor, KNLMSRegressor, NORMARegressor, POLKRegressor, SPLRegressor
+from parsimon.estimators import (
+    ESTIMATORS,
+    KLMSRegressor,
+    KNLMSRegressor,
+    NORMARegressor,
+    POLKRegressor,
+    SPLRegressor,
+)
 
 ALL = (*ESTIMATORS, KernelDictionaryClassifier, KernelDictionaryLearning)
 EXPECTED = {
@@ -26,7 +33,10 @@ STEPS = (KLMSRegressor, KNLMSRegressor, NORMARegressor, POLKRegressor, SPLRegres
 def expected(estimator):
     if isinstance(estimator, STEPS):
         name = "check_sample_weights_not_overwritten"
-        return {**EXPECTED, name: "a weight of 10 at the default step would diverge, and is refused"}
+        return {
+            **EXPECTED,
+            name: "a weight of 10 at the default step would diverge, and is refused",
+        }
     return EXPECTED
 
 
@@ -39,7 +49,9 @@ def test_scikit_learn_check(estimator, check):
 def data(estimator, n=60):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 3))
-    return X, (np.where(X[:, 0] > 0, "up", "down") if is_classifier(estimator) else X[:, 0] + 0.1 * X[:, 1])
+    return X, (
+        np.where(X[:, 0] > 0, "up", "down") if is_classifier(estimator) else X[:, 0] + 0.1 * X[:, 1]
+    )
 
 
 def answers(model, X):
@@ -57,7 +69,10 @@ def test_frames_give_names_and_the_same_model(make, frame):
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
     np.testing.assert_array_equal(answers(model, table), answers(make(**options).fit(X, y), X))
     before = pickle.dumps(model)
-    for other in (table[["b", "a", "c"]], library.DataFrame({"a": X[:, 0], "b": X[:, 1], "d": X[:, 2]})):
+    for other in (
+        table[["b", "a", "c"]],
+        library.DataFrame({"a": X[:, 0], "b": X[:, 1], "d": X[:, 2]}),
+    ):
         with pytest.raises(ValueError, match="feature names"):
             model.partial_fit(other, library.Series(y))
         with pytest.raises(ValueError, match="feature names"):
@@ -80,23 +95,34 @@ def test_codes_come_as_frames_where_asked(frame):
 def test_pipelines_and_searches(make):
     X, y = data(make(), 90)
     grid = {"model__gamma": [0.1, 1.0]}
-    search = GridSearchCV(Pipeline([("scale", StandardScaler()), ("model", make())]), grid, cv=3).fit(10 * X, y)
+    search = GridSearchCV(
+        Pipeline([("scale", StandardScaler()), ("model", make())]), grid, cv=3
+    ).fit(10 * X, y)
     assert search.best_params_["model__gamma"] in (0.1, 1.0)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert clone(search.best_estimator_["model"]).get_params() == search.best_estimator_["model"].get_params()
+    assert (
+        clone(search.best_estimator_["model"]).get_params()
+        == search.best_estimator_["model"].get_params()
+    )
 
 
-@pytest.mark.parametrize("make", [make for make in ALL if has_fit_parameter(make(), "sample_weight")])
+@pytest.mark.parametrize(
+    "make", [make for make in ALL if has_fit_parameter(make(), "sample_weight")]
+)
 def test_weights_are_routed_through_pipelines_and_searches(make):
     X, y = data(make(), 90)
     weights = np.random.default_rng(1).choice([0.5, 1.0], size=90)
     options = {"random_state": 0} if "random_state" in make().get_params() else {}
     model = make(gamma=0.5, **options)
     with config_context(enable_metadata_routing=True):
-        asking = clone(model).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        asking = (
+            clone(model).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        )
         pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), asking)
         pipeline.fit(X, y, sample_weight=weights)
-        scores = cross_validate(pipeline, X, y, cv=3, params={"sample_weight": weights})["test_score"]
+        scores = cross_validate(pipeline, X, y, cv=3, params={"sample_weight": weights})[
+            "test_score"
+        ]
         assert scores.shape == (3,)
         asking.set_partial_fit_request(sample_weight=True)
     direct = model.fit(StandardScaler().fit_transform(X), y, sample_weight=weights)
@@ -108,7 +134,9 @@ def test_weights_are_routed_through_pipelines_and_searches(make):
 @pytest.mark.parametrize("make", ALL)
 @pytest.mark.parametrize("sparse", [csr_array, csr_matrix, coo_array])
 def test_sparse_matrices_are_refused(make, sparse):
-    """Centres are held dense: a block that is sparse for a reason should not fill memory behind the user's back."""
+    """Centres are held dense: a block that is sparse for a reason should not fill memory behind the
+    user's back.
+    """
     X, y = data(make())
     model = make().fit(X, y)
     before = pickle.dumps(model)

@@ -24,7 +24,10 @@ def plane(n, seed=0):
 
 
 def reduced(model, X):
-    """A: every row of X as the combination of the centres that were there when it came; and K. For ridge 0 and one pass."""
+    """A: every row of X as the combination of the centres that were there when it came; and K.
+
+    For ridge 0 and one pass.
+    """
     order = [int(np.flatnonzero((center == X).all(axis=1))[0]) for center in model.centers_]
     K = model.kernel_(model.centers_, model.centers_)
     A = np.zeros((len(X), len(order)))
@@ -41,7 +44,9 @@ def reduced(model, X):
 @pytest.mark.parametrize("ridge", [0.0, 0.01])
 def test_trajectory_is_the_oracles(step, ridge):
     X, y = plane(2000)
-    predictions, centres, alpha, alpha_star = oracle.sog_svr(KERNEL, X, y, 0.1, 0.01, ridge, best=step)
+    predictions, centres, alpha, alpha_star = oracle.sog_svr(
+        KERNEL, X, y, 0.1, 0.01, ridge, best=step
+    )
     model = SOGSVR(gamma=0.5, epsilon=0.1, tolerance=0.01, ridge=ridge, step=step)
     np.testing.assert_allclose(model.predict_then_learn(X, y), predictions, rtol=0, atol=1e-7)
     np.testing.assert_array_equal(model.centers_, centres)
@@ -62,7 +67,9 @@ def test_classifier_trajectory_is_the_oracles(step):
     *_, alpha, alpha_star = oracle.sog_svr(KERNEL, X, labels, 0.0, 0.01, targets=aim, best=step)
     model = SOGSVC(gamma=0.5, tolerance=0.01, step=step).partial_fit(X, labels, classes=[-1, 1])
     w = alpha_star - alpha
-    np.testing.assert_allclose(model.weights_, np.stack([-w, w], axis=1), rtol=0, atol=1e-6 * np.abs(w).max())
+    np.testing.assert_allclose(
+        model.weights_, np.stack([-w, w], axis=1), rtol=0, atol=1e-6 * np.abs(w).max()
+    )
 
 
 @pytest.mark.parametrize("options", [{}, {"step": "dual"}, {"ridge": 0.1}, {"box": 2.0}], ids=str)
@@ -86,7 +93,9 @@ def test_a_block_equals_its_rows(options):
 @settings(max_examples=60, deadline=None)
 def test_the_dual_never_falls_on_fixed_data(seed, step, box, ridge, epsilon):
     X, y = plane(60, seed)
-    model = SOGSVR(gamma=0.5, tolerance=0.05, step=step, box=box, ridge=ridge, epsilon=epsilon).fit(X, y)
+    model = SOGSVR(gamma=0.5, tolerance=0.05, step=step, box=box, ridge=ridge, epsilon=epsilon).fit(
+        X, y
+    )
     value = model.dual_value_
     for _ in range(20):
         before, value = value, model.ascend().dual_value_
@@ -109,7 +118,9 @@ def test_dual_value_and_residual_are_what_their_formulas_say():
     A, K = reduced(model, X)
     w, s = model.weights_, model.alpha_ + model.alpha_star_
     fit = np.linalg.lstsq(A, np.stack([y, np.ones(150)], axis=1), rcond=None)[0]
-    assert model.dual_value_ == pytest.approx(-w @ K @ w / 2 + w @ fit[:, 0] - 0.2 * s @ fit[:, 1], rel=1e-9)
+    assert model.dual_value_ == pytest.approx(
+        -w @ K @ w / 2 + w @ fit[:, 0] - 0.2 * s @ fit[:, 1], rel=1e-9
+    )
     np.testing.assert_allclose(model.dual_residual_, A.T @ (y - A @ K @ w), rtol=0, atol=1e-9)
 
 
@@ -146,7 +157,9 @@ def test_with_a_box_the_fixed_point_is_the_maximum_in_it(epsilon):
     def falls(v):  # minus the reduced dual, and minus its gradient
         w, s = v[:m] - v[m:], v[:m] + v[m:]
         g = fit - K @ w
-        return w @ K @ w / 2 - w @ fit + epsilon * s @ ones, np.concatenate([epsilon * ones - g, epsilon * ones + g])
+        return w @ K @ w / 2 - w @ fit + epsilon * s @ ones, np.concatenate(
+            [epsilon * ones - g, epsilon * ones + g]
+        )
 
     best = minimize(
         falls,
@@ -187,7 +200,9 @@ def test_a_weight_is_a_number_of_samples():
     X, y = plane(100)
     weights = np.random.default_rng(0).integers(0, 4, size=100)
     weighted = SOGSVR(gamma=0.5, tolerance=0.3).fit(X, y, sample_weight=weights.astype(float))
-    repeated = SOGSVR(gamma=0.5, tolerance=0.3).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    repeated = SOGSVR(gamma=0.5, tolerance=0.3).fit(
+        np.repeat(X, weights, axis=0), np.repeat(y, weights)
+    )
     np.testing.assert_array_equal(weighted.centers_, repeated.centers_)
     for model in (weighted, repeated):
         model.ascend(10000)
@@ -260,10 +275,19 @@ def test_parts_that_do_not_go_together_are_refused():
     parts = {"kernel": KERNEL, "loss": losses.Squared()}
     with pytest.raises(ValueError, match="never leave"):
         algorithms.Recipe(
-            **parts, admission=LinearDependence(0.1), update=DualAscent(), compression=LeastCost(10), batch_size=1
+            **parts,
+            admission=LinearDependence(0.1),
+            update=DualAscent(),
+            compression=LeastCost(10),
+            batch_size=1,
         )
     with pytest.raises(ValueError, match="DualAscent only"):
-        algorithms.Recipe(**parts, admission=LinearDependence(0.1, ridge=0.1), update=SpanRLS(), compression=Nothing())
+        algorithms.Recipe(
+            **parts,
+            admission=LinearDependence(0.1, ridge=0.1),
+            update=SpanRLS(),
+            compression=Nothing(),
+        )
 
 
 def test_an_unused_zero_function_is_no_centre():
@@ -279,9 +303,14 @@ def test_scale_does_not_matter(step, box):
     X, y = plane(200)
     plain = SOGSVR(gamma=0.5, epsilon=0.1, step=step, box=box).fit(X, y)
     for scale in (2.0**-500, 2.0**300):
-        scaled = SOGSVR(gamma=0.5, epsilon=0.1 * scale, step=step, box=box and box * scale).fit(X, y * scale)
+        scaled = SOGSVR(gamma=0.5, epsilon=0.1 * scale, step=step, box=box and box * scale).fit(
+            X, y * scale
+        )
         np.testing.assert_allclose(
-            scaled.weights_ / scale, plain.weights_, rtol=0, atol=1e-9 * np.abs(plain.weights_).max()
+            scaled.weights_ / scale,
+            plain.weights_,
+            rtol=0,
+            atol=1e-9 * np.abs(plain.weights_).max(),
         )
 
 
@@ -291,7 +320,12 @@ def test_scale_does_not_matter(step, box):
     ("kernel", "X", "y", "weight"),
     [
         ("linear", np.array([[1e-30], [1e30], [5e29], [-1e30], [1e-30]] * 10), 1e100, 1.0),
-        (kernels.Constant(1e79) * kernels.Gaussian(1.0), np.linspace(-3, 3, 50)[:, None], 4e99, 1e20),
+        (
+            kernels.Constant(1e79) * kernels.Gaussian(1.0),
+            np.linspace(-3, 3, 50)[:, None],
+            4e99,
+            1e20,
+        ),
         ("gaussian", np.ones((50, 2)), 1e100, 1e-20),
         ("gaussian", np.repeat([[0.0], [1.0]], 25, axis=0), 1e-300, 1.0),
         ("polynomial", 1e10 * np.random.default_rng(0).normal(size=(50, 2)), -1e100, 1.0),
@@ -301,7 +335,9 @@ def test_scale_does_not_matter(step, box):
 def test_no_accepted_input_makes_a_weight_that_is_not_a_number(kernel, X, y, weight, step, box):
     rng = np.random.default_rng(0)
     model = SOGSVR(kernel, bias=0.0, tolerance=0.0, step=step, box=box)
-    model.fit(X, y * rng.uniform(-1, 1, size=len(X)), sample_weight=np.full(len(X), weight)).ascend(300)
+    model.fit(X, y * rng.uniform(-1, 1, size=len(X)), sample_weight=np.full(len(X), weight)).ascend(
+        300
+    )
     assert np.isfinite(model.weights_).all()
     assert np.isfinite(model.predict(X)).all()
 

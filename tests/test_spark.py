@@ -27,7 +27,8 @@ MISSING = [name for name in NEEDED if importlib.util.find_spec(name) is None] + 
     shutil.which("java") is None
 )
 EXAMPLE = Path(__file__).parent.parent / "docs" / "examples" / "keyed_stream.py"
-#: Workers are this Python, nothing listens beyond this machine, and Java does not optimise what runs once.
+#: Workers are this Python, nothing listens beyond this machine, and Java does not optimise what
+#: runs once.
 ENVIRONMENT = {
     "PYSPARK_PYTHON": sys.executable,
     "SPARK_LOCAL_IP": "127.0.0.1",
@@ -36,7 +37,9 @@ ENVIRONMENT = {
 }
 
 needs_spark = pytest.mark.skipif(bool(MISSING), reason=f"needs {', '.join(MISSING)}")
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:PySpark does not yet fully support pandas:FutureWarning"
+)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +94,10 @@ def named(X):
 
 
 def frame_of(spark, X, y, n_partitions):
-    rows = [(float(a), float(b), t if isinstance(t, str) else float(t)) for (a, b), t in zip(X, y, strict=True)]
+    rows = [
+        (float(a), float(b), t if isinstance(t, str) else float(t))
+        for (a, b), t in zip(X, y, strict=True)
+    ]
     kind = "string" if isinstance(rows[0][2], str) else "double"
     return spark.createDataFrame(
         spark.sparkContext.parallelize(rows, n_partitions), f"x1 double, `x.2` double, y {kind}"
@@ -113,7 +119,13 @@ def test_partitions_learn_as_shards_do(spark, model):
     shards = [(frame[:200], y[:200]), (frame[200:400], y[200:400]), (frame[400:], y[400:])]
     here = distributed.fit(model, shards, rounds=3, n_jobs=1, progress=False)
     there = distributed.fit(
-        model, frame_of(spark, X, y, 3), engine="spark", target="y", features=["x1", "x.2"], rounds=3, progress=False
+        model,
+        frame_of(spark, X, y, 3),
+        engine="spark",
+        target="y",
+        features=["x1", "x.2"],
+        rounds=3,
+        progress=False,
     )
     assert there.n_shards == 3
     assert there.model.n_samples_seen_ == 600
@@ -124,7 +136,11 @@ def test_partitions_learn_as_shards_do(spark, model):
 @needs_spark
 def test_partitions_of_unlike_size(spark):
     X, y = data(90)
-    frame = frame_of(spark, X, y, 2).union(frame_of(spark, X[:7], y[:7], 1)).union(frame_of(spark, X[:1], y[:1], 3))
+    frame = (
+        frame_of(spark, X, y, 2)
+        .union(frame_of(spark, X[:7], y[:7], 1))
+        .union(frame_of(spark, X[:1], y[:1], 3))
+    )
     engine = distributed.rounds._engine("spark", frame, {"target": "y"})
     assert engine.sizes == [45, 45, 7, 1]  # two of the partitions are empty
     np.testing.assert_array_equal(engine.head(3)[0], X[:3])
@@ -133,8 +149,14 @@ def test_partitions_of_unlike_size(spark):
     for r in range(2):
         spans = [(c[r], c[r + 1]) for c in cuts]
         model, _ = engine.round(start, spans)
-        blocks = [(named(A), b) for A, b in ((X[:45], y[:45]), (X[45:], y[45:]), (X[:7], y[:7]), (X[:1], y[:1]))]
-        parts = [distributed.rounds.learn(start, A[f:t], b[f:t]) for (A, b), (f, t) in zip(blocks, spans, strict=True)]
+        blocks = [
+            (named(A), b)
+            for A, b in ((X[:45], y[:45]), (X[45:], y[45:]), (X[:7], y[:7]), (X[:1], y[:1]))
+        ]
+        parts = [
+            distributed.rounds.learn(start, A[f:t], b[f:t])
+            for (A, b), (f, t) in zip(blocks, spans, strict=True)
+        ]
         assert same(loads(model), loads(distributed.rounds.combine_all(parts, start)))
         start = model
     assert engine.round(start, [(0, 0)] * 4) == (start, 0)
@@ -147,26 +169,41 @@ def test_partitions_of_unlike_size(spark):
 @needs_spark
 def test_what_is_wrong_with_a_frame_is_said(spark):
     frame = spark.createDataFrame(
-        [(1.0, 2.0, "a", 1.0), (None, 2.0, "b", 1.0)], "load double, hour double, s string, y double"
+        [(1.0, 2.0, "a", 1.0), (None, 2.0, "b", 1.0)],
+        "load double, hour double, s string, y double",
     )
     cases = [
         ({"target": "power"}, ValueError, "no column 'power': it has 'load', 'hour', 's', 'y'"),
-        ({"target": "y", "features": ["laod"]}, ValueError, "no column 'laod': did you mean 'load'"),
+        (
+            {"target": "y", "features": ["laod"]},
+            ValueError,
+            "no column 'laod': did you mean 'load'",
+        ),
         ({"target": "y"}, TypeError, "column 's' is string"),
         ({"target": "y", "features": []}, ValueError, "no features"),
-        ({"target": "y", "features": ["hour", "load"]}, ValueError, "null or NaN: 'load' has 1; drop or fill"),
+        (
+            {"target": "y", "features": ["hour", "load"]},
+            ValueError,
+            "null or NaN: 'load' has 1; drop or fill",
+        ),
     ]
     for options, error, message in cases:
         with pytest.raises(error, match=message):
-            distributed.fit(parsimon.KNLMSRegressor(gamma=1.0), frame, engine="spark", progress=False, **options)
+            distributed.fit(
+                parsimon.KNLMSRegressor(gamma=1.0), frame, engine="spark", progress=False, **options
+            )
     with pytest.raises(ValueError, match="no rows"):
-        distributed.fit(parsimon.KNLMSRegressor(), frame.limit(0), engine="spark", target="y", features=["hour"])
+        distributed.fit(
+            parsimon.KNLMSRegressor(), frame.limit(0), engine="spark", target="y", features=["hour"]
+        )
 
 
 @pytest.mark.parametrize("name", NEEDED)
 def test_without_spark(monkeypatch, name):
     monkeypatch.setitem(sys.modules, "pyspark.sql" if name == "pyspark" else name, None)
-    with pytest.raises(ImportError, match=re.escape(f'engine="spark" needs Spark: {install_command("spark")}')):
+    with pytest.raises(
+        ImportError, match=re.escape(f'engine="spark" needs Spark: {install_command("spark")}')
+    ):
         distributed.fit(parsimon.KNLMSRegressor(), None, engine="spark", target="y")
     with pytest.raises(ImportError, match="learn_keyed needs Spark"):
         learn_keyed(None, parsimon.KNLMSRegressor(), key="k", features=["x"], target="y")
@@ -202,7 +239,9 @@ def stream_of(spark, folder, frames):
     for i, frame in enumerate(frames):
         frame.to_csv(folder / f"{i}.csv", index=False)
         os.utime(folder / f"{i}.csv", (1_700_000_000 + i,) * 2)
-    source = spark.readStream.schema(READINGS).option("header", True).option("maxFilesPerTrigger", 1)
+    source = (
+        spark.readStream.schema(READINGS).option("header", True).option("maxFilesPerTrigger", 1)
+    )
     return source.csv(str(folder))
 
 
@@ -211,7 +250,9 @@ def run(out, folder, mode="append"):
     import pandas as pd
 
     batches = []
-    writer = out.writeStream.outputMode(mode).option("checkpointLocation", str(folder / "checkpoint"))
+    writer = out.writeStream.outputMode(mode).option(
+        "checkpointLocation", str(folder / "checkpoint")
+    )
     query = writer.foreachBatch(lambda frame, i: batches.append(collected(frame).assign(batch=i)))
     query.trigger(availableNow=True).start().awaitTermination()
     return pd.concat(batches, ignore_index=True)
@@ -229,7 +270,9 @@ def plainly(model, frames, features, target, dtype="float64"):
     for frame in frames:
         frame = frame.sort_values("time")
         if len(frame):
-            predictions.extend(model.predict_then_learn(frame[features], frame[target].to_numpy(dtype=dtype)))
+            predictions.extend(
+                model.predict_then_learn(frame[features], frame[target].to_numpy(dtype=dtype))
+            )
     return model, predictions
 
 
@@ -239,7 +282,13 @@ def test_a_model_a_key(spark, tmp_path):
     stream = stream_of(spark, tmp_path / "in", frames)
     model = parsimon.POLKClassifier(gamma=1.0, step_size=1.0, budget=10)
     out = learn_keyed(
-        stream, model, key=["device", "line"], features=["x", "z"], target="label", order="time", keep=["time", "label"]
+        stream,
+        model,
+        key=["device", "line"],
+        features=["x", "z"],
+        target="label",
+        order="time",
+        keep=["time", "label"],
     )
     rows = run(out, tmp_path)
     assert rows.columns.tolist()[:-1] == [
@@ -254,7 +303,8 @@ def test_a_model_a_key(spark, tmp_path):
         assert same(learned, expected)
         got = rows[(rows.device == device) & (rows.line == line)].sort_values("time")
         assert got.n_samples_seen.tolist() == list(range(1, len(got) + 1))
-        assert got.prediction.isna().tolist() == [True] + [False] * (len(got) - 1)  # no class was known
+        # No class was known
+        assert got.prediction.isna().tolist() == [True] + [False] * (len(got) - 1)
         assert got.prediction.tolist()[1:] == predictions[1:]
     assert rows.refused.isna().all()
 
@@ -265,7 +315,13 @@ def test_models_go_out_and_refused_rows_are_counted(spark, tmp_path):
     frames[0].loc[3, "x"] = np.nan
     frames[1].loc[5, "y"] = np.inf
     stream = stream_of(spark, tmp_path / "in", frames)
-    options = {"key": "device", "features": ["x", "z"], "target": "y", "order": "time", "on_refused": "skip"}
+    options = {
+        "key": "device",
+        "features": ["x", "z"],
+        "target": "y",
+        "order": "time",
+        "on_refused": "skip",
+    }
     rows = run(learn_keyed(stream, MODEL, output="models", **options), tmp_path, "update")
     last = rows.sort_values("batch").groupby("device").last()
     assert last.n_refused.sum() == 2
@@ -280,11 +336,19 @@ def test_models_go_out_and_refused_rows_are_counted(spark, tmp_path):
     # The same checkpoint goes on, and what was begun otherwise is told apart.
     stream_of(spark, tmp_path / "in", [*frames, readings(seed=2)])
     for other, features, message in (
-        (parsimon.KNLMSRegressor(gamma=1.0, budget=11), ["x", "z"], "begun with budget=10, and it is 11 now"),
+        (
+            parsimon.KNLMSRegressor(gamma=1.0, budget=11),
+            ["x", "z"],
+            "begun with budget=10, and it is 11 now",
+        ),
         (MODEL, ["z", "x"], r"begun with features=\['x', 'z'\]"),
     ):
         with pytest.raises(Exception, match=message):
-            run(learn_keyed(stream, other, output="models", **{**options, "features": features}), tmp_path, "update")
+            run(
+                learn_keyed(stream, other, output="models", **{**options, "features": features}),
+                tmp_path,
+                "update",
+            )
 
 
 @needs_spark
@@ -303,16 +367,36 @@ def test_what_is_wrong_with_a_keyed_stream_is_said(spark, tmp_path):
     stream = stream_of(spark, tmp_path / "in", [])
     good = {"estimator": MODEL, "key": "device", "features": ["x"], "target": "y"}
     cases = [
-        ({"estimator": parsimon.KNLMSRegressor(budget=5)}, ValueError, "gamma='scale' would be measured on whatever"),
+        (
+            {"estimator": parsimon.KNLMSRegressor(budget=5)},
+            ValueError,
+            "gamma='scale' would be measured on whatever",
+        ),
         ({"estimator": parsimon.KNLMSRegressor(gamma=-1.0, budget=5)}, ValueError, "gamma must be"),
-        ({"estimator": parsimon.KNLMSRegressor(lambda x, z: 1.0, budget=5)}, TypeError, "Python function"),
-        ({"estimator": parsimon.KernelDictionaryLearning(3)}, TypeError, "learn over one dictionary"),
-        ({"estimator": parsimon.BSGDClassifier(gamma=1.0)}, TypeError, "labels must be .* is double"),
+        (
+            {"estimator": parsimon.KNLMSRegressor(lambda x, z: 1.0, budget=5)},
+            TypeError,
+            "Python function",
+        ),
+        (
+            {"estimator": parsimon.KernelDictionaryLearning(3)},
+            TypeError,
+            "learn over one dictionary",
+        ),
+        (
+            {"estimator": parsimon.BSGDClassifier(gamma=1.0)},
+            TypeError,
+            "labels must be .* is double",
+        ),
         ({"key": "devise"}, ValueError, "no column 'devise': did you mean 'device'"),
         ({"features": ["label"]}, TypeError, "column 'label' is string"),
         ({"target": "label"}, TypeError, "column 'label' is string"),
         ({"order": "tmie"}, ValueError, "did you mean 'time'"),
-        ({"output": "model"}, ValueError, "unknown output 'model'; known are 'predictions', 'models'"),
+        (
+            {"output": "model"},
+            ValueError,
+            "unknown output 'model'; known are 'predictions', 'models'",
+        ),
         ({"on_refused": "ignore"}, ValueError, "unknown on_refused"),
     ]
     for change, error, message in cases:
@@ -333,7 +417,11 @@ def test_what_is_wrong_with_a_keyed_stream_is_said(spark, tmp_path):
 
 def kill(process):
     """Kill a process that began a session with all it has started: Java, and the workers."""
-    mine = [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit() and session_of(int(p.name)) == process.pid]
+    mine = [
+        int(p.name)
+        for p in Path("/proc").iterdir()
+        if p.name.isdigit() and session_of(int(p.name)) == process.pid
+    ]
     for pid in mine:
         with contextlib.suppress(ProcessLookupError):  # workers end by themselves without Java
             os.kill(pid, signal.SIGKILL)
@@ -362,7 +450,8 @@ def test_a_stream_killed_five_times_learns_every_row_once(spark, tmp_path):
     moments = [  # given b, the first batch that is not committed
         lambda b: checkpoint / f"offsets/{b}",  # it was planned, and nothing is learned
         lambda b: checkpoint / f"state/0/0/{b + 1}.delta",  # its models were written, and no rows
-        lambda b: tmp_path / f"out/_spark_metadata/{b + 1}",  # rows of the next were written, and it is not committed
+        # Rows of the next were written, and it is not committed
+        lambda b: tmp_path / f"out/_spark_metadata/{b + 1}",
         lambda b: checkpoint / f"commits/{b + 1}",  # the next is done
         lambda b: checkpoint / f"state/0/1/{b + 2}.delta",
         lambda b: tmp_path / "never",

@@ -52,13 +52,23 @@ def stream(model, n=240):
 
 
 def learn(model, X, y):
-    return model.partial_fit(X) if isinstance(model, parsimon.KernelDictionaryLearning) else model.partial_fit(X, y)
+    return (
+        model.partial_fit(X)
+        if isinstance(model, parsimon.KernelDictionaryLearning)
+        else model.partial_fit(X, y)
+    )
 
 
 def look(model, X):
     """All that can be seen of a model."""
     seen = {}
-    for name in ("predict", "decision_function", "predict_proba", "transform", "reconstruction_error"):
+    for name in (
+        "predict",
+        "decision_function",
+        "predict_proba",
+        "transform",
+        "reconstruction_error",
+    ):
         if hasattr(model, name):
             seen[name] = getattr(model, name)(X)
     for name in sorted(set(dir(type(model)))):
@@ -75,14 +85,18 @@ def assert_same(a, b):
 
 
 def test_every_estimator_is_here():
-    missing = {*ESTIMATORS, parsimon.KernelDictionaryLearning, parsimon.KernelDictionaryClassifier} - set(
-        map(type, MODELS)
-    )
+    missing = {
+        *ESTIMATORS,
+        parsimon.KernelDictionaryLearning,
+        parsimon.KernelDictionaryClassifier,
+    } - set(map(type, MODELS))
     assert not missing
 
 
 @pytest.mark.parametrize(
-    "again", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy, copy.copy], ids=["pickle", "deepcopy", "copy"]
+    "again",
+    [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy, copy.copy],
+    ids=["pickle", "deepcopy", "copy"],
 )
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_going_on_is_the_same_as_never_stopping(model, again):
@@ -105,7 +119,11 @@ def test_a_damaged_state_is_refused(model):
     learn(model := copy.deepcopy(model), X, y)
     state = model.__getstate__()
     kept = state["_learned"]
-    arrays, counts = next(iter(kept.values())) if isinstance(model, parsimon.KernelDictionaryClassifier) else kept[-2:]
+    arrays, counts = (
+        next(iter(kept.values()))
+        if isinstance(model, parsimon.KernelDictionaryClassifier)
+        else kept[-2:]
+    )
     for name, values in list(arrays.items()):
         for bad in (values[:-1], np.append(values, 0.0), np.full_like(values, np.nan)):
             if len(bad) == len(values) and not len(values):
@@ -157,7 +175,9 @@ def test_another_process_goes_on(tmp_path):
         "m.partial_fit(d['X'][100:], d['y'][100:]).save(sys.argv[1])"
     )
     subprocess.run([sys.executable, "-c", script, path, tmp_path / "data.npz"], check=True)
-    np.testing.assert_array_equal(parsimon.load(path).weights_, model.partial_fit(X[100:], y[100:]).weights_)
+    np.testing.assert_array_equal(
+        parsimon.load(path).weights_, model.partial_fit(X[100:], y[100:]).weights_
+    )
 
 
 def test_unfitted_and_named_features(tmp_path):
@@ -209,7 +229,9 @@ def test_files_of_every_format_stay_readable():
     for path in sorted((Path(__file__).parent / "data").glob("format-*.parsimon")):
         model = parsimon.load(path)
         expected = json.loads(path.with_suffix(".json").read_text())
-        np.testing.assert_allclose(model._evaluate(np.array(expected["X"])), expected["f"], rtol=1e-12)
+        np.testing.assert_allclose(
+            model._evaluate(np.array(expected["X"])), expected["f"], rtol=1e-12
+        )
         assert model.classes_.tolist() == expected["classes"]
 
 
@@ -250,7 +272,11 @@ def test_mutated_files_are_refused_or_sound(model, tmp_path):
 def forged(path, state, estimator):
     """Write a file of any state, with the digest it should have."""
     arrays = {}
-    header = {"format": 1, "estimator": estimator, "state": persistence._encode(state, arrays, "state")}
+    header = {
+        "format": 1,
+        "estimator": estimator,
+        "state": persistence._encode(state, arrays, "state"),
+    }
     text = json.dumps(header)
     metadata = {"parsimon": text, "digest": persistence._digest(text, arrays)}
     path.write_bytes(safetensors.numpy.save(arrays, metadata=metadata))
@@ -259,7 +285,16 @@ def forged(path, state, estimator):
 def spoiled(value, rng):
     """Another value in the place of one."""
     if isinstance(value, np.ndarray):
-        return [value[:-1], np.append(value, 1.0), -value, value * 1e300, np.zeros(0), 5, None, "x"][rng.integers(8)]
+        return [
+            value[:-1],
+            np.append(value, 1.0),
+            -value,
+            value * 1e300,
+            np.zeros(0),
+            5,
+            None,
+            "x",
+        ][rng.integers(8)]
     if isinstance(value, bool | int):
         return [0, 1, 7, 2**40, 2**62, 2**64, -1, 0.5, "x", None][rng.integers(10)]
     return [None, 5, "x", [], {}, np.zeros(3), -1.0, 1e308][rng.integers(8)]
@@ -270,10 +305,19 @@ def spoil(state, rng):
     if isinstance(state, dict) and state:
         key = list(state)[rng.integers(len(state))]
         inner = state[key]
-        return {**state, key: spoil(inner, rng) if isinstance(inner, dict | tuple) and inner else spoiled(inner, rng)}
+        return {
+            **state,
+            key: spoil(inner, rng)
+            if isinstance(inner, dict | tuple) and inner
+            else spoiled(inner, rng),
+        }
     items = list(state)
     i = rng.integers(len(items))
-    items[i] = spoil(items[i], rng) if isinstance(items[i], dict | tuple) and items[i] else spoiled(items[i], rng)
+    items[i] = (
+        spoil(items[i], rng)
+        if isinstance(items[i], dict | tuple) and items[i]
+        else spoiled(items[i], rng)
+    )
     return tuple(items)
 
 
@@ -304,7 +348,12 @@ def test_the_store_cannot_be_made_larger_than_its_room(tmp_path):
     path = tmp_path / "model.parsimon"
     X = np.random.default_rng(0).normal(size=(300, 2))
     model = parsimon.KernelDictionaryLearning(4, gamma=1.0, budget=6, random_state=0).partial_fit(X)
-    for seen, first in ((0, np.ones(16)), (0, np.ones(1200)), (2**63, np.ones(16)), (3, np.ones(16))):
+    for seen, first in (
+        (0, np.ones(16)),
+        (0, np.ones(1200)),
+        (2**63, np.ones(16)),
+        (3, np.ones(16)),
+    ):
         state = model.__getstate__()
         arrays, counts = state["_learned"]
         arrays["first"], counts["seen"], counts["learned"] = first, seen, 0
@@ -359,7 +408,9 @@ def test_the_same_model_is_the_same_bytes(model):
     data = persistence.dumps(model)
     assert persistence.dumps(model) == data
     assert persistence.dumps(persistence.loads(data)) == data
-    assert safetensors.numpy.load(data).keys() >= {"state._learned.2.dictionary.points"} or "Dictionary" in str(model)
+    assert safetensors.numpy.load(data).keys() >= {
+        "state._learned.2.dictionary.points"
+    } or "Dictionary" in str(model)
 
 
 def test_what_can_be_stored_can_be_loaded(tmp_path):
@@ -382,6 +433,8 @@ def test_a_refused_sample_leaves_the_file_as_it_was():
             model.learn_one(x, y[0], sample_weight=weight)
     assert persistence.dumps(model) == before
     rng = np.random.RandomState(1)
-    model = parsimon.KernelDictionaryClassifier(5, gamma=1.0, budget=8, random_state=rng).partial_fit(X[:1], y[:1])
+    model = parsimon.KernelDictionaryClassifier(
+        5, gamma=1.0, budget=8, random_state=rng
+    ).partial_fit(X[:1], y[:1])
     again = persistence.loads(persistence.dumps(model))
     assert persistence.dumps(model.partial_fit(X, y)) == persistence.dumps(again.partial_fit(X, y))

@@ -50,7 +50,9 @@ def content(model):
 
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
-@pytest.mark.parametrize("cuts", [[1, 2, 3, 50, 99], [99, 100, 101], [100], [250], list(range(1, N))], ids=len)
+@pytest.mark.parametrize(
+    "cuts", [[1, 2, 3, 50, 99], [99, 100, 101], [100], [250], list(range(1, N))], ids=len
+)
 def test_blocks_make_no_difference(task, cuts):
     block = table(task)
     whole, cut = TableModel("y", warmup=100), TableModel("y", warmup=100)
@@ -86,7 +88,9 @@ def test_every_algorithm_learns_and_is_stored(algorithm):
         model = TableModel("y", task=task, algorithm=algorithm, budget=20, warmup=50)
         model.learn(rows(block, 0, 200))
         again = persistence.loads(persistence.dumps(model))
-        np.testing.assert_array_equal(again.learn(rows(block, 200, N)), model.learn(rows(block, 200, N)))
+        np.testing.assert_array_equal(
+            again.learn(rows(block, 200, N)), model.learn(rows(block, 200, N))
+        )
         np.testing.assert_array_equal(again.predict(block), model.predict(block))
         assert model.n_centers_ <= 20 and model.nbytes_ > 0
 
@@ -116,7 +120,10 @@ def test_auto_finds_the_task(target, task):
     model = TableModel("y")
     predictions = model.learn({"x": np.arange(N) % 13, "y": target})
     assert model.task_ == task
-    assert predictions.dtype.kind == np.asarray(target).dtype.kind or np.asarray(target).dtype.kind in "if"
+    assert (
+        predictions.dtype.kind == np.asarray(target).dtype.kind
+        or np.asarray(target).dtype.kind in "if"
+    )
 
 
 def test_during_the_warm_up_the_last_target_is_predicted():
@@ -179,7 +186,10 @@ def test_wrong_parameters():
     for parameters, message in [
         ({"task": "ranking"}, "unknown task 'ranking'"),
         ({"algorithm": "svm"}, "unknown algorithm 'svm'; known are 'default'"),
-        ({"algorithm": "bsgd"}, "bsgd is not for regression; for that there are default, polk, krls"),
+        (
+            {"algorithm": "bsgd"},
+            "bsgd is not for regression; for that there are default, polk, krls",
+        ),
         ({"algorithm": POLKClassifier()}, "POLKClassifier is not for regression"),
         ({"budget": 0}, "budget must be >= 1"),
         ({"options": {"speed": 1}}, "default cannot be made so"),
@@ -228,7 +238,9 @@ def test_a_mixture_follows_the_better():
     rowwise = MixtureClassifier([bad, good])
     rowwise.partial_fit(X[:100], y[:100])
     whole = MixtureClassifier([bad, good]).partial_fit(X[:100], y[:100])
-    each = np.concatenate([rowwise.predict_proba_then_learn(X[i : i + 1], y[i : i + 1]) for i in range(100, 300)])
+    each = np.concatenate(
+        [rowwise.predict_proba_then_learn(X[i : i + 1], y[i : i + 1]) for i in range(100, 300)]
+    )
     np.testing.assert_array_equal(each, whole.predict_proba_then_learn(X[100:300], y[100:300]))
     with pytest.raises(TypeError, match="candidates must be"):
         MixtureClassifier([POLKClassifier()]).partial_fit(X, y)

@@ -47,7 +47,9 @@ POINTS = np.random.default_rng(1).uniform(-2, 2, size=(7, 2))
 
 
 def stream(model, n):
-    """Rows and what goes with them; where there are classes many are met, the last ones sorted before the first."""
+    """Rows and what goes with them; where there are classes many are met, the last ones sorted
+    before the first.
+    """
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, size=(n, 2))
     if isinstance(model, parsimon.KernelDictionaryLearning):
@@ -64,7 +66,9 @@ def learn(model, data, rows):
 def seen(model):
     """What a thread sees of a model in one call, for each of the calls there are."""
     names = ("predict", "decision_function", "predict_proba", "transform", "reconstruction_error")
-    return {name: sound.frozen(getattr(model, name)(POINTS)) for name in names if hasattr(model, name)}
+    return {
+        name: sound.frozen(getattr(model, name)(POINTS)) for name in names if hasattr(model, name)
+    }
 
 
 def states(model, data, look):
@@ -179,7 +183,9 @@ def test_a_kernel_function_that_uses_its_model_is_told_so(model, method):
     }
     armed, data = [], stream(model, 4)
     options = {"maintenance": "removal"} if isinstance(model, parsimon.BSGDClassifier) else {}
-    used = copy.deepcopy(model).set_params(kernel=kernels.Function(kernel), gamma="scale", **options)
+    used = copy.deepcopy(model).set_params(
+        kernel=kernels.Function(kernel), gamma="scale", **options
+    )
     used.partial_fit(*data)
     armed.append(True)
     outcome = []
@@ -216,7 +222,9 @@ def test_a_class_added_while_a_state_is_taken_is_in_all_of_it_or_in_none(cls, mo
     assert model.classes_.tolist() == [-5, 0, 1]
 
 
-@pytest.mark.parametrize("model", [m for m in MODELS if hasattr(m, "compress")], ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(
+    "model", [m for m in MODELS if hasattr(m, "compress")], ids=lambda model: type(model).__name__
+)
 def test_threads_share_rows_and_change_no_bit(model):
     model = copy.deepcopy(model)
     learn(model, stream(model, 60), slice(None))
@@ -238,7 +246,9 @@ def test_threads_of_models_from_elsewhere_change_no_bit():
     model = parsimon.KernelExpansionRegressor(kernels.Gaussian(1.0), X[:20], np.ones(20), 0.5)
     np.testing.assert_array_equal(model.predict(X, n_jobs=2), model.predict(X))
     labels = np.array(["a", "b"])
-    model = parsimon.KernelExpansionClassifier(kernels.Gaussian(1.0), X[:20], X[:20, :1], np.zeros(1), labels)
+    model = parsimon.KernelExpansionClassifier(
+        kernels.Gaussian(1.0), X[:20], X[:20, :1], np.zeros(1), labels
+    )
     np.testing.assert_array_equal(model.predict(X, n_jobs=2), model.predict(X))
     np.testing.assert_array_equal(model.decision_function(X, n_jobs=2), model.decision_function(X))
 

@@ -22,29 +22,51 @@ from parsimon import (
 from parsimon.datasets import make_multidist
 
 CLASSIFIERS = (BSGDClassifier, POLKClassifier, SOGSVC)
-REGRESSORS = (KLMSRegressor, KNLMSRegressor, KRLSRegressor, NORMARegressor, POLKRegressor, SOGSVR, SPLRegressor)
+REGRESSORS = (
+    KLMSRegressor,
+    KNLMSRegressor,
+    KRLSRegressor,
+    NORMARegressor,
+    POLKRegressor,
+    SOGSVR,
+    SPLRegressor,
+)
 
 
 def stream(n=300):
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, size=(n, 2))
-    return X, np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=n), rng.choice([0.0, 0.25, 0.5, 1.0], size=n)
+    return (
+        X,
+        np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=n),
+        rng.choice([0.0, 0.25, 0.5, 1.0], size=n),
+    )
 
 
 @pytest.mark.parametrize(
     ("make", "weighted", "plain"),
     [
-        (KLMSRegressor, dict(step_size=0.2, quantization=0.2), dict(step_size=0.4, quantization=0.2)),
+        (
+            KLMSRegressor,
+            dict(step_size=0.2, quantization=0.2),
+            dict(step_size=0.4, quantization=0.2),
+        ),
         (KNLMSRegressor, dict(step_size=0.2), dict(step_size=0.4)),
         (NORMARegressor, dict(step_size=0.2, alpha=0.02), dict(step_size=0.4, alpha=0.01)),
         (SPLRegressor, dict(step_size=0.2), dict(step_size=0.4)),
-        (SPLRegressor, dict(step_size=0.2, admission="coherence"), dict(step_size=0.4, admission="coherence")),
+        (
+            SPLRegressor,
+            dict(step_size=0.2, admission="coherence"),
+            dict(step_size=0.4, admission="coherence"),
+        ),
     ],
 )
 def test_a_weight_is_a_factor_on_the_gradient(make, weighted, plain):
     X, y, _ = stream()
     double = make(gamma=1.0, **weighted).fit(X, y, sample_weight=np.full(len(X), 2.0))
-    np.testing.assert_allclose(double.predict(X), make(gamma=1.0, **plain).fit(X, y).predict(X), atol=1e-10)
+    np.testing.assert_allclose(
+        double.predict(X), make(gamma=1.0, **plain).fit(X, y).predict(X), atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("make", REGRESSORS)
@@ -54,7 +76,9 @@ def test_a_weight_of_zero_changes_nothing(make):
         name: 0.0 for name in ("alpha", "parsimony") if name in make().get_params()
     }  # each step shrinks, and removes
     model = make(gamma=1.0, **options).fit(X, y, sample_weight=weights)
-    only = make(gamma=1.0, **options).fit(X[weights > 0], y[weights > 0], sample_weight=weights[weights > 0])
+    only = make(gamma=1.0, **options).fit(
+        X[weights > 0], y[weights > 0], sample_weight=weights[weights > 0]
+    )
     np.testing.assert_array_equal(model.centers_, only.centers_)
     np.testing.assert_array_equal(model.weights_, only.weights_)
 
@@ -68,9 +92,16 @@ def test_one_sample_with_a_weight_is_a_block_of_one(make):
     block.partial_fit(X, y, sample_weight=weights)
     for x, target, weight in zip(X, y, weights, strict=True):
         single.learn_one(x, target, sample_weight=weight)
-    assert pickle.dumps(block.__getstate__()["_learned"]) == pickle.dumps(single.__getstate__()["_learned"])
+    assert pickle.dumps(block.__getstate__()["_learned"]) == pickle.dumps(
+        single.__getstate__()["_learned"]
+    )
     before = pickle.dumps(single)
-    for bad, error in ((-1.0, ValueError), (np.nan, ValueError), ("1", TypeError), (1e300, ValueError)):
+    for bad, error in (
+        (-1.0, ValueError),
+        (np.nan, ValueError),
+        ("1", TypeError),
+        (1e300, ValueError),
+    ):
         with pytest.raises(error, match="sample_weight"):
             single.learn_one(X[0], y[0], sample_weight=bad)
     assert pickle.dumps(single) == before
@@ -92,7 +123,9 @@ def test_class_weights_are_factors_on_sample_weights(make):
     labels = np.array(["a", "b", "c", "d", "e"])[y]
     weights = np.random.default_rng(1).uniform(0.5, 1.5, size=200)
     factors = {"b": 0.5, "d": 2.0, "unheard": 7.0}
-    model = make(gamma=1.0, class_weight=factors, random_state=0).fit(X, labels, sample_weight=weights)
+    model = make(gamma=1.0, class_weight=factors, random_state=0).fit(
+        X, labels, sample_weight=weights
+    )
     each = weights * np.select([labels == "b", labels == "d"], [0.5, 2.0], 1.0)
     same = make(gamma=1.0, random_state=0).fit(X, labels, sample_weight=each)
     np.testing.assert_array_equal(model.weights_, same.weights_)
@@ -101,7 +134,9 @@ def test_class_weights_are_factors_on_sample_weights(make):
     for x, label in zip(X, labels.tolist(), strict=True):
         one.learn_one(x, label)
     np.testing.assert_array_equal(one.weights_, block.partial_fit(X, labels).weights_)
-    np.testing.assert_array_equal(one.weights_, make(gamma=1.0).partial_fit(X, labels, None, each / weights).weights_)
+    np.testing.assert_array_equal(
+        one.weights_, make(gamma=1.0).partial_fit(X, labels, None, each / weights).weights_
+    )
 
 
 @pytest.mark.parametrize("make", CLASSIFIERS)
@@ -115,7 +150,9 @@ def test_balanced_class_weights_are_measured_by_fit_and_kept(make, tmp_path):
     np.testing.assert_array_equal(model.weights_, given.weights_)
     model.save(tmp_path / "model.parsimon")
     again = parsimon.load(tmp_path / "model.parsimon")
-    np.testing.assert_array_equal(again.partial_fit(X, y).weights_, given.partial_fit(X, y).weights_)
+    np.testing.assert_array_equal(
+        again.partial_fit(X, y).weights_, given.partial_fit(X, y).weights_
+    )
     fresh = make(class_weight="balanced")
     with pytest.raises(ValueError, match="only fit sees"):
         fresh.partial_fit(X, y)
@@ -127,7 +164,9 @@ def test_a_rare_class_is_found_more_often_with_balanced_weights():
     X = rng.normal(size=(4000, 2)) + np.where(np.arange(4000) % 20 == 0, 1.5, 0.0)[:, np.newaxis]
     y = np.arange(4000) % 20 == 0
     for make in CLASSIFIERS:
-        plain, balanced = (make(gamma=0.5, class_weight=w, random_state=0).fit(X, y) for w in (None, "balanced"))
+        plain, balanced = (
+            make(gamma=0.5, class_weight=w, random_state=0).fit(X, y) for w in (None, "balanced")
+        )
         found = [np.mean(model.predict(X)[y]) for model in (plain, balanced)]
         assert found[1] > found[0] + 0.1, make
 

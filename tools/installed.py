@@ -1,4 +1,6 @@
-"""Run by an environment into which the wheel was installed: is it the wheel that is imported, and does it learn?"""
+"""Run by an environment into which the wheel was installed: is it the wheel that is imported, and
+does it learn?
+"""
 
 import sys
 from pathlib import Path
@@ -8,7 +10,9 @@ import numpy as np
 import parsimon
 
 home = Path(parsimon.__file__).resolve()
-assert home.is_relative_to(Path(sys.prefix).resolve()), f"parsimon was imported from {home}, not from the wheel"
+assert home.is_relative_to(Path(sys.prefix).resolve()), (
+    f"parsimon was imported from {home}, not from the wheel"
+)
 assert (home.parent / "py.typed").exists()
 X = np.linspace(-3, 3, 500)[:, np.newaxis]
 model = parsimon.KNLMSRegressor(gamma=1.0, step_size=0.5, n_passes=20).fit(X, np.sin(X[:, 0]))

@@ -1,7 +1,8 @@
-"""Print what parsimon needs with some extras, one requirement per line: ``requirements.py plot cli``.
+"""Print what parsimon needs with some extras, one requirement per line: ``requirements.py plot
+cli``.
 
-It lets the Makefile install dependencies in the usual way, each built in its own environment, and parsimon alone with
-the build tools of ``.venv``.
+It lets the Makefile install dependencies in the usual way, each built in its own environment, and
+parsimon alone with the build tools of ``.venv``.
 """
 
 import re
@@ -11,7 +12,9 @@ from pathlib import Path
 
 
 def requirements(project, extras):
-    """Return the requirements of a ``[project]`` table with some extras; extras may refer to each other."""
+    """Return the requirements of a ``[project]`` table with some extras; extras may refer to each
+    other.
+    """
     found = list(project["dependencies"])
     for extra in extras:
         for requirement in project["optional-dependencies"][extra]:

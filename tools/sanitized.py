@@ -1,4 +1,6 @@
-"""Run Python with the extension of a sanitized build: python tools/sanitized.py FOLDER -m pytest ... or SCRIPT ..."""
+"""Run Python with the extension of a sanitized build: python tools/sanitized.py FOLDER -m pytest
+... or SCRIPT ...
+"""
 
 import importlib.util
 import runpy
@@ -9,7 +11,8 @@ folder, *command = sys.argv[1:]
 (path,) = Path(folder).glob("_core*.so")
 spec = importlib.util.spec_from_file_location("parsimon._core", path)
 assert spec is not None and spec.loader is not None
-sys.modules["parsimon._core"] = importlib.util.module_from_spec(spec)  # before the package looks for its own
+# Before the package looks for its own
+sys.modules["parsimon._core"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sys.modules["parsimon._core"])
 
 if command[0] == "-m":

@@ -21,10 +21,12 @@ const Loops* const* all_loops(std::size_t& n) {
         Choice() {
 #ifdef PARSIMON_X86_LEVELS
             __builtin_cpu_init();
-            if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+            if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                __builtin_cpu_supports("bmi2")) {
                 tables[n++] = &x86_64_v3::table;
-                if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+                if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512vl"))
                     tables[n++] = &x86_64_v4::table;
             }
 #endif

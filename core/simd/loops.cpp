@@ -27,7 +27,8 @@ PARSIMON_INLINE Pack value_of(const Pack& sum, const Shape& shape) {
     return value_of<Kernel>(sum, shape, std::make_index_sequence<n_parameters<Kernel>>{});
 }
 
-// Features first..last-1 of a sum over n; what came before is in the block, and so is what comes after the last.
+// Features first..last-1 of a sum over n; what came before is in the block, and so is what comes
+// after the last.
 struct Span {
     std::size_t first, last, n;
 };
@@ -39,18 +40,24 @@ struct Stored {
     std::size_t count, depth;
 };
 
-// R rows against Q panels, all sums in registers. A value depends on its own row and centre alone, whatever R, Q and the spans are.
+// R rows against Q panels, all sums in registers. A value depends on its own row and centre alone,
+// whatever R, Q and the spans are.
 template <class Kernel, std::size_t R, std::size_t Q, class T>
-PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Stored<T>& centres, std::size_t panel, const Span& span, const Shape& shape,
+PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Stored<T>& centres,
+                          std::size_t panel, const Span& span, const Shape& shape,
                           const Block& out) {
     const double* point[R];
     const T* centre[Q];
-    const auto place = [&](std::size_t r, std::size_t q) { return out.data + (row + r) * out.stride + (panel + q) * lanes; };
+    const auto place = [&](std::size_t r, std::size_t q) {
+        return out.data + (row + r) * out.stride + (panel + q) * lanes;
+    };
     for (std::size_t r = 0; r < R; ++r) point[r] = x.data + (row + r) * x.stride;
-    for (std::size_t q = 0; q < Q; ++q) centre[q] = centres.data + (panel + q) * centres.depth * lanes;
+    for (std::size_t q = 0; q < Q; ++q)
+        centre[q] = centres.data + (panel + q) * centres.depth * lanes;
     Pack acc[R][Q];
     for (std::size_t r = 0; r < R; ++r)
-        for (std::size_t q = 0; q < Q; ++q) acc[r][q] = span.first == 0 ? broadcast(0.0) : load(place(r, q));
+        for (std::size_t q = 0; q < Q; ++q)
+            acc[r][q] = span.first == 0 ? broadcast(0.0) : load(place(r, q));
     for (std::size_t f = span.first; f < span.last; ++f) {
         Pack c[Q];
         for (std::size_t q = 0; q < Q; ++q) c[q] = load(centre[q] + f * lanes);
@@ -60,40 +67,50 @@ PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Stored<T>& centr
         }
     }
     for (std::size_t r = 0; r < R; ++r)
-        for (std::size_t q = 0; q < Q; ++q) store(place(r, q), span.last == span.n ? value_of<Kernel>(acc[r][q], shape) : acc[r][q]);
+        for (std::size_t q = 0; q < Q; ++q)
+            store(place(r, q),
+                  span.last == span.n ? value_of<Kernel>(acc[r][q], shape) : acc[r][q]);
 }
 
-// Rows in blocks that stay in the second-level cache, for them all features in spans, and for these a few panels that stay in the first.
+// Rows in blocks that stay in the second-level cache, for them all features in spans, and for these
+// a few panels that stay in the first.
 template <class Kernel, class T>
-void sweep(const Rows& x, const Stored<T>& centres, std::size_t n_features, const Shape& shape, const Block& out) {
+void sweep(const Rows& x, const Stored<T>& centres, std::size_t n_features, const Shape& shape,
+           const Block& out) {
     constexpr std::size_t row_tile = 4, panel_tile = 4, span_length = 1024, near_values = 2048;
     const std::size_t whole = x.count / row_tile * row_tile;
     for (std::size_t block = 0; block < whole; block += row_block) {
         const std::size_t end = block + row_block < whole ? block + row_block : whole;
         for (std::size_t f = 0; f == 0 || f < n_features; f += span_length) {
-            const Span span = {f, f + span_length < n_features ? f + span_length : n_features, n_features};
+            const Span span = {f, f + span_length < n_features ? f + span_length : n_features,
+                               n_features};
             const std::size_t near = near_values / lanes / (span.last - f + 1) + 1;
             for (std::size_t p = 0; p < centres.count; p += near) {
                 const std::size_t last = p + near < centres.count ? p + near : centres.count;
                 for (std::size_t row = block; row < end; row += row_tile)
-                    for (std::size_t q = p; q < last; ++q) tile<Kernel, row_tile, 1>(x, row, centres, q, span, shape, out);
+                    for (std::size_t q = p; q < last; ++q)
+                        tile<Kernel, row_tile, 1>(x, row, centres, q, span, shape, out);
             }
         }
     }
     const Span all = {0, n_features, n_features};
     for (std::size_t row = whole; row < x.count; ++row) {
         std::size_t p = 0;
-        for (; p + panel_tile <= centres.count; p += panel_tile) tile<Kernel, 1, panel_tile>(x, row, centres, p, all, shape, out);
+        for (; p + panel_tile <= centres.count; p += panel_tile)
+            tile<Kernel, 1, panel_tile>(x, row, centres, p, all, shape, out);
         for (; p < centres.count; ++p) tile<Kernel, 1, 1>(x, row, centres, p, all, shape, out);
     }
 }
 
 template <class Kernel>
-void evaluate(const Rows& x, const Panels& centres, std::size_t n_features, const Shape& shape, const Block& out) {
+void evaluate(const Rows& x, const Panels& centres, std::size_t n_features, const Shape& shape,
+              const Block& out) {
     if (centres.singles)
-        sweep<Kernel>(x, Stored<float>{centres.singles, centres.count, centres.n_features}, n_features, shape, out);
+        sweep<Kernel>(x, Stored<float>{centres.singles, centres.count, centres.n_features},
+                      n_features, shape, out);
     else
-        sweep<Kernel>(x, Stored<double>{centres.doubles, centres.count, centres.n_features}, n_features, shape, out);
+        sweep<Kernel>(x, Stored<double>{centres.doubles, centres.count, centres.n_features},
+                      n_features, shape, out);
 }
 
 PARSIMON_INLINE double inline_dot(const double* x, const double* y, std::size_t n) {
@@ -135,13 +152,14 @@ double max_abs(const double* x, std::size_t n) {
     return result;
 }
 
-// Rows of the same padded length are taken up to eight at a time. That changes no result: each dot product has its own sum, and the vector
-// that all rows add to takes them in order.
+// Rows of the same padded length are taken up to eight at a time. That changes no result: each dot
+// product has its own sum, and the vector that all rows add to takes them in order.
 constexpr std::size_t group = panel_width;
 
 template <std::size_t N>
 PARSIMON_INLINE void dots(const double* rows, std::size_t length, const double* h, double (&t)[N]) {
-    constexpr std::size_t width = N < 4 ? N : 4;  // as many sums as there are registers for, in as few streams as that takes
+    constexpr std::size_t width =
+        N < 4 ? N : 4;  // as many sums as there are registers for, in as few streams as that takes
     for (std::size_t first = 0; first < N; first += width) {
         const double* row = rows + first * length;
         Pack acc[width];
@@ -156,7 +174,8 @@ PARSIMON_INLINE void dots(const double* rows, std::size_t length, const double* 
 }
 
 template <std::size_t N>
-PARSIMON_INLINE void combine_rows(const double* rows, std::size_t length, const double* t, double* a) {
+PARSIMON_INLINE void combine_rows(const double* rows, std::size_t length, const double* t,
+                                  double* a) {
     Part scale[N];
     for (std::size_t r = 0; r < N; ++r) scale[r] = one::broadcast(t[r]);
     for (std::size_t j = 0; j < length; j += lanes) {
@@ -199,18 +218,23 @@ PARSIMON_INLINE void in_groups(std::size_t first, std::size_t last, Function&& f
     }
 }
 
-double project(const double* S, std::size_t first, std::size_t last, const double* h, double* t, double* a) {
+double project(const double* S, std::size_t first, std::size_t last, const double* h, double* t,
+               double* a) {
     double squares = 0.0;
-    in_groups(first, last, [&]<std::size_t N>(std::size_t i) { squares += project_rows<N>(S, i, h, t, a); });
+    in_groups(first, last,
+              [&]<std::size_t N>(std::size_t i) { squares += project_rows<N>(S, i, h, t, a); });
     return squares;
 }
 
 void combine(const double* S, std::size_t first, std::size_t last, const double* t, double* a) {
-    in_groups(first, last, [&]<std::size_t N>(std::size_t i) { combine_rows<N>(S + row_start(i), padded(i + 1), t + i, a); });
+    in_groups(first, last, [&]<std::size_t N>(std::size_t i) {
+        combine_rows<N>(S + row_start(i), padded(i + 1), t + i, a);
+    });
 }
 
 template <std::size_t N>
-double absorb_rows(double* R, std::size_t i, const double* a, double alpha, double scale, double* k) {
+double absorb_rows(double* R, std::size_t i, const double* a, double alpha, double scale,
+                   double* k) {
     const std::size_t length = padded(i + 1);
     double* rows = R + row_start(i);
     double f[N];
@@ -218,8 +242,8 @@ double absorb_rows(double* R, std::size_t i, const double* a, double alpha, doub
     Part keep[N], gone[N], gain[N];
     double root = std::sqrt(alpha);
     for (std::size_t r = 0; r < N; ++r) {
-        // row <- sqrt(alpha / next) row - f / sqrt(alpha next) k, and k += f row as it was. Without noise the first row that sees a is used
-        // up.
+        // row <- sqrt(alpha / next) row - f / sqrt(alpha next) k, and k += f row as it was. Without
+        // noise the first row that sees a is used up.
         const double seen = scale * f[r];
         alpha += seen * seen;
         const double next = std::sqrt(alpha), product = root * next;
@@ -243,7 +267,9 @@ double absorb_rows(double* R, std::size_t i, const double* a, double alpha, doub
 double absorb(double* R, std::size_t m, const double* a, double noise, double scale, double* k) {
     double alpha = noise;
     std::size_t i = 0;
-    for (; i + 4 <= m; i += 4) alpha = absorb_rows<4>(R, i, a, alpha, scale, k);  // three factors a row: registers for four
+    for (; i + 4 <= m; i += 4)
+        alpha =
+            absorb_rows<4>(R, i, a, alpha, scale, k);  // three factors a row: registers for four
     for (; i < m; ++i) alpha = absorb_rows<1>(R, i, a, alpha, scale, k);
     return alpha;
 }
@@ -252,7 +278,8 @@ template <std::size_t N>
 PARSIMON_INLINE void turn_rows(const Turn* turns, double* v, std::size_t n) {
     constexpr std::size_t width = lanes / parts;
     Part c[N], s[N], minus_s[N];
-    const double* in[N];  // in locals: for all the compiler knows, a store might change what `turns` points to
+    const double* in[N];  // in locals: for all the compiler knows, a store might change what
+                          // `turns` points to
     double* out[N];
     for (std::size_t r = 0; r < N; ++r) {
         in[r] = turns[r].in;
@@ -287,7 +314,8 @@ void turn(const Turn* turns, std::size_t count, double* v, std::size_t n) {
         for (std::size_t r = 0; r < count; ++r) turn_rows<1>(turns + r, v, n);
 }
 
-void symmetric(const double* T, std::size_t m, const double* x, std::size_t count, std::size_t stride, double* y) {
+void symmetric(const double* T, std::size_t m, const double* x, std::size_t count,
+               std::size_t stride, double* y) {
     in_groups(0, m, [&]<std::size_t N>(std::size_t i) {
         const double* rows = T + row_start(i);
         const std::size_t length = padded(i + 1);
@@ -314,7 +342,8 @@ PARSIMON_INLINE void add_outer_rows(double* T, std::size_t i, double scale, cons
     }
     for (std::size_t j = 0; j < length; j += lanes) {
         const Pack v = load(a + j);
-        for (std::size_t r = 0; r < N; ++r) store(rows + r * length + j, fma(factor[r], v, load(rows + r * length + j)));
+        for (std::size_t r = 0; r < N; ++r)
+            store(rows + r * length + j, fma(factor[r], v, load(rows + r * length + j)));
     }
     for (std::size_t r = 0; r < N; ++r) {
         double* row = rows + r * length;
@@ -337,7 +366,8 @@ void column_squares(const double* S, std::size_t m, double* sums) {
     }
 }
 
-// What the rest of the library knows of a kernel comes from its struct: nothing is paired by position.
+// What the rest of the library knows of a kernel comes from its struct: nothing is paired by
+// position.
 template <class Kernel>
 constexpr Leaf leaf_of() {
     static_assert(n_parameters<Kernel> <= most_parameters, "give Shape room for more parameters");

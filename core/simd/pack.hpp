@@ -1,10 +1,12 @@
 // Eight doubles at a time, and the elementary functions the kernels need on them.
 //
-// Every operation works lane by lane in a fixed order, so a lane's result does not depend on its neighbours: that is what makes a block of
-// kernel rows equal its rows bit for bit. Multiply-adds are fused where the target can and where the code says so (`fma`); the compiler
-// fuses none of its own
-// (-ffp-contract=off), or two loops over the same numbers might differ. A Pack is as many of the target's widest registers as eight doubles
-// take (compilers with vector extensions: GCC, Clang), or eight plain doubles with any other compiler; the code is the same.
+// Every operation works lane by lane in a fixed order, so a lane's result does not depend on its
+// neighbours: that is what makes a block of kernel rows equal its rows bit for bit. Multiply-adds
+// are fused where the target can and where the code says so (`fma`); the compiler fuses none of its
+// own
+// (-ffp-contract=off), or two loops over the same numbers might differ. A Pack is as many of the
+// target's widest registers as eight doubles take (compilers with vector extensions: GCC, Clang),
+// or eight plain doubles with any other compiler; the code is the same.
 #pragma once
 
 #include <cmath>
@@ -68,7 +70,8 @@ PARSIMON_INLINE Part load(const double* p) {
 // GCC converts vectors of more than 16 bytes in halves: there the instruction is named.
 PARSIMON_INLINE Part load(const float* p) {
 #if defined(PARSIMON_VECTOR_EXTENSIONS) && defined(__AVX512F__)
-    return (Part)_mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(p));  // all: GCC 12 warns of the one without a mask
+    return (Part)_mm512_maskz_cvtps_pd(
+        0xff, _mm256_loadu_ps(p));  // all: GCC 12 warns of the one without a mask
 #elif defined(PARSIMON_VECTOR_EXTENSIONS) && defined(__FMA__)
     return (Part)_mm256_cvtps_pd(_mm_loadu_ps(p));
 #elif defined(PARSIMON_VECTOR_EXTENSIONS)
@@ -116,7 +119,9 @@ PARSIMON_INLINE Part square_root(Part a) {
     return std::sqrt(a);
 #endif
 }
-PARSIMON_INLINE Part where_at_least(Part x, double bound, Part value) { return x >= broadcast(bound) ? value : broadcast(0.0); }
+PARSIMON_INLINE Part where_at_least(Part x, double bound, Part value) {
+    return x >= broadcast(bound) ? value : broadcast(0.0);
+}
 }  // namespace one
 
 struct Pack {
@@ -163,7 +168,8 @@ PARSIMON_INLINE Pack load(const T* p) {
 }
 
 PARSIMON_INLINE void store(double* p, const Pack& a) {
-    for (std::size_t i = 0; i < parts; ++i) std::memcpy(p + i * (lanes / parts), &a.v[i], sizeof(Part));
+    for (std::size_t i = 0; i < parts; ++i)
+        std::memcpy(p + i * (lanes / parts), &a.v[i], sizeof(Part));
 }
 
 PARSIMON_INLINE Pack broadcast(double x) {
@@ -208,16 +214,20 @@ PARSIMON_INLINE double sum(const Pack& a) {
 
 namespace constants {
 constexpr double log2e = 0x1.71547652b82fep+0;
-constexpr double ln2_high = 0x1.62e42fee00000p-1;  // 21 trailing zero bits: n * ln2_high is exact for |n| < 2^21
+constexpr double ln2_high =
+    0x1.62e42fee00000p-1;  // 21 trailing zero bits: n * ln2_high is exact for |n| < 2^21
 constexpr double ln2_low = 0x1.a39ef35793c76p-33;
-constexpr double round_to_integer = 0x1.8p52;  // adding it leaves the nearest integer in the low bits of the mantissa
+constexpr double round_to_integer =
+    0x1.8p52;  // adding it leaves the nearest integer in the low bits of the mantissa
 }  // namespace constants
 
-// exp(x) for x <= 0 to about an ulp; exp(0) is exactly 1, results below the smallest normal number (x < -708.39) are 0.
-// x = n ln 2 + r, |r| <= ln 2 / 2; the Taylor sum to r^13 is exact to 4e-18 there, even and odd powers in parallel.
+// exp(x) for x <= 0 to about an ulp; exp(0) is exactly 1, results below the smallest normal number
+// (x < -708.39) are 0. x = n ln 2 + r, |r| <= ln 2 / 2; the Taylor sum to r^13 is exact to 4e-18
+// there, even and odd powers in parallel.
 PARSIMON_INLINE Pack exponential(const Pack& argument) {
     using namespace constants;
-    const Pack x = maximum(argument, broadcast(-800.0));  // -infinity would leave infinity - infinity below
+    const Pack x =
+        maximum(argument, broadcast(-800.0));  // -infinity would leave infinity - infinity below
     const Pack shifted = fma(x, broadcast(log2e), broadcast(round_to_integer));
     const Pack n = shifted - broadcast(round_to_integer);
     const Pack r = fma(n, broadcast(-ln2_low), fma(n, broadcast(-ln2_high), x));
@@ -246,13 +256,15 @@ PARSIMON_INLINE Pack exponential(const Pack& argument) {
     return result;
 }
 
-// log(x) for normal x >= 1: x = 2^e m with m in [sqrt(1/2), sqrt(2)), log m = 2 atanh(s), s = (m - 1)/(m + 1).
+// log(x) for normal x >= 1: x = 2^e m with m in [sqrt(1/2), sqrt(2)), log m = 2 atanh(s), s = (m -
+// 1)/(m + 1).
 PARSIMON_INLINE Pack logarithm(const Pack& x) {
     using namespace constants;
     Pack m, e;
     for (std::size_t i = 0; i < parts; ++i) {
         const Bits b = one::bits(x.v[i]);
-        // Offsetting by the bits of sqrt(1/2) makes the exponent field change at sqrt(1/2) 2^e instead of at 2^e. x >= 1, so e >= 0.
+        // Offsetting by the bits of sqrt(1/2) makes the exponent field change at sqrt(1/2) 2^e
+        // instead of at 2^e. x >= 1, so e >= 0.
         const Bits n = (b - 0x3fe6a09e667f3bcdULL) >> 52;
         m.v[i] = one::from_bits(b - (n << 52));
         // An integer below 2^52 in the low bits of 2^52 is 2^52 + n.

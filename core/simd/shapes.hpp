@@ -1,9 +1,9 @@
 // Kernels of one sum over the features: what is summed, and what value the sum gives.
 //
-// A kernel is one struct below and one line in `Shapes`. Its base says what is summed. Its name is how
-// the rest of the library asks for it. `value` takes the sum and the kernel's parameters, in the order
-// in which Python gives them; their number is read from its signature. The rest is derived: see
-// `leaf_of` in loops.cpp and `leaf` in kernels.hpp.
+// A kernel is one struct below and one line in `Shapes`. Its base says what is summed. Its name is
+// how the rest of the library asks for it. `value` takes the sum and the kernel's parameters, in
+// the order in which Python gives them; their number is read from its signature. The rest is
+// derived: see `leaf_of` in loops.cpp and `leaf` in kernels.hpp.
 //
 // Included by loops.cpp, which is compiled once for each instruction set.
 #pragma once
@@ -24,20 +24,28 @@ struct SquaredDistance {
 };
 struct AbsoluteDistance {
     static constexpr bool of_distance = true;
-    static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) { return acc + absolute(c - x); }
+    static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) {
+        return acc + absolute(c - x);
+    }
 };
 struct InnerProduct {
     static constexpr bool of_distance = false;
-    static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) { return fma(c, x, acc); }
+    static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) {
+        return fma(c, x, acc);
+    }
 };
 
 struct Gaussian : SquaredDistance {
     static constexpr const char* name = "gaussian";
-    static PARSIMON_INLINE Pack value(const Pack& r2, double gamma) { return exponential(broadcast(-gamma) * r2); }
+    static PARSIMON_INLINE Pack value(const Pack& r2, double gamma) {
+        return exponential(broadcast(-gamma) * r2);
+    }
 };
 struct Laplacian : AbsoluteDistance {
     static constexpr const char* name = "laplacian";
-    static PARSIMON_INLINE Pack value(const Pack& r, double gamma) { return exponential(broadcast(-gamma) * r); }
+    static PARSIMON_INLINE Pack value(const Pack& r, double gamma) {
+        return exponential(broadcast(-gamma) * r);
+    }
 };
 // z exp(-z) is 0 in the limit, but infinity times 0 is not. Past 800 the exponential is 0.
 PARSIMON_INLINE Pack capped(const Pack& z) { return minimum(z, broadcast(800.0)); }
@@ -52,20 +60,24 @@ struct Matern52 : SquaredDistance {
     static constexpr const char* name = "matern52";
     static PARSIMON_INLINE Pack value(const Pack& r2, double gamma) {
         const Pack z = capped(broadcast(std::sqrt(10.0) * std::sqrt(gamma)) * square_root(r2));
-        return (broadcast(1.0) + z + z * z * broadcast(1.0 / 3.0)) * exponential(broadcast(0.0) - z);
+        return (broadcast(1.0) + z + z * z * broadcast(1.0 / 3.0)) *
+               exponential(broadcast(0.0) - z);
     }
 };
 struct RationalQuadratic : SquaredDistance {
     static constexpr const char* name = "rational_quadratic";
     static PARSIMON_INLINE Pack value(const Pack& r2, double gamma, double alpha) {
         // log(1 + z) with what rounding took from 1 + z put back: a large alpha would multiply it.
-        const Pack one = broadcast(1.0), z = minimum(broadcast(gamma / alpha) * r2, broadcast(1e300)), base = one + z;
+        const Pack one = broadcast(1.0),
+                   z = minimum(broadcast(gamma / alpha) * r2, broadcast(1e300)), base = one + z;
         return exponential(broadcast(-alpha) * (logarithm(base) + (z - (base - one)) / base));
     }
 };
 struct Cauchy : SquaredDistance {
     static constexpr const char* name = "cauchy";
-    static PARSIMON_INLINE Pack value(const Pack& r2, double gamma) { return broadcast(1.0) / (broadcast(1.0) + broadcast(gamma) * r2); }
+    static PARSIMON_INLINE Pack value(const Pack& r2, double gamma) {
+        return broadcast(1.0) / (broadcast(1.0) + broadcast(gamma) * r2);
+    }
 };
 struct Polynomial : InnerProduct {
     static constexpr const char* name = "polynomial";

@@ -42,11 +42,12 @@ struct Register {
         }                                                                             \
     } while (false)
 
-#define CHECK_NEAR(a, b, tolerance)                                                                       \
-    do {                                                                                                  \
-        const double check_a = (a), check_b = (b);                                                        \
-        if (!(check_a - check_b <= (tolerance) && check_b - check_a <= (tolerance))) {                    \
-            std::printf("%s:%d: %s = %.17g, %s = %.17g\n", __FILE__, __LINE__, #a, check_a, #b, check_b); \
-            ++check::failures();                                                                          \
-        }                                                                                                 \
+#define CHECK_NEAR(a, b, tolerance)                                                             \
+    do {                                                                                        \
+        const double check_a = (a), check_b = (b);                                              \
+        if (!(check_a - check_b <= (tolerance) && check_b - check_a <= (tolerance))) {          \
+            std::printf("%s:%d: %s = %.17g, %s = %.17g\n", __FILE__, __LINE__, #a, check_a, #b, \
+                        check_b);                                                               \
+            ++check::failures();                                                                \
+        }                                                                                       \
     } while (false)

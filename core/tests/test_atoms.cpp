@@ -1,4 +1,5 @@
-// Atoms over stored samples: what is kept of them against what their coefficients say, and a block against its rows.
+// Atoms over stored samples: what is kept of them against what their coefficients say, and a block
+// against its rows.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -79,7 +80,8 @@ TEST(the_gram_matrix_of_the_atoms_is_kept_up_to_date) {
 TEST(a_block_of_atoms_equals_its_rows_and_codes_are_optimal) {
     const auto x = samples(300);
     for (const bool in_parameters : {false, true}) {
-        AtomLearner block = make(in_parameters, 0.95, 0.001), rows = make(in_parameters, 0.95, 0.001);
+        AtomLearner block = make(in_parameters, 0.95, 0.001),
+                    rows = make(in_parameters, 0.95, 0.001);
         std::vector<double> costs(300), codes(300 * K), errors(300), b(300 * K);
         block.learn(x.data(), 300, costs.data());
         for (std::size_t i = 0; i < 300; ++i) rows.learn(x.data() + i * d, 1, nullptr);
@@ -91,7 +93,8 @@ TEST(a_block_of_atoms_equals_its_rows_and_codes_are_optimal) {
         for (std::size_t i = 0; i < 300; ++i)
             for (std::size_t k = 0; k < K; ++k) {
                 double c = b[i * K + k];
-                for (std::size_t l = 0; l < K; ++l) c -= block.gram()[k * block.stride() + l] * codes[i * K + l];
+                for (std::size_t l = 0; l < K; ++l)
+                    c -= block.gram()[k * block.stride() + l] * codes[i * K + l];
                 const double own = codes[i * K + k];
                 CHECK(std::fabs(c) <= 0.05 + 1e-7);
                 if (own != 0.0) CHECK(std::fabs(c - std::copysign(0.05, own)) <= 1e-7);
@@ -105,7 +108,8 @@ TEST(steps_that_overshoot_are_cut) {
         AtomLearner atoms = make(in_parameters, std::numeric_limits<double>::infinity(), 1e6);
         atoms.learn(x.data(), 200, nullptr);
         for (std::size_t k = 0; k < K; ++k)
-            for (std::size_t j = 0; j < atoms.dictionary().size(); ++j) CHECK(std::isfinite(atoms.dictionary().weights(k)[j]));
+            for (std::size_t j = 0; j < atoms.dictionary().size(); ++j)
+                CHECK(std::isfinite(atoms.dictionary().weights(k)[j]));
     }
 }
 
@@ -127,16 +131,19 @@ AtomRules plain_rules(std::size_t n_atoms, bool in_parameters) {
 }
 
 TEST(digits_lost_with_a_large_sample_come_back) {
-    // The first sample has a kernel value of 1e24 and a small row of Omega: it is the greater part of G, and the first to go.
+    // The first sample has a kernel value of 1e24 and a small row of Omega: it is the greater part
+    // of G, and the first to go.
     const double large = 1e12;
     for (const bool in_parameters : {false, true}) {
         const std::size_t n = 4;
         std::vector<double> first(n * K);
         std::mt19937 rng(5);
         std::normal_distribution<double> normal;
-        for (std::size_t i = 0; i < first.size(); ++i) first[i] = (i < K ? 1e5 / large : 1.0) * normal(rng);
+        for (std::size_t i = 0; i < first.size(); ++i)
+            first[i] = (i < K ? 1e5 / large : 1.0) * normal(rng);
         AtomLearner atoms(linear(), d, plain_rules(K, in_parameters), first);
-        const double x[] = {large, large, -large, 0.3, 1.0, 0.5, -0.7, 0.2, 0.4, 0.1, -1.0, 0.6}, y[] = {1.0, -0.5, 0.3, 0.2, 0.8, -0.4};
+        const double x[] = {large, large, -large, 0.3, 1.0, 0.5, -0.7, 0.2, 0.4, 0.1, -1.0, 0.6},
+                     y[] = {1.0, -0.5, 0.3, 0.2, 0.8, -0.4};
         atoms.learn(x, n, nullptr);
         CHECK(atoms.gram()[0] > 1e6);
         atoms.learn(y, 2, nullptr);
@@ -153,7 +160,8 @@ TEST(what_is_as_coherent_as_the_threshold_is_not_stored) {
         rules.coherence = threshold;
         AtomLearner atoms(linear(), d, rules, {1.0});
         atoms.learn(x, 2, nullptr);
-        CHECK(atoms.learned() == (threshold > 0.6) && atoms.dictionary().size() == 1 + atoms.learned());
+        CHECK(atoms.learned() == (threshold > 0.6) &&
+              atoms.dictionary().size() == 1 + atoms.learned());
     }
 }
 
@@ -176,7 +184,9 @@ TEST(costs_are_those_of_the_objective) {
         for (std::size_t i = 20; i < 40; ++i) {
             double codes[K], error = 0.0, cost = 0.0, expected = 0.0;
             atoms.code(x.data() + i * d, 1, codes, &error);
-            for (std::size_t k = 0; k < K; ++k) expected += 0.05 * std::fabs(codes[k]) + 0.05 * atoms.gram()[k * atoms.stride() + k];
+            for (std::size_t k = 0; k < K; ++k)
+                expected +=
+                    0.05 * std::fabs(codes[k]) + 0.05 * atoms.gram()[k * atoms.stride() + k];
             atoms.learn(x.data() + i * d, 1, &cost);
             CHECK_NEAR(cost, expected + 0.5 * error, 1e-10 * (1.0 + cost));
         }
@@ -197,13 +207,15 @@ TEST(the_rate_is_held_after_a_while) {
         a.learn(x.data(), 60, nullptr);
         b.learn(x.data(), 60, nullptr);
         for (std::size_t k = 0; k < 2; ++k)
-            for (std::size_t j = 0; j < a.dictionary().size(); ++j) CHECK(a.dictionary().weights(k)[j] == b.dictionary().weights(k)[j]);
+            for (std::size_t j = 0; j < a.dictionary().size(); ++j)
+                CHECK(a.dictionary().weights(k)[j] == b.dictionary().weights(k)[j]);
         CHECK(a.learned() == 56);
     }
 }
 
 TEST(steps_to_numbers_beyond_all_use_are_not_taken) {
-    // The code of (1, 1, 0) over an atom of norm `small` is 1 / small, and its square must be below 1e100.
+    // The code of (1, 1, 0) over an atom of norm `small` is 1 / small, and its square must be below
+    // 1e100.
     for (const double small : {1e-40, 1e-60}) {
         AtomRules rules = plain_rules(1, false);
         rules.lambda = 0.0;
@@ -218,10 +230,12 @@ TEST(steps_to_numbers_beyond_all_use_are_not_taken) {
 
 TEST(an_atom_that_is_zero_up_to_rounding_is_zero) {
     for (int i = 1; i < 20; ++i) {  // 3 x - (3 x)
-        const double x[] = {0.1 * i, 0.2 * i, -0.7 * i, 3.0 * (0.1 * i), 3.0 * (0.2 * i), 3.0 * (-0.7 * i)};
+        const double x[] = {0.1 * i,         0.2 * i,         -0.7 * i,
+                            3.0 * (0.1 * i), 3.0 * (0.2 * i), 3.0 * (-0.7 * i)};
         AtomLearner atoms(linear(), d, plain_rules(2, false), {3.0, 1.0, -1.0, 1.0});
         atoms.learn(x, 2, nullptr);
-        for (const std::size_t place : {std::size_t{0}, std::size_t{1}, atoms.stride()}) CHECK(atoms.gram()[place] == 0.0);
+        for (const std::size_t place : {std::size_t{0}, std::size_t{1}, atoms.stride()})
+            CHECK(atoms.gram()[place] == 0.0);
         CHECK(atoms.gram()[atoms.stride() + 1] > 0.0);
     }
 }
@@ -235,7 +249,9 @@ TEST(codes_of_many_rows_are_those_of_each) {
     for (std::size_t i = 0; i < 600; ++i) {
         double error = 0.0;
         atoms.code(x.data() + i * d, 1, one.data(), &error);
-        CHECK(std::equal(one.begin(), one.end(), codes.begin() + static_cast<std::ptrdiff_t>(i * K)) && error == errors[i]);
+        CHECK(std::equal(one.begin(), one.end(),
+                         codes.begin() + static_cast<std::ptrdiff_t>(i * K)) &&
+              error == errors[i]);
     }
 }
 

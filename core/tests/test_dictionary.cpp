@@ -41,7 +41,9 @@ std::vector<double> gram(const Dictionary& dictionary) {
     for (std::size_t i = 0; i < m; ++i)
         for (std::size_t j = 0; j < m; ++j) {
             double r2 = 0;
-            for (std::size_t f = 0; f < d; ++f) r2 += (points[i * d + f] - points[j * d + f]) * (points[i * d + f] - points[j * d + f]);
+            for (std::size_t f = 0; f < d; ++f)
+                r2 += (points[i * d + f] - points[j * d + f]) *
+                      (points[i * d + f] - points[j * d + f]);
             K[i * m + j] = std::exp(-r2);
         }
     return K;
@@ -53,13 +55,16 @@ double worst_entry(const Dictionary& dictionary) {
     std::vector<double> SK(m * m), P(m * m);
     for (std::size_t i = 0; i < m; ++i)
         for (std::size_t k = 0; k <= i; ++k)
-            for (std::size_t j = 0; j < m; ++j) SK[i * m + j] += dictionary.factor().row(i)[k] * K[k * m + j];
+            for (std::size_t j = 0; j < m; ++j)
+                SK[i * m + j] += dictionary.factor().row(i)[k] * K[k * m + j];
     for (std::size_t i = 0; i < m; ++i)
         for (std::size_t k = 0; k <= i; ++k)
-            for (std::size_t j = 0; j < m; ++j) P[k * m + j] += dictionary.factor().row(i)[k] * SK[i * m + j];
+            for (std::size_t j = 0; j < m; ++j)
+                P[k * m + j] += dictionary.factor().row(i)[k] * SK[i * m + j];
     double worst = 0;
     for (std::size_t i = 0; i < m; ++i)
-        for (std::size_t j = 0; j < m; ++j) worst = std::max(worst, std::fabs(P[i * m + j] - (i == j)));
+        for (std::size_t j = 0; j < m; ++j)
+            worst = std::max(worst, std::fabs(P[i * m + j] - (i == j)));
     return worst;
 }
 
@@ -119,12 +124,15 @@ void exercise(bool with_factor) {
         CHECK(dictionary.size() == points.size());
         for (std::size_t i = 0; i < points.size(); ++i) {
             CHECK(tags.tags[i] == points[i][0]);
-            for (std::size_t c = 0; c < C; ++c) CHECK_NEAR(dictionary.weights(c)[i], weights[i][c], 1e-6 * (1 + std::fabs(weights[i][c])));
+            for (std::size_t c = 0; c < C; ++c)
+                CHECK_NEAR(dictionary.weights(c)[i], weights[i][c],
+                           1e-6 * (1 + std::fabs(weights[i][c])));
         }
         if (with_factor)  // kept up to date by differences, but right
             for (std::size_t i = 0; i < dictionary.size(); ++i) {
                 double exact = 0.0;
-                for (std::size_t r = i; r < dictionary.size(); ++r) exact += dictionary.factor().row(r)[i] * dictionary.factor().row(r)[i];
+                for (std::size_t r = i; r < dictionary.size(); ++r)
+                    exact += dictionary.factor().row(r)[i] * dictionary.factor().row(r)[i];
                 CHECK_NEAR(dictionary.factor().diagonal()[i], exact, 1e-9 * exact);
             }
         dictionary.maintain();
@@ -179,7 +187,9 @@ void line(Dictionary& dictionary, Looks& looks, int from, int to) {
     }
 }
 
-void poison(Dictionary& dictionary, double by) { const_cast<double*>(dictionary.factor().row(3))[1] += by; }
+void poison(Dictionary& dictionary, double by) {
+    const_cast<double*>(dictionary.factor().row(3))[1] += by;
+}
 
 TEST(a_drifting_factor_is_rebuilt) {
     Dictionary dictionary(gaussian(4.0), 1, 1, {true});
@@ -229,7 +239,9 @@ TEST(the_probe_does_not_mind_scale) {
     for (int i = 0; i < 8; ++i) {
         dictionary.make_room(1);
         looks.fit(dictionary);
-        const double x[] = {normal(rng) * std::pow(10.0, i % 4), normal(rng) * std::pow(10.0, i % 3)}, w = 1.0;
+        const double x[] = {normal(rng) * std::pow(10.0, i % 4),
+                            normal(rng) * std::pow(10.0, i % 3)},
+                     w = 1.0;
         dictionary.look(looks, x, 1);
         if (dictionary.accepts(looks[0])) dictionary.append(looks[0], &w);
     }
@@ -247,7 +259,8 @@ TEST(neighbours_are_those_of_a_rescan) {
         looks.fit(dictionary);
         const double x[] = {uniform(rng), uniform(rng)}, w = 1.0;
         dictionary.look(looks, x, 1);
-        if (dictionary.size() < 2 || (rng() % 2 && dictionary.size() < 25 && dictionary.accepts(looks[0]))) {
+        if (dictionary.size() < 2 ||
+            (rng() % 2 && dictionary.size() < 25 && dictionary.accepts(looks[0]))) {
             dictionary.append(looks[0], &w);
         } else {
             dictionary.project_out(rng() % dictionary.size());
@@ -264,7 +277,8 @@ TEST(neighbours_are_those_of_a_rescan) {
             for (std::size_t j = 0; j < i; ++j) largest = std::max(largest, coherence(i, j));
         const auto pair = dictionary.most_coherent();
         CHECK_NEAR(pair.coherence, largest, 1e-12);
-        if (dictionary.size() > 1) CHECK(pair.i < pair.j && std::fabs(coherence(pair.i, pair.j) - largest) < 1e-12);
+        if (dictionary.size() > 1)
+            CHECK(pair.i < pair.j && std::fabs(coherence(pair.i, pair.j) - largest) < 1e-12);
     }
 }
 
@@ -298,7 +312,8 @@ TEST(pruning_together_equals_one_by_one) {
             std::normal_distribution<double> normal;
             Looks looks(1, *dictionary);
             while (dictionary->size() < 30) {
-                const double x[2] = {2 * normal(rng), 2 * normal(rng)}, w[3] = {normal(rng), normal(rng), normal(rng)};
+                const double x[2] = {2 * normal(rng), 2 * normal(rng)},
+                             w[3] = {normal(rng), normal(rng), normal(rng)};
                 if (dictionary->make_room(1)) looks.fit(*dictionary);
                 dictionary->look(looks, x, 1);
                 if (dictionary->accepts(looks[0])) dictionary->append(looks[0], w);
@@ -308,13 +323,15 @@ TEST(pruning_together_equals_one_by_one) {
         CHECK(together.size() == budget && singly.size() == budget);
         CHECK_NEAR(paid, alone, 1e-9 * (1 + alone));
         for (std::size_t j = 0; j < budget; ++j)
-            for (std::size_t c = 0; c < 3; ++c) CHECK_NEAR(together.weights(c)[j], singly.weights(c)[j], 1e-8);
+            for (std::size_t c = 0; c < 3; ++c)
+                CHECK_NEAR(together.weights(c)[j], singly.weights(c)[j], 1e-8);
     }
 }
 
 TEST(pruning_near_copies_keeps_its_digits) {
-    // Two bunches of four near copies. Without all of them nothing is left of f, so the costs add up to its squared norm. What is left of
-    // a column of K^-1 after its near copies have gone has lost 7 digits: those that go last must be taken from the factor again.
+    // Two bunches of four near copies. Without all of them nothing is left of f, so the costs add
+    // up to its squared norm. What is left of a column of K^-1 after its near copies have gone has
+    // lost 7 digits: those that go last must be taken from the factor again.
     constexpr std::size_t m = 8, d = 4;
     Dictionary dictionary(gaussian(1.0), d, 1, {.factor = true});
     Looks looks(1, dictionary);
@@ -351,7 +368,8 @@ void spread(Dictionary& dictionary, Looks& looks, const std::vector<double>& wei
 }
 
 TEST(an_allowance_is_for_all_of_a_pruning) {
-    // Far apart, each costs its squared weight: 0 and what adds up to the allowance may go, though the others cost no more each.
+    // Far apart, each costs its squared weight: 0 and what adds up to the allowance may go, though
+    // the others cost no more each.
     for (const bool neighbours : {false, true}) {
         Dictionary dictionary(gaussian(1e3), 1, 1, {.factor = true, .neighbours = neighbours});
         Looks looks(1, dictionary);
@@ -376,7 +394,9 @@ TEST(the_least_of_many_is_the_first_of_them) {
     CHECK(dictionary.least([](std::size_t, double square) { return square; }) == 300);
 }
 
-double cubic(const double* a, const double* b) { return std::pow(a[0] * b[0] + a[1] * b[1] + 1.0, 3); }
+double cubic(const double* a, const double* b) {
+    return std::pow(a[0] * b[0] + a[1] * b[1] + 1.0, 3);
+}
 
 // Solves A x = b by elimination; A (n, n) is positive definite.
 std::vector<double> solve(std::vector<double> A, std::vector<double> b) {
@@ -395,14 +415,19 @@ std::vector<double> solve(std::vector<double> A, std::vector<double> b) {
 }
 
 // What a look must hold of the dictionary of these points.
-void check_look(const Look& look, const Dictionary& dictionary, const std::vector<std::vector<double>>& points, const double* x) {
+void check_look(const Look& look, const Dictionary& dictionary,
+                const std::vector<std::vector<double>>& points, const double* x) {
     const std::size_t m = points.size();
     std::vector<double> K(m * m), h(m);
     double coherence = 0.0;
     for (std::size_t i = 0; i < m; ++i) {
         h[i] = cubic(points[i].data(), x);
-        coherence = std::max(coherence, std::fabs(h[i]) / std::sqrt(cubic(x, x) * cubic(points[i].data(), points[i].data())));
-        for (std::size_t j = 0; j < m; ++j) K[i * m + j] = cubic(points[i].data(), points[j].data()) + (i == j ? dictionary.ridge() : 0.0);
+        coherence = std::max(
+            coherence,
+            std::fabs(h[i]) / std::sqrt(cubic(x, x) * cubic(points[i].data(), points[i].data())));
+        for (std::size_t j = 0; j < m; ++j)
+            K[i * m + j] =
+                cubic(points[i].data(), points[j].data()) + (i == j ? dictionary.ridge() : 0.0);
     }
     const auto a = solve(K, h);
     double residual = cubic(x, x);
@@ -410,7 +435,8 @@ void check_look(const Look& look, const Dictionary& dictionary, const std::vecto
     for (std::size_t i = 0; i < m; ++i) {
         CHECK_NEAR(look.h[i], h[i], 1e-13 * (1 + std::fabs(h[i])));
         CHECK_NEAR(look.a[i], a[i], 1e-8 * (1 + std::fabs(a[i])));
-        CHECK_NEAR(dictionary.diagonal()[i], cubic(points[i].data(), points[i].data()), 1e-13 * dictionary.diagonal()[i]);
+        CHECK_NEAR(dictionary.diagonal()[i], cubic(points[i].data(), points[i].data()),
+                   1e-13 * dictionary.diagonal()[i]);
         residual -= a[i] * (h[i] + dictionary.ridge() * a[i]);
     }
     CHECK_NEAR(look.residual, residual, 1e-8 * cubic(x, x));
@@ -418,9 +444,11 @@ void check_look(const Look& look, const Dictionary& dictionary, const std::vecto
 }
 
 TEST(looks_are_what_their_formulas_say) {
-    // With norms other than 1, with and without a ridge; seen at once, or brought up to date after others have entered.
+    // With norms other than 1, with and without a ridge; seen at once, or brought up to date after
+    // others have entered.
     for (const double ridge : {0.0, 0.3}) {
-        Dictionary dictionary(polynomial(1.0, 1.0, 3), 2, 1, {.factor = true, .neighbours = false, .ridge = ridge});
+        Dictionary dictionary(polynomial(1.0, 1.0, 3), 2, 1,
+                              {.factor = true, .neighbours = false, .ridge = ridge});
         std::vector<std::vector<double>> points;
         Looks looks(6, dictionary);
         std::mt19937 rng(12);
@@ -438,13 +466,16 @@ TEST(looks_are_what_their_formulas_say) {
                 dictionary.project(looks[i]);
                 check_look(looks[i], dictionary, points, x.data() + 2 * i);
                 const double w = normal(rng);
-                if (dictionary.size() >= 7 || !(looks[i].residual > 0.05 * looks[i].kxx) || !dictionary.accepts(looks[i])) continue;
+                if (dictionary.size() >= 7 || !(looks[i].residual > 0.05 * looks[i].kxx) ||
+                    !dictionary.accepts(looks[i]))
+                    continue;
                 dictionary.append(looks[i], &w);
                 points.push_back({x[2 * i], x[2 * i + 1]});
                 CHECK(looks[i].h[points.size() - 1] == looks[i].kxx);
             }
             CHECK(dictionary.drift() < 1e-9);
-            if (ridge == 0.0 && points.size() > 3) {  // removals are not for dictionaries with a ridge
+            if (ridge == 0.0 &&
+                points.size() > 3) {  // removals are not for dictionaries with a ridge
                 const std::size_t j = rng() % points.size();
                 dictionary.drop(j);
                 points.erase(points.begin() + static_cast<std::ptrdiff_t>(j));
@@ -459,8 +490,9 @@ TEST(looks_are_what_their_formulas_say) {
 }
 
 TEST(acceptance_is_a_matter_of_scale) {
-    // k(x, y) = x'y, so that all numbers are at hand. Beside the centre (1, 0) the point (1e4, s) has the coefficient 1e4 and the residual
-    // s^2: it is accepted if s^2 > floor (k(x, x) + 1e8), which is about 40.
+    // k(x, y) = x'y, so that all numbers are at hand. Beside the centre (1, 0) the point (1e4, s)
+    // has the coefficient 1e4 and the residual s^2: it is accepted if s^2 > floor (k(x, x) + 1e8),
+    // which is about 40.
     const auto accepts = [](std::vector<double> centre, std::vector<double> x) {
         Dictionary dictionary(linear(), 2, 1, {.factor = true});
         dictionary.make_room(2);
@@ -477,7 +509,8 @@ TEST(acceptance_is_a_matter_of_scale) {
 }
 
 TEST(a_replacement_is_measured_against_the_others) {
-    // The large centre is the one replaced: the bound on what replaces it is that of the small ones.
+    // The large centre is the one replaced: the bound on what replaces it is that of the small
+    // ones.
     Dictionary dictionary(linear(), 3, 1, {.factor = true});
     dictionary.make_room(4);
     Looks looks(1, dictionary);
@@ -489,7 +522,8 @@ TEST(a_replacement_is_measured_against_the_others) {
     CHECK(dictionary.replace(0, z, &w, looks));
     double point[3];
     dictionary.centre(2, point);
-    CHECK(point[0] == 1.0 && point[1] == 1.0 && dictionary.diagonal()[2] == 2.0 && dictionary.drift() < 1e-12);
+    CHECK(point[0] == 1.0 && point[1] == 1.0 && dictionary.diagonal()[2] == 2.0 &&
+          dictionary.drift() < 1e-12);
 }
 
 TEST(terms_that_are_added_become_centres_or_are_taken_over) {
@@ -513,14 +547,17 @@ TEST(terms_that_are_added_become_centres_or_are_taken_over) {
         dictionary.predict(x.data() + 2 * i, 1, f);
         for (std::size_t j = 0; j < n; ++j)
             for (std::size_t c = 0; c < 2; ++c)
-                expected[c] += w[2 * j + c] * std::exp(-(x[2 * i] - x[2 * j]) * (x[2 * i] - x[2 * j]) -
-                                                       (x[2 * i + 1] - x[2 * j + 1]) * (x[2 * i + 1] - x[2 * j + 1]));
+                expected[c] +=
+                    w[2 * j + c] *
+                    std::exp(-(x[2 * i] - x[2 * j]) * (x[2 * i] - x[2 * j]) -
+                             (x[2 * i + 1] - x[2 * j + 1]) * (x[2 * i + 1] - x[2 * j + 1]));
         for (std::size_t c = 0; c < 2; ++c) CHECK_NEAR(f[c], expected[c], 1e-9);
     }
 }
 
 TEST(normalized_kernels_do_not_mind_tiny_points) {
-    for (const double scale : {1.0, 1e-78, 1e-90, 1e90}) {  // products of their norms vanish, or are beyond all numbers
+    for (const double scale :
+         {1.0, 1e-78, 1e-90, 1e90}) {  // products of their norms vanish, or are beyond all numbers
         Dictionary dictionary(normalized(linear()), 2, 1, {});
         dictionary.make_room(1);
         Looks looks(1, dictionary);
@@ -534,10 +571,14 @@ TEST(normalized_kernels_do_not_mind_tiny_points) {
 
 TEST(kernels_of_kernels_keep_their_values_apart) {
     // Each normalised kernel keeps a value with every point, beside those of the others.
-    const auto kernel = sum(normalized(polynomial(1.0, 1.0, 2)), product(normalized(sum(linear(), constant(0.3))), normalized(linear())));
+    const auto kernel =
+        sum(normalized(polynomial(1.0, 1.0, 2)),
+            product(normalized(sum(linear(), constant(0.3))), normalized(linear())));
     const auto value = [](const double* a, const double* b) {
         const auto dot = [](const double* p, const double* q) { return p[0] * q[0] + p[1] * q[1]; };
-        const auto normal = [&](auto k) { return k(dot(a, b)) / std::sqrt(k(dot(a, a)) * k(dot(b, b))); };
+        const auto normal = [&](auto k) {
+            return k(dot(a, b)) / std::sqrt(k(dot(a, a)) * k(dot(b, b)));
+        };
         return normal([](double s) { return (s + 1.0) * (s + 1.0); }) +
                normal([](double s) { return s + 0.3; }) * normal([](double s) { return s; });
     };
@@ -552,7 +593,8 @@ TEST(kernels_of_kernels_keep_their_values_apart) {
         dictionary.look(looks, x, 2);
         for (std::size_t r = 0; r < 2; ++r) {
             CHECK_NEAR(looks[r].kxx, 2.0, 1e-14);
-            for (std::size_t j = 0; j < i; ++j) CHECK_NEAR(looks[r].h[j], value(x + 2 * r, points.data() + 2 * j), 1e-13);
+            for (std::size_t j = 0; j < i; ++j)
+                CHECK_NEAR(looks[r].h[j], value(x + 2 * r, points.data() + 2 * j), 1e-13);
         }
         dictionary.append(looks[0], nullptr);
         points.insert(points.end(), x, x + 2);
@@ -560,9 +602,12 @@ TEST(kernels_of_kernels_keep_their_values_apart) {
 }
 
 TEST(kernels_know_whether_their_norm_is_one) {
-    CHECK(gaussian(1.0)->unit_diagonal() && constant(1.0)->unit_diagonal() && product(gaussian(1.0), laplacian(1.0))->unit_diagonal());
-    CHECK(!constant(2.0)->unit_diagonal() && !sum(gaussian(1.0), laplacian(1.0))->unit_diagonal() && !linear()->unit_diagonal());
-    CHECK(!product(gaussian(1.0), linear())->unit_diagonal() && single_precision(gaussian(1.0))->unit_diagonal());
+    CHECK(gaussian(1.0)->unit_diagonal() && constant(1.0)->unit_diagonal() &&
+          product(gaussian(1.0), laplacian(1.0))->unit_diagonal());
+    CHECK(!constant(2.0)->unit_diagonal() && !sum(gaussian(1.0), laplacian(1.0))->unit_diagonal() &&
+          !linear()->unit_diagonal());
+    CHECK(!product(gaussian(1.0), linear())->unit_diagonal() &&
+          single_precision(gaussian(1.0))->unit_diagonal());
     // A normalised kernel is 0, and no other number, where the kernel inside vanishes.
     Dictionary dictionary(normalized(linear()), 1, 1, {});
     dictionary.make_room(2);

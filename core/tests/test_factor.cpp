@@ -24,7 +24,8 @@ Dense dense(const TriangularFactor& factor) {
 void check_equal(const Dense& a, const Dense& b) {
     CHECK(a.size() == b.size());
     for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
-        for (std::size_t j = 0; j < a.size(); ++j) CHECK_NEAR(a[i][j], b[i][j], 1e-11 * (1 + std::fabs(b[i][j])));
+        for (std::size_t j = 0; j < a.size(); ++j)
+            CHECK_NEAR(a[i][j], b[i][j], 1e-11 * (1 + std::fabs(b[i][j])));
 }
 
 // P - P a a'P / (noise + a'P a), where P is scaled by d first.
@@ -114,7 +115,8 @@ TEST(coordinates_leave) {
             conditioned.condition_out(j);
             check_equal(dense(conditioned), without(observed(P, unit, 0.0, ones), j));
             for (std::size_t i = 0; i < m; ++i)
-                CHECK_NEAR(conditioned.carry()[i] * conditioned.carry()[j], P[i][j], 1e-11 * (1 + std::fabs(P[i][j])));
+                CHECK_NEAR(conditioned.carry()[i] * conditioned.carry()[j], P[i][j],
+                           1e-11 * (1 + std::fabs(P[i][j])));
         }
 }
 
@@ -124,7 +126,8 @@ TEST(the_diagonal_follows_every_change) {
     TriangularFactor factor = example(17, rng);
     const auto check = [&] {
         const Dense P = dense(factor);
-        for (std::size_t k = 0; k < factor.size(); ++k) CHECK_NEAR(factor.diagonal()[k], P[k][k], 1e-11 * P[k][k]);
+        for (std::size_t k = 0; k < factor.size(); ++k)
+            CHECK_NEAR(factor.diagonal()[k], P[k][k], 1e-11 * P[k][k]);
     };
     check();
     std::vector<double> a(32), k(32);
@@ -156,7 +159,8 @@ TEST(several_conditioned_out_in_one_sweep) {
             for (std::size_t k = count; k-- > 0;) singly.condition_out(js[k]);
             CHECK(together.size() == m - count);
             const Dense P = dense(together);
-            for (std::size_t k = 0; k < together.size(); ++k) CHECK_NEAR(together.diagonal()[k], P[k][k], 1e-11 * P[k][k]);
+            for (std::size_t k = 0; k < together.size(); ++k)
+                CHECK_NEAR(together.diagonal()[k], P[k][k], 1e-11 * P[k][k]);
             for (std::size_t i = 0; i < together.size(); ++i)
                 for (std::size_t k = 0; k < parsimon::simd::padded(i + 1); ++k) {
                     CHECK_NEAR(together.row(i)[k], singly.row(i)[k], 1e-11);
@@ -181,7 +185,8 @@ TEST(squared_norms_and_columns_are_those_of_the_matrix) {
         std::vector<double> room(3 * stride), out(3 * stride);
         factor.columns(js, 3, stride, room.data(), out.data());
         for (std::size_t c = 0; c < 3; ++c)
-            for (std::size_t i = 0; i < m; ++i) CHECK_NEAR(out[c * stride + i], P[i][js[c]], 1e-11 * (1 + std::fabs(P[i][js[c]])));
+            for (std::size_t i = 0; i < m; ++i)
+                CHECK_NEAR(out[c * stride + i], P[i][js[c]], 1e-11 * (1 + std::fabs(P[i][js[c]])));
     }
 }
 

@@ -47,7 +47,8 @@ const Named formulas[] = {
          const double z = std::sqrt(10 * 0.3 * r2);
          return (1 + z + z * z / 3) * std::exp(-z);
      }},
-    {"rational_quadratic", [](double r2, double, double) { return std::pow(1 + 0.3 * r2 / 1.7, -1.7); }},
+    {"rational_quadratic",
+     [](double r2, double, double) { return std::pow(1 + 0.3 * r2 / 1.7, -1.7); }},
     {"polynomial", [](double, double, double xy) { return std::pow(0.3 * xy + 1.7, 3); }},
     {"linear", [](double, double, double xy) { return xy; }},
 };
@@ -55,13 +56,15 @@ const Named formulas[] = {
 TEST(every_formula_names_a_kernel_of_every_table) {
     for (const auto* table : tables())
         for (const auto& named : formulas)
-            CHECK(std::any_of(table->leaves.begin(), table->leaves.end(), [&](const auto& leaf) { return leaf.name == named.name; }));
+            CHECK(std::any_of(table->leaves.begin(), table->leaves.end(),
+                              [&](const auto& leaf) { return leaf.name == named.name; }));
 }
 
 TEST(kernels_match_formulas_and_blocks_equal_rows) {
     std::mt19937 rng(1);
     std::normal_distribution<double> normal;
-    for (const std::size_t d : {1u, 3u, 17u, 1100u})  // the last takes more than one span of features
+    for (const std::size_t d :
+         {1u, 3u, 17u, 1100u})  // the last takes more than one span of features
         for (const std::size_t m : {1u, 8u, 37u}) {
             const std::size_t n = 7;
             std::vector<double> x(n * d), c(m * d);
@@ -73,12 +76,16 @@ TEST(kernels_match_formulas_and_blocks_equal_rows) {
             for (const auto* table : tables())
                 for (const simd::Leaf& leaf : table->leaves) {
                     const auto named =
-                        std::find_if(std::begin(formulas), std::end(formulas), [&](const Named& n) { return n.name == leaf.name; });
+                        std::find_if(std::begin(formulas), std::end(formulas),
+                                     [&](const Named& n) { return n.name == leaf.name; });
                     std::vector<double> block(n * stride), row(stride);
-                    leaf.evaluate({x.data(), n, d}, points.panels(), d, shape, {block.data(), stride});
+                    leaf.evaluate({x.data(), n, d}, points.panels(), d, shape,
+                                  {block.data(), stride});
                     for (std::size_t i = 0; i < n; ++i) {
-                        leaf.evaluate({x.data() + i * d, 1, d}, points.panels(), d, shape, {row.data(), stride});
-                        CHECK(std::memcmp(row.data(), block.data() + i * stride, m * sizeof(double)) == 0);
+                        leaf.evaluate({x.data() + i * d, 1, d}, points.panels(), d, shape,
+                                      {row.data(), stride});
+                        CHECK(std::memcmp(row.data(), block.data() + i * stride,
+                                          m * sizeof(double)) == 0);
                         for (std::size_t j = 0; j < m && named != std::end(formulas); ++j) {
                             double r2 = 0, r1 = 0, xy = 0;
                             for (std::size_t f = 0; f < d; ++f) {
@@ -104,7 +111,9 @@ TEST(singles_equal_doubles_of_the_same_values) {
             const std::size_t n = 6, stride = simd::padded(m);
             std::vector<double> x(n * d), c(m * d);
             for (double& v : x) v = normal(rng) / std::sqrt(double(d));
-            for (double& v : c) v = static_cast<float>(rng() % 50 ? normal(rng) / std::sqrt(double(d)) : special[rng() % 6]);
+            for (double& v : c)
+                v = static_cast<float>(rng() % 50 ? normal(rng) / std::sqrt(double(d))
+                                                  : special[rng() % 6]);
             Points doubles(d), singles(d, 0, true);
             for (std::size_t j = 0; j < m; ++j) {
                 doubles.append(c.data() + j * d);
@@ -113,9 +122,11 @@ TEST(singles_equal_doubles_of_the_same_values) {
             for (const auto* table : tables()) {
                 const auto same = [&](simd::Evaluate evaluate) {
                     std::vector<double> expected(n * stride), found(n * stride);
-                    evaluate({x.data(), n, d}, doubles.panels(), d, shape, {expected.data(), stride});
+                    evaluate({x.data(), n, d}, doubles.panels(), d, shape,
+                             {expected.data(), stride});
                     evaluate({x.data(), n, d}, singles.panels(), d, shape, {found.data(), stride});
-                    return std::memcmp(found.data(), expected.data(), found.size() * sizeof(double)) == 0;
+                    return std::memcmp(found.data(), expected.data(),
+                                       found.size() * sizeof(double)) == 0;
                 };
                 for (const simd::Leaf& leaf : table->leaves) CHECK(same(leaf.evaluate));
                 CHECK(same(table->squared_distance));
@@ -127,7 +138,8 @@ const simd::Shape ones = {{1.0, 1.0, 1.0, 1.0}};
 
 TEST(extreme_distances) {
     // From 0 to overflow: values stay in [0, 1], never NaN, exactly 1 at distance 0.
-    const double scales[] = {0.0, 5e-324, 1e-300, 1e-160, 1e-8, 1.0, 26.0, 27.0, 40.0, 1e8, 1e154, 1e200, 1.7e308};
+    const double scales[] = {0.0,  5e-324, 1e-300, 1e-160, 1e-8,  1.0,    26.0,
+                             27.0, 40.0,   1e8,    1e154,  1e200, 1.7e308};
     for (const auto* table : tables())
         for (const simd::Leaf& leaf : table->leaves)
             for (const double scale : scales) {
@@ -146,8 +158,9 @@ TEST(extreme_distances) {
 
 TEST(exponential_is_accurate_over_its_range) {
     for (const auto* table : tables()) {
-        const simd::Leaf& laplacian = *std::find_if(table->leaves.begin(), table->leaves.end(),
-                                                    [](const auto& leaf) { return leaf.name == std::string_view("laplacian"); });
+        const simd::Leaf& laplacian = *std::find_if(
+            table->leaves.begin(), table->leaves.end(),
+            [](const auto& leaf) { return leaf.name == std::string_view("laplacian"); });
         double worst = 0.0;
         for (double x = 0.0; x < 707.0; x += 0.0371) {
             Points points(1);
@@ -182,7 +195,8 @@ TEST(symmetric_products_and_outer_products) {
                 for (std::size_t i = 0; i < m; ++i) {
                     double sum = 0.0;
                     for (std::size_t j = 0; j < m; ++j) sum += M[i * m + j] * x[c * stride + j];
-                    CHECK(std::fabs(y[c * stride + i] - sum) <= 1e-11 * (1.0 + std::fabs(sum)) * double(m));
+                    CHECK(std::fabs(y[c * stride + i] - sum) <=
+                          1e-11 * (1.0 + std::fabs(sum)) * double(m));
                 }
         }
     }
@@ -205,7 +219,8 @@ TEST(vector_loops) {
             CHECK(table->max_abs(x.data(), n) == largest);
             auto sum = y;
             table->axpy(0.5, x.data(), sum.data(), n);
-            for (std::size_t i = 0; i < n; ++i) CHECK_NEAR(sum[i], y[i] + 0.5 * x[i], 1e-15 * (1 + std::fabs(sum[i])));
+            for (std::size_t i = 0; i < n; ++i)
+                CHECK_NEAR(sum[i], y[i] + 0.5 * x[i], 1e-15 * (1 + std::fabs(sum[i])));
             for (std::size_t count = 1; count <= 4; ++count) {
                 auto carried = y, expected = y;
                 std::vector<std::vector<double>> rows(count, x);
@@ -227,7 +242,8 @@ TEST(the_fastest_table_that_can_run_is_chosen) {
     const simd::Loops* const* all = simd::all_loops(n);
     CHECK(&simd::loops() == all[n - 1]);
 #if defined(__x86_64__) && defined(__linux__)
-    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("bmi2");
     CHECK(n > (v3 ? 1 : 0) && (v3 || n == 1));
 #endif
 }

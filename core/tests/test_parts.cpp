@@ -1,4 +1,5 @@
-// The parts of the loop against their rules: who is admitted at the very bound, what a removal costs, what the means are over.
+// The parts of the loop against their rules: who is admitted at the very bound, what a removal
+// costs, what the means are over.
 #include <cmath>
 #include <limits>
 #include <random>
@@ -22,13 +23,14 @@ struct Parts {
 };
 
 Learner make(const Parts& parts, std::size_t d, std::size_t C) {
-    return Learner({parts.kernel, std::make_shared<SquaredLoss>(), parts.admission, parts.update, std::make_shared<NoCompression>()}, d, C,
-                   0);
+    return Learner({parts.kernel, std::make_shared<SquaredLoss>(), parts.admission, parts.update,
+                    std::make_shared<NoCompression>()},
+                   d, C, 0);
 }
 
 // Learns points with all targets 1; returns how many of them became centres.
-std::size_t admitted(const std::shared_ptr<Admission>& admission, const Rows& points, KernelPtr kernel = linear(),
-                     std::shared_ptr<Update> update = nullptr) {
+std::size_t admitted(const std::shared_ptr<Admission>& admission, const Rows& points,
+                     KernelPtr kernel = linear(), std::shared_ptr<Update> update = nullptr) {
     if (!update) update = std::make_shared<NLMSUpdate>(0.3, 0.01);
     Learner learner = make({kernel, admission, update}, points[0].size(), 1);
     const double y = 1.0;
@@ -43,7 +45,8 @@ TEST(a_coherence_that_equals_the_threshold_is_admitted) {
     CHECK(admitted(std::make_shared<CoherenceAdmission>(std::nextafter(0.6, 0.0)), points) == 1);
     CHECK(admitted(std::make_shared<CoherenceAdmission>(1.0), {{3, 4}, {3, 4}, {6, 8}}) == 1);
     CHECK(admitted(std::make_shared<AdaptiveCoherenceAdmission>(9, 0.6), points) == 2);
-    CHECK(admitted(std::make_shared<AdaptiveCoherenceAdmission>(9, std::nextafter(0.6, 0.0)), points) == 1);
+    CHECK(admitted(std::make_shared<AdaptiveCoherenceAdmission>(9, std::nextafter(0.6, 0.0)),
+                   points) == 1);
 }
 
 TEST(a_full_dictionary_admits_only_what_is_less_coherent_than_itself) {
@@ -60,13 +63,19 @@ TEST(a_full_dictionary_admits_only_what_is_less_coherent_than_itself) {
 }
 
 TEST(the_radius_belongs_to_the_centre_and_the_first_of_the_nearest_takes_over) {
-    const auto update = [] { return std::make_shared<QuantizedGradientUpdate>(0.5, 0.0, 0.0, 1.0); };
-    CHECK(admitted(std::make_shared<DistanceAdmission>(0.5), {{0.0}, {0.5}}, gaussian(1.0), update()) == 1);
-    CHECK(admitted(std::make_shared<DistanceAdmission>(0.5), {{0.0}, {0.5 + 1e-9}}, gaussian(1.0), update()) == 2);
-    Learner learner = make({gaussian(1.0), std::make_shared<DistanceAdmission>(0.9), update()}, 1, 2);
+    const auto update = [] {
+        return std::make_shared<QuantizedGradientUpdate>(0.5, 0.0, 0.0, 1.0);
+    };
+    CHECK(admitted(std::make_shared<DistanceAdmission>(0.5), {{0.0}, {0.5}}, gaussian(1.0),
+                   update()) == 1);
+    CHECK(admitted(std::make_shared<DistanceAdmission>(0.5), {{0.0}, {0.5 + 1e-9}}, gaussian(1.0),
+                   update()) == 2);
+    Learner learner =
+        make({gaussian(1.0), std::make_shared<DistanceAdmission>(0.9), update()}, 1, 2);
     const double x[] = {0.0, 1.0, 0.5}, y[] = {1.0, -1.0, 2.0, 3.0, 4.0, -5.0};
     learner.learn(x, y, nullptr, 2, nullptr);
-    const double before[] = {learner.dictionary().weights(0)[1], learner.dictionary().weights(1)[1]},
+    const double before[] = {learner.dictionary().weights(0)[1],
+                             learner.dictionary().weights(1)[1]},
                  first[] = {learner.dictionary().weights(0)[0], learner.dictionary().weights(1)[0]};
     double f[2];
     learner.predict(x + 2, 1, f);
@@ -78,7 +87,8 @@ TEST(the_radius_belongs_to_the_centre_and_the_first_of_the_nearest_takes_over) {
 }
 
 TEST(a_squared_residual_is_compared_with_a_squared_tolerance) {
-    // Without centres the residual is k(x, x) = 1, and what is proposed has the coefficient 0.3 (y - 0).
+    // Without centres the residual is k(x, x) = 1, and what is proposed has the coefficient 0.3 (y
+    // - 0).
     const auto size = [](double tolerance) {
         return admitted(std::make_shared<ResidualAdmission>(tolerance), {{0.0}}, gaussian(1.0),
                         std::make_shared<ProjectedGradientUpdate>(0.3, 0.0, 0.0, 1.0));
@@ -87,20 +97,26 @@ TEST(a_squared_residual_is_compared_with_a_squared_tolerance) {
 }
 
 TEST(linear_dependence_with_a_ridge_is_measured_as_a_distance) {
-    // Beside one centre with h = 0.9 and a ridge of 1 the coefficient is 0.45: the squared distance is 1 - 2 * 0.9 * 0.45 + 0.45^2.
+    // Beside one centre with h = 0.9 and a ridge of 1 the coefficient is 0.45: the squared distance
+    // is 1 - 2 * 0.9 * 0.45 + 0.45^2.
     const double apart = std::sqrt(-std::log(0.9)), distance = 1.0 - 2.0 * 0.9 * 0.45 + 0.45 * 0.45;
     const auto size = [&](double tolerance, std::size_t most) {
-        return admitted(std::make_shared<DependenceAdmission>(tolerance, 1.0, most), {{0.0}, {apart}, {50.0}}, gaussian(1.0));
+        return admitted(std::make_shared<DependenceAdmission>(tolerance, 1.0, most),
+                        {{0.0}, {apart}, {50.0}}, gaussian(1.0));
     };
     CHECK(size(distance - 1e-9, 9) == 3 && size(distance + 1e-9, 9) == 2);
     CHECK(size(0.1, 2) == 2 && size(0.1, 1) == 1);
 }
 
 TEST(steps_that_would_diverge_are_refused) {
-    // 2 / (curvature step_size) must be more than weight k(x, x), and 2 / step_size more than the weight for normalised steps.
-    const auto refused = [](std::shared_ptr<Loss> loss, std::shared_ptr<Update> update, double weight) {
+    // 2 / (curvature step_size) must be more than weight k(x, x), and 2 / step_size more than the
+    // weight for normalised steps.
+    const auto refused = [](std::shared_ptr<Loss> loss, std::shared_ptr<Update> update,
+                            double weight) {
         try {
-            Learner learner({gaussian(1.0), loss, std::make_shared<AlwaysAdmission>(), update, std::make_shared<NoCompression>()}, 1, 1, 0);
+            Learner learner({gaussian(1.0), loss, std::make_shared<AlwaysAdmission>(), update,
+                             std::make_shared<NoCompression>()},
+                            1, 1, 0);
             const double x = 0.0, y = 1.0;
             learner.check_samples(&x, &y, &weight, 1, 1);
         } catch (const InputError&) {
@@ -108,35 +124,45 @@ TEST(steps_that_would_diverge_are_refused) {
         }
         return false;
     };
-    const auto gradient = [](double step_size) { return std::make_shared<PlainGradientUpdate>(step_size, 0.0, 0.0, 1.0); };
+    const auto gradient = [](double step_size) {
+        return std::make_shared<PlainGradientUpdate>(step_size, 0.0, 0.0, 1.0);
+    };
     const auto squared = std::make_shared<SquaredLoss>();
     const auto hinge = std::make_shared<SquaredHingeLoss>();
     CHECK(!refused(squared, gradient(1.99), 1.0) && refused(squared, gradient(2.0), 1.0));
     CHECK(!refused(hinge, gradient(0.99), 1.0) && refused(hinge, gradient(1.0), 1.0));
     CHECK(!refused(squared, gradient(0.5), 3.99) && refused(squared, gradient(0.5), 4.0));
     CHECK(!refused(std::make_shared<HingeLoss>(), gradient(50.0), 1e6));
-    CHECK(!refused(squared, std::make_shared<NLMSUpdate>(0.5, 0.1), 3.99) && refused(squared, std::make_shared<NLMSUpdate>(0.5, 0.1), 4.0));
+    CHECK(!refused(squared, std::make_shared<NLMSUpdate>(0.5, 0.1), 3.99) &&
+          refused(squared, std::make_shared<NLMSUpdate>(0.5, 0.1), 4.0));
     const auto rls = [] { return std::make_shared<RowRLSUpdate>(0.1, 1.0); };
     CHECK(!refused(squared, rls(), 0.99e20) && refused(squared, rls(), 1.01e20));
-    CHECK(!refused(squared, rls(), 1.01e-20) && refused(squared, rls(), 0.99e-20) && !refused(squared, rls(), 0.0));
+    CHECK(!refused(squared, rls(), 1.01e-20) && refused(squared, rls(), 0.99e-20) &&
+          !refused(squared, rls(), 0.0));
 }
 
 TEST(what_nothing_excites_does_not_wind_up) {
-    // Of three centres far apart only the second is seen again; the variances of the others grow by forgetting, up to the cap.
+    // Of three centres far apart only the second is seen again; the variances of the others grow by
+    // forgetting, up to the cap.
     for (const double forgetting : {0.95, 0.1}) {
         const auto span = std::make_shared<SpanRLSUpdate>(0.0, forgetting);
         const auto row = std::make_shared<RowRLSUpdate>(0.5, forgetting);
-        Learner of_values = make({gaussian(1.0), std::make_shared<DependenceAdmission>(0.1, 0.0, 9), span}, 1, 1),
-                of_weights = make({gaussian(1.0), std::make_shared<CoherenceAdmission>(0.5), row}, 1, 1);
+        Learner of_values =
+                    make({gaussian(1.0), std::make_shared<DependenceAdmission>(0.1, 0.0, 9), span},
+                         1, 1),
+                of_weights =
+                    make({gaussian(1.0), std::make_shared<CoherenceAdmission>(0.5), row}, 1, 1);
         double largest[2] = {};
         for (int i = 0; i < 1000; ++i) {
             const double x = i < 3 ? 20.0 * i : 20.0, y = 1.0;
             of_values.learn(&x, &y, nullptr, 1, nullptr);
             of_weights.learn(&x, &y, nullptr, 1, nullptr);
             for (std::size_t j = 0; j < of_values.dictionary().size(); ++j) {
-                // Variances are looked at before they can have doubled, and the Gram matrix is that of independent centres.
+                // Variances are looked at before they can have doubled, and the Gram matrix is that
+                // of independent centres.
                 const double caps[] = {2.0 * SpanRLSUpdate::cap, RowRLSUpdate::windup / 0.5};
-                const double found[] = {span->covariance().factor().diagonal()[j], row->covariance().factor().diagonal()[j]};
+                const double found[] = {span->covariance().factor().diagonal()[j],
+                                        row->covariance().factor().diagonal()[j]};
                 for (std::size_t k = 0; k < 2; ++k) {
                     CHECK(found[k] <= caps[k]);
                     largest[k] = std::max(largest[k], found[k] / caps[k]);
@@ -150,8 +176,10 @@ TEST(what_nothing_excites_does_not_wind_up) {
 
 TEST(more_steps_are_as_many_as_asked_for) {
     Learner learner(
-        {gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<DependenceAdmission>(0.1, 0.0, 9),
-         std::make_shared<DualAscentUpdate>(0.1, std::numeric_limits<double>::infinity(), false), std::make_shared<NoCompression>()},
+        {gaussian(1.0), std::make_shared<SquaredLoss>(),
+         std::make_shared<DependenceAdmission>(0.1, 0.0, 9),
+         std::make_shared<DualAscentUpdate>(0.1, std::numeric_limits<double>::infinity(), false),
+         std::make_shared<NoCompression>()},
         1, 1, 0);
     const double x[] = {0.0, 1.0, 2.0}, y[] = {1.0, -1.0, 2.0};
     learner.learn(x, y, nullptr, 3, nullptr);
@@ -178,7 +206,8 @@ struct Function {
             centres.emplace_back(dictionary.n_features());
             dictionary.centre(j, centres.back().data());
             weights.emplace_back();
-            for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) weights.back().push_back(dictionary.weights(c)[j]);
+            for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
+                weights.back().push_back(dictionary.weights(c)[j]);
         }
     }
     template <class Formula>
@@ -193,7 +222,8 @@ struct Function {
         for (std::size_t i = 0; i < both.centres.size(); ++i)
             for (std::size_t j = 0; j < both.centres.size(); ++j)
                 for (std::size_t c = 0; c < both.weights[i].size(); ++c)
-                    total += both.weights[i][c] * both.weights[j][c] * k(both.centres[i], both.centres[j]);
+                    total += both.weights[i][c] * both.weights[j][c] *
+                             k(both.centres[i], both.centres[j]);
         return total;
     }
 };
@@ -203,7 +233,9 @@ double inner_product(const std::vector<double>& a, const std::vector<double>& b)
     for (std::size_t f = 0; f < a.size(); ++f) total += a[f] * b[f];
     return total;
 }
-double cubic(const std::vector<double>& a, const std::vector<double>& b) { return std::pow(inner_product(a, b) + 1.0, 3); }
+double cubic(const std::vector<double>& a, const std::vector<double>& b) {
+    return std::pow(inner_product(a, b) + 1.0, 3);
+}
 double bell(const std::vector<double>& a, const std::vector<double>& b) {
     return std::exp(-(inner_product(a, a) + inner_product(b, b) - 2.0 * inner_product(a, b)));
 }
@@ -219,7 +251,8 @@ struct Crowd {
         std::mt19937 rng(static_cast<unsigned>(seed));
         std::normal_distribution<double> normal;
         while (learner.dictionary().size() < 12) {
-            const double x[] = {0.7 * normal(rng), 0.7 * normal(rng), 0.7 * normal(rng)}, y[] = {normal(rng), 3.0 * normal(rng)};
+            const double x[] = {0.7 * normal(rng), 0.7 * normal(rng), 0.7 * normal(rng)},
+                         y[] = {normal(rng), 3.0 * normal(rng)};
             learner.learn(x, y, nullptr, 1, nullptr);
         }
     }
@@ -233,8 +266,12 @@ const Rule least_cost = [](std::size_t budget) -> std::shared_ptr<Compression> {
 const Rule pursuit = [](std::size_t budget) -> std::shared_ptr<Compression> {
     return std::make_shared<MatchingPursuitCompression>(0.0, 1.0, budget);
 };
-const Rule smallest = [](std::size_t budget) -> std::shared_ptr<Compression> { return std::make_shared<SmallestCompression>(budget); };
-const Rule merge = [](std::size_t budget) -> std::shared_ptr<Compression> { return std::make_shared<MergeCompression>(budget); };
+const Rule smallest = [](std::size_t budget) -> std::shared_ptr<Compression> {
+    return std::make_shared<SmallestCompression>(budget);
+};
+const Rule merge = [](std::size_t budget) -> std::shared_ptr<Compression> {
+    return std::make_shared<MergeCompression>(budget);
+};
 const Rule least_needed = [](std::size_t budget) -> std::shared_ptr<Compression> {
     return std::make_shared<LeastNeededCompression>(budget);
 };
@@ -262,16 +299,21 @@ void check_bookings(const KernelPtr& kernel, Formula k, const std::vector<Rule>&
 }
 
 TEST(what_a_removal_costs_is_the_squared_distance_by_which_f_moves) {
-    check_bookings(gaussian(1.0), bell, {least_cost, pursuit, smallest, merge, least_needed, older, cheaper});
-    check_bookings(polynomial(1.0, 1.0, 3), cubic, {least_cost, pursuit, smallest, least_needed, older, cheaper});
+    check_bookings(gaussian(1.0), bell,
+                   {least_cost, pursuit, smallest, merge, least_needed, older, cheaper});
+    check_bookings(polynomial(1.0, 1.0, 3), cubic,
+                   {least_cost, pursuit, smallest, least_needed, older, cheaper});
 }
 
 TEST(opposite_terms_meet_where_the_larger_is) {
-    // Between terms of opposite signs there is less of either: the larger stays where it is and takes over what it can.
+    // Between terms of opposite signs there is less of either: the larger stays where it is and
+    // takes over what it can.
     for (const double small : {-0.2, -0.6}) {
-        Learner learner =
-            make({gaussian(1.0), std::make_shared<AlwaysAdmission>(), std::make_shared<PlainGradientUpdate>(1.0, 0.0, 0.0, 1.0)}, 1, 1);
-        const double x[] = {0.0, 1.5}, k = std::exp(-1.5 * 1.5), y[] = {1.0, small + k};  // weights 1 and `small`
+        Learner learner = make({gaussian(1.0), std::make_shared<AlwaysAdmission>(),
+                                std::make_shared<PlainGradientUpdate>(1.0, 0.0, 0.0, 1.0)},
+                               1, 1);
+        const double x[] = {0.0, 1.5}, k = std::exp(-1.5 * 1.5),
+                     y[] = {1.0, small + k};  // weights 1 and `small`
         learner.learn(x, y, nullptr, 2, nullptr);
         CHECK_NEAR(learner.dictionary().weights(0)[1], small, 1e-15);
         learner.compress_by(merge(1), 1);
@@ -309,12 +351,14 @@ TEST(of_two_coherent_centres_the_older_or_the_cheaper_goes) {
             Crowd crowd(gaussian(1.0), seed);
             Learner& learner = crowd.learner;
             const auto pair = learner.dictionary().most_coherent();
-            const bool younger = by_cost && learner.dictionary().removal_cost(pair.j) < learner.dictionary().removal_cost(pair.i);
+            const bool younger = by_cost && learner.dictionary().removal_cost(pair.j) <
+                                                learner.dictionary().removal_cost(pair.i);
             const Function before(learner.dictionary());
             learner.compress_by((by_cost ? cheaper : older)(11), 11);
             Function after(learner.dictionary());
-            after.centres.insert(after.centres.begin() + static_cast<std::ptrdiff_t>(younger ? pair.j : pair.i),
-                                 before.centres[younger ? pair.j : pair.i]);
+            after.centres.insert(
+                after.centres.begin() + static_cast<std::ptrdiff_t>(younger ? pair.j : pair.i),
+                before.centres[younger ? pair.j : pair.i]);
             CHECK(after.centres == before.centres);
         }
 }
@@ -323,22 +367,25 @@ TEST(a_tolerance_is_that_of_a_norm) {
     // Costs below the squared tolerance are paid, one by one, though the budget has room.
     Crowd crowd(gaussian(1.0), 4);
     Learner& learner = crowd.learner;
-    const double cheapest = learner.dictionary().removal_cost(learner.dictionary().cheapest()), tolerance = 0.99 * std::sqrt(cheapest);
+    const double cheapest = learner.dictionary().removal_cost(learner.dictionary().cheapest()),
+                 tolerance = 0.99 * std::sqrt(cheapest);
     CHECK(cheapest < 0.5);
     learner.compress_by(std::make_shared<LeastCostCompression>(100, tolerance), 100);
     CHECK(learner.dictionary().size() == 12);
-    learner.compress_by(std::make_shared<LeastCostCompression>(100, std::sqrt(cheapest) * (1.0 + 1e-9)), 100);
+    learner.compress_by(
+        std::make_shared<LeastCostCompression>(100, std::sqrt(cheapest) * (1.0 + 1e-9)), 100);
     CHECK(learner.dictionary().size() < 12);
 }
 
 TEST(the_error_allowed_is_a_power_of_the_rate) {
-    // Far from each other, centres cost their squared weights, (rate y)^2: with y = 1, rate = 1/4 and eps = parsimony / 16 they go if
-    // parsimony > 4.
+    // Far from each other, centres cost their squared weights, (rate y)^2: with y = 1, rate = 1/4
+    // and eps = parsimony / 16 they go if parsimony > 4.
     for (const double parsimony : {3.9, 4.1}) {
-        Learner learner({gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<ProposedAdmission>(),
-                         std::make_shared<ProjectedGradientUpdate>(0.25, 0.0, 0.0, 1.0),
-                         std::make_shared<MatchingPursuitCompression>(parsimony, 2.0, 100)},
-                        1, 1, 0);
+        Learner learner(
+            {gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<ProposedAdmission>(),
+             std::make_shared<ProjectedGradientUpdate>(0.25, 0.0, 0.0, 1.0),
+             std::make_shared<MatchingPursuitCompression>(parsimony, 2.0, 100)},
+            1, 1, 0);
         const double x[] = {0.0, 100.0, 200.0}, y[] = {1.0, 1.0, 1.0};
         learner.learn(x, y, nullptr, 3, nullptr);
         CHECK(learner.dictionary().size() == (parsimony < 4.0 ? 3 : 0));
@@ -347,10 +394,12 @@ TEST(the_error_allowed_is_a_power_of_the_rate) {
 }
 
 TEST(a_projection_and_the_removals_after_it_share_an_allowance) {
-    // In units of the rate, 1/4: eps^2 is 0.08. The centre at 100 costs 0.3^2 at first, and 0.27^2 after a step that shrinks it.
-    // It goes with that step, unless a sample was projected at a cost of 0.01 before.
+    // In units of the rate, 1/4: eps^2 is 0.08. The centre at 100 costs 0.3^2 at first, and 0.27^2
+    // after a step that shrinks it. It goes with that step, unless a sample was projected at a cost
+    // of 0.01 before.
     for (const double projected : {0.0, 0.005, 0.01}) {
-        Learner learner({gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<CoherenceAdmission>(0.3),
+        Learner learner({gaussian(1.0), std::make_shared<SquaredLoss>(),
+                         std::make_shared<CoherenceAdmission>(0.3),
                          std::make_shared<ProjectedGradientUpdate>(0.25, 0.4, 0.0, 1.0),
                          std::make_shared<MatchingPursuitCompression>(std::sqrt(0.08), 1.0, 100)},
                         1, 1, 0);
@@ -371,14 +420,18 @@ TEST(the_oldest_go_first) {
     Crowd crowd(gaussian(1.0), 2);
     const Function before(crowd.learner.dictionary());
     crowd.learner.compress_by(std::make_shared<OldestCompression>(5), 5);
-    CHECK(Function(crowd.learner.dictionary()).centres == Rows(before.centres.end() - 5, before.centres.end()));
-    CHECK(Function(crowd.learner.dictionary()).weights == Rows(before.weights.end() - 5, before.weights.end()));
+    CHECK(Function(crowd.learner.dictionary()).centres ==
+          Rows(before.centres.end() - 5, before.centres.end()));
+    CHECK(Function(crowd.learner.dictionary()).weights ==
+          Rows(before.weights.end() - 5, before.weights.end()));
 }
 
 TEST(what_is_projected_is_booked) {
-    // f + c k(x, .) is replaced by its projection: the squared distance between the two is what was spent.
-    Learner learner = make(
-        {gaussian(1.0), std::make_shared<CoherenceAdmission>(0.3), std::make_shared<ProjectedGradientUpdate>(0.3, 0.0, 0.0, 1.0)}, 2, 2);
+    // f + c k(x, .) is replaced by its projection: the squared distance between the two is what was
+    // spent.
+    Learner learner = make({gaussian(1.0), std::make_shared<CoherenceAdmission>(0.3),
+                            std::make_shared<ProjectedGradientUpdate>(0.3, 0.0, 0.0, 1.0)},
+                           2, 2);
     std::mt19937 rng(6);
     std::normal_distribution<double> normal;
     double largest = 0.0;
@@ -399,18 +452,21 @@ TEST(what_is_projected_is_booked) {
 }
 
 TEST(batches_are_numbered_and_short_ones_count) {
-    // Points far apart, so that each weight is rate y / b: of a whole batch of b = 4, or of what there is of it. The rate of step t is
-    // 0.5 / (1 + (t - 1) / 3)^2.
-    Learner learner({gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<AlwaysAdmission>(),
-                     std::make_shared<PlainGradientUpdate>(0.5, 0.0, 2.0, 3.0), std::make_shared<NoCompression>(), 4},
-                    1, 1, 0);
+    // Points far apart, so that each weight is rate y / b: of a whole batch of b = 4, or of what
+    // there is of it. The rate of step t is 0.5 / (1 + (t - 1) / 3)^2.
+    Learner learner(
+        {gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<AlwaysAdmission>(),
+         std::make_shared<PlainGradientUpdate>(0.5, 0.0, 2.0, 3.0),
+         std::make_shared<NoCompression>(), 4},
+        1, 1, 0);
     std::vector<double> x(20), y(20, 1.0);
     for (std::size_t i = 0; i < 20; ++i) x[i] = 100.0 * static_cast<double>(i);
     std::size_t first = 0, number = 0;
     for (const std::size_t n : {3u, 4u, 1u, 4u, 2u}) {
         learner.learn(x.data() + first, y.data() + first, nullptr, n, nullptr);
         const double rate = 0.5 * std::pow(1.0 + static_cast<double>(number) / 3.0, -2.0);
-        for (std::size_t i = first; i < first + n; ++i) CHECK_NEAR(learner.dictionary().weights(0)[i], rate / 4.0, 1e-15);
+        for (std::size_t i = first; i < first + n; ++i)
+            CHECK_NEAR(learner.dictionary().weights(0)[i], rate / 4.0, 1e-15);
         first += n;
         number = (first + 3) / 4;  // batches begun, had all been whole
     }
@@ -418,17 +474,21 @@ TEST(batches_are_numbered_and_short_ones_count) {
 
 TEST(a_batch_sees_the_centres_that_it_brought) {
     for (const std::size_t batch : {1u, 3u}) {
-        Learner learner({gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<CoherenceAdmission>(0.5),
-                         std::make_shared<NLMSUpdate>(0.3, 0.01), std::make_shared<NoCompression>(), batch},
-                        1, 1, 0);
-        const double x[] = {0.0, 0.1, 5.0, 5.1, 0.2, 9.0}, y[] = {1, 1, 1, 1, 1, 1}, weights[] = {1, 1, 1, 1, 1, 0};
+        Learner learner(
+            {gaussian(1.0), std::make_shared<SquaredLoss>(),
+             std::make_shared<CoherenceAdmission>(0.5), std::make_shared<NLMSUpdate>(0.3, 0.01),
+             std::make_shared<NoCompression>(), batch},
+            1, 1, 0);
+        const double x[] = {0.0, 0.1, 5.0, 5.1, 0.2, 9.0}, y[] = {1, 1, 1, 1, 1, 1},
+                     weights[] = {1, 1, 1, 1, 1, 0};
         learner.learn(x, y, weights, 6, nullptr);
         CHECK(learner.dictionary().size() == 2);  // the last has no weight
     }
 }
 
 TEST(means_begin_anew_with_an_output_that_takes_part) {
-    // The second output's targets are 0, which is what it predicts, until sample 30: its weights are 0 till then.
+    // The second output's targets are 0, which is what it predicts, until sample 30: its weights
+    // are 0 till then.
     const auto recipe = [](std::uint64_t average_after) {
         return Recipe{gaussian(1.0),
                       std::make_shared<SquaredLoss>(),
@@ -438,7 +498,8 @@ TEST(means_begin_anew_with_an_output_that_takes_part) {
                       1,
                       average_after};
     };
-    Learner plain(recipe(std::numeric_limits<std::uint64_t>::max()), 1, 2, 0), means(recipe(10), 1, 2, 0);
+    Learner plain(recipe(std::numeric_limits<std::uint64_t>::max()), 1, 2, 0),
+        means(recipe(10), 1, 2, 0);
     std::mt19937 rng(8);
     std::normal_distribution<double> normal;
     const double probe = 0.3;
@@ -462,22 +523,28 @@ TEST(means_begin_anew_with_an_output_that_takes_part) {
 }
 
 TEST(a_dual_ascent_makes_its_values_anew) {
-    // Targets of 2^27 and then of its negative, and few of another size: what is followed has lost 8 digits, and finds them again.
+    // Targets of 2^27 and then of its negative, and few of another size: what is followed has lost
+    // 8 digits, and finds them again.
     for (const bool far : {false, true})
         for (const double box : {std::numeric_limits<double>::infinity(), 1e12}) {
-            Learner learner({gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<DependenceAdmission>(0.05, 0.0, 1000),
-                             std::make_shared<DualAscentUpdate>(0.1, box, far), std::make_shared<NoCompression>()},
+            Learner learner({gaussian(1.0), std::make_shared<SquaredLoss>(),
+                             std::make_shared<DependenceAdmission>(0.05, 0.0, 1000),
+                             std::make_shared<DualAscentUpdate>(0.1, box, far),
+                             std::make_shared<NoCompression>()},
                             1, 1, 0);
             const std::size_t m = 5;
             for (const double sign : {1.0, -1.0})
                 for (std::size_t i = 0; i < m; ++i) {
                     const double x = 0.6 * static_cast<double>(i),
-                                 y = sign * 0x1p27 * (1.0 + static_cast<double>(i % 2)) + (sign < 0.0 ? 0.25 : 0.0);
+                                 y = sign * 0x1p27 * (1.0 + static_cast<double>(i % 2)) +
+                                     (sign < 0.0 ? 0.25 : 0.0);
                     learner.learn(&x, &y, nullptr, 1, nullptr);
                 }
             CHECK(learner.dictionary().size() == m);
             learner.climb(1100);
-            learner.climb(DualAscentUpdate::renewal - (m * 2 - 1 + 1100) % DualAscentUpdate::renewal);  // the first sample is no step
+            learner.climb(DualAscentUpdate::renewal -
+                          (m * 2 - 1 + 1100) %
+                              DualAscentUpdate::renewal);  // the first sample is no step
             State state;
             learner.visit(StateVisitor::writer(state));
             const auto& kept = state.arrays.at("update.kept");  // s, Q A'y, f, r and Q r
@@ -485,35 +552,42 @@ TEST(a_dual_ascent_makes_its_values_anew) {
             for (std::size_t i = 0; i < m; ++i) {
                 double f = 0.0, size = 0.0;
                 for (std::size_t j = 0; j < m; ++j) {
-                    const double apart = 0.6 * static_cast<double>(i) - 0.6 * static_cast<double>(j),
-                                 term = std::exp(-apart * apart) * learner.dictionary().weights(0)[j];
+                    const double apart =
+                                     0.6 * static_cast<double>(i) - 0.6 * static_cast<double>(j),
+                                 term =
+                                     std::exp(-apart * apart) * learner.dictionary().weights(0)[j];
                     f += term;
                     size += std::fabs(term);
                 }
                 CHECK(size < 1e3);
                 CHECK_NEAR(kept[2 * m + i], f, 1e-13 * (1.0 + size));
                 CHECK_NEAR(kept[4 * m + i], kept[m + i] - f, 1e-13 * (1.0 + size));
-                CHECK_NEAR(kept[3 * m + i], 2.0 * (kept[m + i] - f), 1e-12 * (1.0 + size));  // each was seen twice
+                CHECK_NEAR(kept[3 * m + i], 2.0 * (kept[m + i] - f),
+                           1e-12 * (1.0 + size));  // each was seen twice
             }
         }
 }
 
 TEST(what_a_dual_ascent_follows_fits_together) {
-    // Samples with weights: r = A'A Q r and f = K w after every one of them, long before anything is made anew.
+    // Samples with weights: r = A'A Q r and f = K w after every one of them, long before anything
+    // is made anew.
     for (const double box : {std::numeric_limits<double>::infinity(), 0.5}) {
         const auto update = std::make_shared<DualAscentUpdate>(0.1, box, false);
-        Learner learner({gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<DependenceAdmission>(0.1, 0.0, 100), update,
+        Learner learner({gaussian(1.0), std::make_shared<SquaredLoss>(),
+                         std::make_shared<DependenceAdmission>(0.1, 0.0, 100), update,
                          std::make_shared<NoCompression>()},
                         1, 2, 0);
         std::mt19937 rng(15);
         std::uniform_real_distribution<double> uniform(-2.0, 2.0);
         for (int i = 0; i < 60; ++i) {
-            const double x = uniform(rng), y[] = {std::sin(2.0 * x), x * x}, weight = 0.1 + std::fabs(uniform(rng));
+            const double x = uniform(rng), y[] = {std::sin(2.0 * x), x * x},
+                         weight = 0.1 + std::fabs(uniform(rng));
             learner.learn(&x, y, &weight, 1, nullptr);
             const std::size_t m = learner.dictionary().size();
             State state;
             learner.visit(StateVisitor::writer(state));
-            const auto& kept = state.arrays.at("update.kept");  // s, Q A'y, f, r and Q r of both outputs
+            const auto& kept =
+                state.arrays.at("update.kept");  // s, Q A'y, f, r and Q r of both outputs
             std::vector<double> r(learner.dictionary().capacity()), centres(m), f(2 * m);
             for (std::size_t j = 0; j < m; ++j) learner.dictionary().centre(j, centres.data() + j);
             learner.predict(centres.data(), m, f.data());
@@ -537,8 +611,10 @@ TEST(a_class_is_one_of_those_known) {
         return loss.objection(y, n_outputs) != nullptr;
     };
     CHECK(!refused(0.0, 1.0, 1) && !refused(1.0, 2.0, 2) && !refused(1.0, 2.0, 3));
-    CHECK(refused(2.0, 2.0, 2) && refused(2.0, 2.0, 3));  // as many as are known: counted from 0, it is not one of them
-    CHECK(refused(-1.0, 2.0, 2) && refused(0.5, 2.0, 2) && refused(0.0, 1.5, 2) && refused(0.0, 3.0, 2));
+    CHECK(refused(2.0, 2.0, 2) &&
+          refused(2.0, 2.0, 3));  // as many as are known: counted from 0, it is not one of them
+    CHECK(refused(-1.0, 2.0, 2) && refused(0.5, 2.0, 2) && refused(0.0, 1.5, 2) &&
+          refused(0.0, 3.0, 2));
 }
 
 }  // namespace

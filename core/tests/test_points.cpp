@@ -1,4 +1,5 @@
-// Points in panels: appended and removed in any order they are what a list of rows would be, in double and in single precision.
+// Points in panels: appended and removed in any order they are what a list of rows would be, in
+// double and in single precision.
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -15,12 +16,19 @@ using Rows = std::vector<std::vector<double>>;
 bool same(const Points& points, const Rows& rows, std::size_t d, bool single) {
     if (points.size() != rows.size()) return false;
     const simd::Panels panels = points.panels();
-    if (panels.points != rows.size() || panels.count != simd::padded(rows.size()) / simd::panel_width) return false;
-    if (!rows.empty() && (single ? panels.doubles || !panels.singles : panels.singles || !panels.doubles)) return false;
-    for (std::size_t first = 0; first < rows.size(); first += 5) {  // the panels from that of a point on
+    if (panels.points != rows.size() ||
+        panels.count != simd::padded(rows.size()) / simd::panel_width)
+        return false;
+    if (!rows.empty() &&
+        (single ? panels.doubles || !panels.singles : panels.singles || !panels.doubles))
+        return false;
+    for (std::size_t first = 0; first < rows.size();
+         first += 5) {  // the panels from that of a point on
         const simd::Panels later = points.panels(first);
         const std::size_t skipped = first / simd::panel_width;
-        if (later.points != rows.size() - skipped * simd::panel_width || later.count != panels.count - skipped) return false;
+        if (later.points != rows.size() - skipped * simd::panel_width ||
+            later.count != panels.count - skipped)
+            return false;
         if (later.feature(0, d - 1) != rows[skipped * simd::panel_width][d - 1]) return false;
     }
     std::vector<double> point(points.depth()), features(d);
@@ -29,11 +37,13 @@ bool same(const Points& points, const Rows& rows, std::size_t d, bool single) {
         for (std::size_t f = 0; f < d; ++f)
             if (panels.feature(j, f) != (there ? rows[j][f] : 0.0)) return false;
         for (std::size_t e = 0; e < panels.n_extras; ++e)
-            if (panels.extras[simd::place(j, e, panels.n_extras)] != (there ? rows[j][d + e] : 0.0)) return false;
+            if (panels.extras[simd::place(j, e, panels.n_extras)] != (there ? rows[j][d + e] : 0.0))
+                return false;
         if (!there) continue;
         points.copy(j, point.data());
         points.features(j, features.data());
-        if (point != rows[j] || !std::equal(features.begin(), features.end(), rows[j].begin())) return false;
+        if (point != rows[j] || !std::equal(features.begin(), features.end(), rows[j].begin()))
+            return false;
         if (!points.equals(j, rows[j].data())) return false;
         point[d - 1] += 1.0;
         if (points.equals(j, point.data())) return false;
@@ -52,8 +62,10 @@ TEST(points_are_a_list_of_rows) {
             for (int step = 0; step < 400; ++step) {
                 if (rows.empty() || rng() % 3) {
                     std::vector<double> row(d + extras);
-                    for (double& v : row) v = normal(rng);  // what is beside the features is no float
-                    for (std::size_t f = 0; single && f < d; ++f) row[f] = static_cast<float>(row[f]);
+                    for (double& v : row)
+                        v = normal(rng);  // what is beside the features is no float
+                    for (std::size_t f = 0; single && f < d; ++f)
+                        row[f] = static_cast<float>(row[f]);
                     points.append(row.data());
                     rows.push_back(row);
                 } else {
@@ -62,7 +74,8 @@ TEST(points_are_a_list_of_rows) {
                         if (rng() % 8 == 0) js.push_back(j);
                     if (js.empty() || rng() % 2) js = {rng() % rows.size()};
                     points.remove(js.data(), js.size());
-                    for (std::size_t k = js.size(); k-- > 0;) rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(js[k]));
+                    for (std::size_t k = js.size(); k-- > 0;)
+                        rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(js[k]));
                 }
                 CHECK(same(points, rows, d, single));
             }

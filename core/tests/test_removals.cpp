@@ -1,4 +1,5 @@
-// Removals from an explicit inverse take the centres that plain downdates of it would take, whatever the block.
+// Removals from an explicit inverse take the centres that plain downdates of it would take,
+// whatever the block.
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -49,15 +50,17 @@ struct Plain {
                 if (!gone[j] && (best == p.m || cost < least)) best = j, least = cost;
             }
             if (left <= most && least > allowance) break;
-            const std::vector<double> column(p.P.begin() + static_cast<std::ptrdiff_t>(best * p.m),
-                                             p.P.begin() + static_cast<std::ptrdiff_t>((best + 1) * p.m));
+            const std::vector<double> column(
+                p.P.begin() + static_cast<std::ptrdiff_t>(best * p.m),
+                p.P.begin() + static_cast<std::ptrdiff_t>((best + 1) * p.m));
             for (std::size_t c = 0; c < p.C; ++c) {
                 const double w = p.W[c * p.m + best] / column[best];
                 for (std::size_t i = 0; i < p.m; ++i) p.W[c * p.m + i] -= w * column[i];
             }
             for (std::size_t i = 0; i < p.m; ++i)
                 for (std::size_t j = 0; j < p.m; ++j)
-                    if (!gone[i] && !gone[j]) p.P[i * p.m + j] -= column[i] * column[j] / column[best];
+                    if (!gone[i] && !gone[j])
+                        p.P[i * p.m + j] -= column[i] * column[j] / column[best];
             gone[best] = true;
             order.push_back(best);
             allowance -= least;
@@ -77,9 +80,11 @@ struct Run {
         for (std::size_t i = 0; i < p.m; ++i) diagonal[i] = p.P[i * p.m + i];
         const auto before = diagonal;
         for (std::size_t i = 0; i < p.m; ++i)  // what is above the diagonal is not looked at
-            for (std::size_t j = i + 1; j < p.m; ++j) p.P[i * p.m + j] = std::numeric_limits<double>::quiet_NaN();
-        done = remove_cheapest({p.m, p.C, p.P.data(), p.W.data(), diagonal.data(), before.data(), gone.get()}, U.data(), room, most,
-                               allowance, lost);
+            for (std::size_t j = i + 1; j < p.m; ++j)
+                p.P[i * p.m + j] = std::numeric_limits<double>::quiet_NaN();
+        done = remove_cheapest(
+            {p.m, p.C, p.P.data(), p.W.data(), diagonal.data(), before.data(), gone.get()},
+            U.data(), room, most, allowance, lost);
     }
     bool same(const std::vector<std::size_t>& order, std::size_t m) const {
         std::vector<bool> expected(m);
@@ -97,7 +102,8 @@ TEST(the_cheapest_go_first) {
             const Plain plain(whole, m / 2, 0.3);
             Problem p = whole;
             const Run run(p, m, m / 2, 0.3, 0.0);
-            CHECK(run.done.end == (plain.order.size() == m ? Removals::End::full : Removals::End::done));
+            CHECK(run.done.end ==
+                  (plain.order.size() == m ? Removals::End::full : Removals::End::done));
             CHECK(run.done.count == plain.order.size());
             CHECK(run.same(plain.order, m));
             CHECK(std::fabs(run.done.spent - plain.spent) <= 1e-12 * (1.0 + plain.spent));
@@ -105,7 +111,8 @@ TEST(the_cheapest_go_first) {
 }
 
 TEST(columns_are_corrected_in_all_their_pieces) {
-    // More than the thousand that are corrected at a time. P = I + a a' with weights along it: each removal changes all other costs.
+    // More than the thousand that are corrected at a time. P = I + a a' with weights along it: each
+    // removal changes all other costs.
     const std::size_t m = 1100;
     Problem p(1, 1, 1);
     p.m = m;

@@ -1,4 +1,5 @@
-// Sizes and locks: products that cannot wrap, states that take what they hold, readers that come back.
+// Sizes and locks: products that cannot wrap, states that take what they hold, readers that come
+// back.
 #include <limits>
 #include <new>
 #include <random>
@@ -31,10 +32,11 @@ bool throws(Call&& call) {
 
 // SPL with a budget, which keeps centres, weights, factor and neighbours.
 Learner spl(std::size_t budget, std::size_t batch_size, bool at_once) {
-    return Learner({gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<CoherenceAdmission>(0.95),
-                    std::make_shared<ProjectedGradientUpdate>(0.5, 0.0, 0.0, 1.0), std::make_shared<MostCoherentCompression>(budget, true),
-                    batch_size},
-                   2, 1, budget + batch_size, at_once);
+    return Learner(
+        {gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<CoherenceAdmission>(0.95),
+         std::make_shared<ProjectedGradientUpdate>(0.5, 0.0, 0.0, 1.0),
+         std::make_shared<MostCoherentCompression>(budget, true), batch_size},
+        2, 1, budget + batch_size, at_once);
 }
 
 struct Rows {
@@ -52,7 +54,8 @@ TEST(products_of_sizes_do_not_wrap) {
     CHECK(throws<std::bad_alloc>([] { numbers(most, 2); }));
     CHECK(throws<std::bad_alloc>([] { numbers(most / 16, 2); }));  // a number of 8 bytes each
     CHECK(expected(3, 4) == 12 && expected(most, 2) == most && expected(most / 2 + 1, 2) == most);
-    CHECK(expected_triangle(4) == 10 && expected_triangle(5) == 15 && expected_triangle(most - 1) == most);
+    CHECK(expected_triangle(4) == 10 && expected_triangle(5) == 15 &&
+          expected_triangle(most - 1) == most);
 }
 
 TEST(a_state_takes_what_it_holds_until_a_sample_is_learned) {
@@ -63,14 +66,17 @@ TEST(a_state_takes_what_it_holds_until_a_sample_is_learned) {
     CHECK(first.nbytes() == taken);
     State state;
     first.visit(StateVisitor::writer(state));
-    Learner large = spl(std::size_t{1} << (4 * sizeof(std::size_t) + 1), 1, false);  // its square wraps
+    Learner large =
+        spl(std::size_t{1} << (4 * sizeof(std::size_t) + 1), 1, false);  // its square wraps
     large.visit(StateVisitor::reader(state));
     CHECK(large.nbytes() < 2 * taken);
-    CHECK(throws<std::bad_alloc>([&] { large.learn(rows.x.data(), rows.y.data(), nullptr, 1, nullptr); }));
+    CHECK(throws<std::bad_alloc>(
+        [&] { large.learn(rows.x.data(), rows.y.data(), nullptr, 1, nullptr); }));
     CHECK(large.seen() == 20 && large.nbytes() < 2 * taken);
     Learner again = spl(12, 1, false);
     again.visit(StateVisitor::reader(state));
-    for (Learner* learner : {&first, &again}) learner->learn(rows.x.data() + 40, rows.y.data() + 20, nullptr, 20, nullptr);
+    for (Learner* learner : {&first, &again})
+        learner->learn(rows.x.data() + 40, rows.y.data() + 20, nullptr, 20, nullptr);
     CHECK(again.nbytes() == taken);
     std::vector<double> a(40), b(40);
     first.predict(rows.x.data(), 40, a.data());
@@ -85,16 +91,19 @@ TEST(numbers_that_learning_does_not_lead_to_are_refused) {
     learner.require_sound();
     State state;
     learner.visit(StateVisitor::writer(state));
-    for (const char* name : {"dictionary.weights", "dictionary.diagonal", "dictionary.factor.rows", "dictionary.factor.diagonal",
-                             "dictionary.factor.summed", "dictionary.points"})
+    for (const char* name :
+         {"dictionary.weights", "dictionary.diagonal", "dictionary.factor.rows",
+          "dictionary.factor.diagonal", "dictionary.factor.summed", "dictionary.points"})
         for (const double factor : {1e300, 3.0}) {
             State forged = state;
             for (double& value : forged.arrays[name]) value *= factor;
             Learner other = spl(12, 1, false);
             other.visit(StateVisitor::reader(forged));
             const bool harmless = factor == 3.0 && std::string(name) == "dictionary.weights";
-            const bool still_a_bound = factor == 3.0 && std::string(name) == "dictionary.factor.summed";
-            CHECK(throws<InputError>([&] { other.require_sound(); }) != (harmless || still_a_bound));
+            const bool still_a_bound =
+                factor == 3.0 && std::string(name) == "dictionary.factor.summed";
+            CHECK(throws<InputError>([&] { other.require_sound(); }) !=
+                  (harmless || still_a_bound));
         }
 }
 
@@ -124,7 +133,8 @@ TEST(a_thread_that_reads_a_model_may_read_it_again_and_not_change_it) {
         std::thread([&] {
             ModelLock::Reading helping(model, ModelLock::Reading::Helping());
             ModelLock::Reading nested(model, plainly);
-            helper_refused = throws<std::runtime_error>([&] { ModelLock::Learning learning(model, plainly); });
+            helper_refused =
+                throws<std::runtime_error>([&] { ModelLock::Learning learning(model, plainly); });
         }).join();
         std::thread([&] {
             ModelLock::Reading reading_too(model, plainly);

@@ -72,7 +72,8 @@ TEST(a_symmetric_matrix_is_one) {
         matrix.multiply(x.data(), 2, stride, y.data());
         for (std::size_t i = 0; i < dense.size(); ++i) {
             matrix.row(i, row.data());
-            for (std::size_t j = 0; j < dense.size(); ++j) CHECK_NEAR(row[j], dense[i][j], 1e-12 * (1 + std::fabs(row[j])));
+            for (std::size_t j = 0; j < dense.size(); ++j)
+                CHECK_NEAR(row[j], dense[i][j], 1e-12 * (1 + std::fabs(row[j])));
             for (std::size_t c = 0; c < 2; ++c) {
                 double product = 0.0, size = 1.0;
                 for (std::size_t j = 0; j < dense.size(); ++j) {
@@ -114,7 +115,8 @@ TEST(a_part_of_a_part_has_names_of_its_own) {
     State state;
     whole.visit(StateVisitor::writer(state), 2);
     CHECK(state.arrays.size() == 3 && state.counts.size() == 3);
-    CHECK(state.arrays.count("numbers") && state.arrays.count("inner.numbers") && state.arrays.count("inner.inner.numbers"));
+    CHECK(state.arrays.count("numbers") && state.arrays.count("inner.numbers") &&
+          state.arrays.count("inner.inner.numbers"));
     CHECK(state.arrays["inner.numbers"][0] == 1.0 && state.arrays["inner.inner.numbers"][0] == 2.0);
 }
 
@@ -139,7 +141,8 @@ TEST(a_state_that_cannot_be_is_refused) {
     CHECK(refused([](State& s) { s.arrays.clear(); }));
     CHECK(refused([](State& s) { s.arrays["numbers"].resize(2); }));
     CHECK(refused([](State& s) { s.arrays["numbers"].resize(4); }));
-    for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+    for (const double value :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
         CHECK(refused([value](State& s) { s.arrays["numbers"][1] = value; }));
 }
 

@@ -54,7 +54,8 @@ TEST(pieces_not_yet_begun_are_left_after_an_error) {
                 throw std::runtime_error("the first");
             }
             while (!thrown) std::this_thread::yield();
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));  // time for the other to tell
+            std::this_thread::sleep_for(
+                std::chrono::milliseconds(1));  // time for the other to tell
             ++done;
         });
     } catch (const std::runtime_error&) {
@@ -66,7 +67,8 @@ TEST(the_calling_thread_is_one_of_them) {
     const auto caller = std::this_thread::get_id();
     std::atomic<int> elsewhere = 0;
     in_pieces(20, 1, 1, [&](std::size_t, std::size_t) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // time for another to take a piece
+        std::this_thread::sleep_for(
+            std::chrono::milliseconds(1));  // time for another to take a piece
         elsewhere += std::this_thread::get_id() != caller;
     });
     CHECK(elsewhere == 0);

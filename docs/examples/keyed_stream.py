@@ -1,7 +1,9 @@
-"""A model for each device, on Spark Structured Streaming: python docs/examples/keyed_stream.py FOLDER
+"""A model for each device, on Spark Structured Streaming: python docs/examples/keyed_stream.py
+FOLDER
 
-Kill it whenever you like (the whole of it: kill -9) and start it again with the same folder: it goes on where it was, and comes to the same models as if nothing had happened.
-Needs Java 17 or later, and pip install "parsimon[spark]".
+Kill it whenever you like (the whole of it: kill -9) and start it again with the same folder: it
+goes on where it was, and comes to the same models as if nothing had happened. Needs Java 17 or
+later, and pip install "parsimon[spark]".
 """
 
 import os
@@ -20,17 +22,24 @@ SCHEMA = "device string, time long, load double, hour double, power double"
 
 
 def write_readings(folder: Path, n_files: int = 8, n: int = 90) -> None:
-    """Write what three devices send, a file for every hundred readings or so, as a job before this one might."""
+    """Write what three devices send, a file for every hundred readings or so, as a job before this
+    one might.
+    """
     rng = np.random.default_rng(0)
     unfinished = folder.with_name("unfinished")
     unfinished.mkdir(parents=True, exist_ok=True)
     for i in range(n_files):
         load, hour = rng.uniform(-1, 1, size=(2, n))
         kind = rng.integers(3, size=n)
-        power = np.sin((2 + kind) * load) + 0.5 * kind * np.cos(2 * hour) + 0.05 * rng.normal(size=n)
+        power = (
+            np.sin((2 + kind) * load) + 0.5 * kind * np.cos(2 * hour) + 0.05 * rng.normal(size=n)
+        )
         device = np.array(["fan", "mill", "pump"])[kind]
-        time = rng.permutation(np.arange(i * n, (i + 1) * n))  # within a file they come in any order
-        readings = pd.DataFrame({"device": device, "time": time, "load": load, "hour": hour, "power": power})
+        # Within a file they come in any order
+        time = rng.permutation(np.arange(i * n, (i + 1) * n))
+        readings = pd.DataFrame(
+            {"device": device, "time": time, "load": load, "hour": hour, "power": power}
+        )
         path = unfinished / f"{i:03}.csv"
         readings.to_csv(path, index=False)
         os.utime(path, (1_700_000_000 + i, 1_700_000_000 + i))  # Spark reads the oldest first
@@ -53,7 +62,9 @@ def main(folder: Path) -> None:
         .config("spark.sql.shuffle.partitions", "2")
         .getOrCreate()
     )
-    readings = spark.readStream.schema(SCHEMA).option("header", True).option("maxFilesPerTrigger", 1)
+    readings = (
+        spark.readStream.schema(SCHEMA).option("header", True).option("maxFilesPerTrigger", 1)
+    )
     scored = learn_keyed(
         readings.csv(str(folder / "in")),
         MODEL,
@@ -74,10 +85,14 @@ def main(folder: Path) -> None:
 
     models = read_models(spark, str(folder / "checkpoint"))
     rows = spark.read.parquet(str(folder / "out")).where("n_samples_seen > 100")
-    errors = rows.groupBy("device").agg(F.avg(F.pow(F.col("power") - F.col("prediction"), 2)).alias("mse"))
+    errors = rows.groupBy("device").agg(
+        F.avg(F.pow(F.col("power") - F.col("prediction"), 2)).alias("mse")
+    )
     for device, mse in sorted(errors.collect()):
         model = models[device]
-        print(f"{device}: {model.n_samples_seen_} readings, {model.n_centers_} centres, squared error {mse:.4f}")
+        print(
+            f"{device}: {model.n_samples_seen_} readings, {model.n_centers_} centres, squared error {mse:.4f}"
+        )
         model.save(folder / f"{device}.parsimon")
     spark.stop()
 

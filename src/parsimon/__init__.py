@@ -14,7 +14,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from parsimon import admission, algorithms, compression, datasets, diagnostics, kernels, losses, updates
+    from parsimon import (
+        admission,
+        algorithms,
+        compression,
+        datasets,
+        diagnostics,
+        kernels,
+        losses,
+        updates,
+    )
     from parsimon.dictionary_learning import KernelDictionaryClassifier, KernelDictionaryLearning
     from parsimon.estimators import (
         SOGSVC,
@@ -36,8 +45,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0.dev0"
 
-#: Names by the module that defines them. None stands for a module of that name. They are imported on first use, so
-#: that ``import parsimon`` and ``parsimon --help`` do not import scikit-learn.
+#: Names by the module that defines them. None stands for a module of that name. They are imported
+#: on first use, so that ``import parsimon`` and ``parsimon --help`` do not import scikit-learn.
 _HOMES = {
     None: (
         "admission",

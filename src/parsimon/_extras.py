@@ -11,7 +11,8 @@ __all__ = ["install_command"]
 def install_command(extra: str) -> str:
     """Return the command that installs parsimon with an extra.
 
-    After ``pip install .`` the command names the folder that was installed. Otherwise it names the package index.
+    After ``pip install .`` the command names the folder that was installed. Otherwise it names the
+    package index.
 
     >>> "[plot]" in install_command("plot")
     True

@@ -107,7 +107,9 @@ def writing(path: Name, *, regular: bool = False) -> Iterator[Output]:
         if os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if stream and regular:
-            raise OSError(errno.EINVAL, "not a regular file, which a model needs: choose another name")
+            raise OSError(
+                errno.EINVAL, "not a regular file, which a model needs: choose another name"
+            )
     with _streaming(path) if stream else _replacing(path) as file:
         yield file
 

@@ -81,7 +81,9 @@ def _evaluated(
             case Cosine(inner):
                 found = cosine(inner, _evaluated(inner, inputs, cosine, known))
             case Operation():
-                found = e.function(*(_evaluated(inner, inputs, cosine, known) for inner in parts(e)))
+                found = e.function(
+                    *(_evaluated(inner, inputs, cosine, known) for inner in parts(e))
+                )
             case _:
                 raise TypeError(f"{e!r} is not part of a formula")
         known[id(e)] = found

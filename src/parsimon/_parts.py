@@ -1,4 +1,6 @@
-"""What all parts share: named registries, and checks of parameters and of data that say what was wrong."""
+"""What all parts share: named registries, and checks of parameters and of data that say what was
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from sklearn.utils.validation import column_or_1d
 T = TypeVar("T")
 Labels = NDArray[Any]
 
-#: The kinds of labels, by those of NumPy's types. A model meets one of them: others could only be told apart from its own by rounding or as text.
+#: The kinds of labels, by those of NumPy's types. A model meets one of them: others could only be
+#: told apart from its own by rounding or as text.
 LABEL_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "O": "str"}
 
 
@@ -56,7 +59,8 @@ class _Frozen:
 def part(cls: type[T]) -> type[T]:
     """Let a class be an immutable value made of the fields that it names: a frozen dataclass.
 
-    `dataclass(frozen=True)` compiles six methods for each class anew, which is most of the time that importing them takes; here they are shared but for `__init__`.
+    `dataclass(frozen=True)` compiles six methods for each class anew, which is most of the time
+    that importing them takes; here they are shared but for `__init__`.
     """
     made = dataclass(repr=False, eq=False)(cls)
     for name in ("__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__"):
@@ -81,7 +85,9 @@ def real(
     below: float | None = None,
     at_most: float | None = None,
 ) -> float:
-    """Return `value` as a float if it is a finite real number within the bounds, else raise an error that names it."""
+    """Return `value` as a float if it is a finite real number within the bounds, else raise an
+    error that names it.
+    """
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{what} must be a number, got {value!r}")
     try:
@@ -95,13 +101,19 @@ def real(
         (at_most, "<= ", lambda v, b: v <= b),
     ]
     wanted = [f"{sign}{bound:g}" for bound, sign, _ in tests if bound is not None]
-    if not math.isfinite(number) or any(not test(number, bound) for bound, _, test in tests if bound is not None):
-        raise ValueError(f"{what} must be finite{''.join(' and ' + w for w in wanted)}, got {value!r}")
+    if not math.isfinite(number) or any(
+        not test(number, bound) for bound, _, test in tests if bound is not None
+    ):
+        raise ValueError(
+            f"{what} must be finite{''.join(' and ' + w for w in wanted)}, got {value!r}"
+        )
     return number
 
 
 def whole(what: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
-    """Return `value` as an int if it is a whole number within the bounds, else raise an error that names it."""
+    """Return `value` as an int if it is a whole number within the bounds, else raise an error that
+    names it.
+    """
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{what} must be a whole number, got {value!r}")
     number = int(value)
@@ -113,14 +125,18 @@ def whole(what: str, value: Any, *, at_least: int, at_most: int | None = None) -
 
 
 def require_unmasked(values: Any, what: str) -> None:
-    """Refuse masked arrays, and lists of such, of which something is masked: the values below a mask are none."""
+    """Refuse masked arrays, and lists of such, of which something is masked: the values below a
+    mask are none.
+    """
     parts = values if isinstance(values, list | tuple) else (values,)
     if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
         raise ValueError(f"{what} has masked values: fill them in, or leave their rows out")
 
 
 def numbers(values: Any, what: str, read: Callable[[Any], T]) -> T:
-    """Return read(values), where read makes doubles of an array-like; what NumPy would make doubles of that it is not is refused."""
+    """Return read(values), where read makes doubles of an array-like; what NumPy would make doubles
+    of that it is not is refused.
+    """
     require_unmasked(values, what)
     given = np.asarray(values) if isinstance(values, list | tuple) else values
     dtype = np.asarray(given).dtype
@@ -135,7 +151,9 @@ def numbers(values: Any, what: str, read: Callable[[Any], T]) -> T:
 
 
 def labels(y: Any, what: str = "y") -> Labels:
-    """Return labels as an array (n,) of bools, integers, whole floats or strings, exactly as they were given, or raise an error that says which is none."""
+    """Return labels as an array (n,) of bools, integers, whole floats or strings, exactly as they
+    were given, or raise an error that says which is none.
+    """
     if y is None:
         raise ValueError(f"requires y to be passed, but the target {what} is None")
     require_unmasked(y, what)
@@ -145,7 +163,9 @@ def labels(y: Any, what: str = "y") -> Labels:
         each = found.tolist()
         found = np.asarray(each)
     if found.ndim != 1 or found.dtype.kind not in LABEL_KINDS or found.dtype.char == "g":
-        raise TypeError(f"{what} holds {found.dtype}: labels are bools, integers, whole floats or strings")
+        raise TypeError(
+            f"{what} holds {found.dtype}: labels are bools, integers, whole floats or strings"
+        )
     if found.dtype.kind == "O" and each is not None:
         row = next(i for i, label in enumerate(each) if np.asarray([label]).dtype.kind == "O")
         raise TypeError(
@@ -156,7 +176,9 @@ def labels(y: Any, what: str = "y") -> Labels:
         raise ValueError(f"{what} contains {found[row]} at row {row}, which is no label")
     for row, (label, given) in enumerate(zip(found.tolist(), each or (), strict=False)):
         if label != given:
-            raise TypeError(f"{what} holds labels of several kinds: {given!r} at row {row} would be read as {label!r}")
+            raise TypeError(
+                f"{what} holds labels of several kinds: {given!r} at row {row} would be read as {label!r}"
+            )
     if len(found):
         with np.errstate(invalid="ignore"):  # floats beyond all integers, which it refuses
             check_classification_targets(found)
@@ -164,11 +186,15 @@ def labels(y: Any, what: str = "y") -> Labels:
 
 
 def joined(known: Labels, more: Labels, what: str = "y") -> Labels:
-    """Return labels and further ones in one array that holds each exactly as it was; those of another kind are refused."""
+    """Return labels and further ones in one array that holds each exactly as it was; those of
+    another kind are refused.
+    """
     if len(known) == 0 or len(more) == 0:
         return known if len(known) else more
     if LABEL_KINDS[known.dtype.kind] != LABEL_KINDS[more.dtype.kind]:
-        raise TypeError(f"labels so far are {known.dtype}, {what} holds {more.dtype}: they must be of one kind")
+        raise TypeError(
+            f"labels so far are {known.dtype}, {what} holds {more.dtype}: they must be of one kind"
+        )
     if known.dtype.kind in "iu":
         every = known.tolist() + more.tolist()
         dtype = np.result_type(known, more)

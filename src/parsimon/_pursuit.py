@@ -1,6 +1,8 @@
-"""Destructive matching pursuit over a given Gram matrix: what `Dictionary.prune` does to a dictionary that learns, with matrix products where thousands of centres are there at once.
+"""Destructive matching pursuit over a given Gram matrix: what `Dictionary.prune` does to a
+dictionary that learns, with matrix products where thousands of centres are there at once.
 
-Gram matrices here are symmetric (M, M) with the lower triangle filled in; what is above it is not looked at. Matrix products are cut into panels that several threads may do.
+Gram matrices here are symmetric (M, M) with the lower triangle filled in; what is above it is not
+looked at. Matrix products are cut into panels that several threads may do.
 """
 
 from __future__ import annotations
@@ -13,7 +15,16 @@ from parsimon import _core
 from parsimon._threads import each
 from parsimon.kernels import Kernel
 
-__all__ = ["extended", "gram", "inverse_factor", "is_sound", "product", "pursue", "solve", "squares"]
+__all__ = [
+    "extended",
+    "gram",
+    "inverse_factor",
+    "is_sound",
+    "product",
+    "pursue",
+    "solve",
+    "squares",
+]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -24,7 +35,8 @@ PANEL, SMALL = 256, 512
 BLOCK = 128
 #: The share of centres up to which it is quicker to let them leave one by one.
 FEW = 0.1
-#: How far an entry of its diagonal may fall before it has lost too many digits: within a block, and before the next one.
+#: How far an entry of its diagonal may fall before it has lost too many digits: within a block, and
+#: before the next one.
 LOST, WORN = 1e-7, 1e-4
 
 
@@ -62,7 +74,9 @@ def inverse_factor(K: Array, threads: int = 1) -> Array | None:
 
 
 def extended(S: Array, K: Array, threads: int = 1) -> Array | None:
-    """Return the inverse factor of K, of which S is that of the first centres, or None if K is not positive definite."""
+    """Return the inverse factor of K, of which S is that of the first centres, or None if K is not
+    positive definite.
+    """
     m = len(S)
     if m == len(K):
         return S
@@ -101,9 +115,11 @@ def _invert(S: Array, rooms: Array, threads: int) -> bool:
 
 
 def _extend(S: Array, m: int, rooms: Array, threads: int) -> bool:
-    """Let a lower triangle become its inverse factor, of which the first m rows are there already; return whether there is one.
+    """Let a lower triangle become its inverse factor, of which the first m rows are there already;
+    return whether there is one.
 
-    With S_A for these, and then [B C]: T = B S_A', S_C the inverse factor of C - TT', and [-S_C T S_A, S_C] is what becomes of [B C].
+    With S_A for these, and then [B C]: T = B S_A', S_C the inverse factor of C - TT', and [-S_C T
+    S_A, S_C] is what becomes of [B C].
     """
     n = len(S) - m
     first, below, last = S[:m, :m], S[m:, :m], S[m:, m:]
@@ -135,7 +151,9 @@ def _extend(S: Array, m: int, rooms: Array, threads: int) -> bool:
 
 def is_sound(S: Array, diagonal: Array) -> bool:
     """Return whether every centre is as far from the span of those before it as a dictionary asks."""
-    return bool(_core.Dictionary.floor * np.einsum("ij,ij,j->i", S, S, diagonal).max(initial=0.0) < 1.0)
+    return bool(
+        _core.Dictionary.floor * np.einsum("ij,ij,j->i", S, S, diagonal).max(initial=0.0) < 1.0
+    )
 
 
 def solve(S: Array, values: Array) -> Array:
@@ -155,9 +173,12 @@ def pursue(
     allowance: float,
     threads: int = 1,
 ) -> tuple[Indices, Array | None]:
-    """Return which of the centres `rows` are left when those without which f moves least go one by one, and their inverse factor if that came with it.
+    """Return which of the centres `rows` are left when those without which f moves least go one by
+    one, and their inverse factor if that came with it.
 
-    They go as long as there are more than `most`, or what they take of f, a squared norm, stays within the allowance. f has the given values (M, C) at all centres, and S is the inverse factor of those in `rows`.
+    They go as long as there are more than `most`, or what they take of f, a squared norm, stays
+    within the allowance. f has the given values (M, C) at all centres, and S is the inverse factor
+    of those in `rows`.
     """
     if not len(rows):
         return rows, S
@@ -170,20 +191,32 @@ def pursue(
         if done:
             return kept, None
         fresh = inverse_factor(among(K, kept), threads) if len(kept) <= 0.9 * len(rows) else None
-        if fresh is None:  # centres so close that the explicit inverse is of no use: one at a time, by the factor
+        # Centres so close that the explicit inverse is of no use: one at a time, by the factor
+        if fresh is None:
             return _one_by_one(kernel, centres, rows, S, W, most, allowance)
         rows, S, allowance = kept, fresh, max(allowance - spent, 0.0)
 
 
-def _prune(S: Array, W: Array, most: int, allowance: float, threads: int) -> tuple[Indices, float, bool]:
-    """Return which centres are left, what the others took, and whether that is all; if not, the inverse has lost its digits."""
+def _prune(
+    S: Array, W: Array, most: int, allowance: float, threads: int
+) -> tuple[Indices, float, bool]:
+    """Return which centres are left, what the others took, and whether that is all; if not, the
+    inverse has lost its digits.
+    """
     P = _gram_of_columns(S, threads)
-    W, left, gone, total = np.array(W.T, order="C"), np.arange(len(P)), np.zeros(len(P), dtype=bool), 0.0
+    W, left, gone, total = (
+        np.array(W.T, order="C"),
+        np.arange(len(P)),
+        np.zeros(len(P), dtype=bool),
+        0.0,
+    )
     before, diagonal = np.diag(P).copy(), np.diag(P).copy()
     rooms = [np.empty(PANEL * len(P)) for _ in range(min(threads, -(-len(P) // PANEL)))]
     while True:
         U = np.empty((min(BLOCK, len(P)), len(P)))
-        n, spent, done, lost = _core.remove_cheapest(P, W, diagonal, before, gone, U, most, allowance, LOST)
+        n, spent, done, lost = _core.remove_cheapest(
+            P, W, diagonal, before, gone, U, most, allowance, LOST
+        )
         allowance, total = allowance - spent, total + spent
         if done or lost or np.any((diagonal < WORN * before) & ~gone):
             return left[~gone], total, done
@@ -223,8 +256,12 @@ def _downdate(P: Array, U: Array, rooms: list[Array], threads: int) -> None:
 def _one_by_one(
     kernel: Kernel, centres: Array, rows: Indices, S: Array, W: Array, most: int, allowance: float
 ) -> tuple[Indices, Array]:
-    """The same by a dictionary and its factor: no inverse is needed, but every few removals are a sweep over all of it."""
-    dictionary = _core.Dictionary(kernel.core(), centres.shape[1], W.shape[1], True, False, reserve=len(rows))
+    """The same by a dictionary and its factor: no inverse is needed, but every few removals are a
+    sweep over all of it.
+    """
+    dictionary = _core.Dictionary(
+        kernel.core(), centres.shape[1], W.shape[1], True, False, reserve=len(rows)
+    )
     dictionary.adopt(centres[rows], np.ascontiguousarray(W), np.ascontiguousarray(S))
     dictionary.prune(allowance, most)
     places = {row.tobytes(): i for i, row in zip(rows.tolist(), centres[rows], strict=True)}

@@ -34,17 +34,24 @@ Check = Callable[[Any], bool]
 
 @dataclass(frozen=True)
 class Schema:
-    """The attributes of a model besides its parameters. Those that are needed are there together, once it has learned."""
+    """The attributes of a model besides its parameters.
+
+    Those that are needed are there together, once it has learned.
+    """
 
     needed: Mapping[str, Check]
     allowed: Mapping[str, Check]
 
-    def extended(self, needed: Mapping[str, Check] | None = None, allowed: Mapping[str, Check] | None = None) -> Schema:
+    def extended(
+        self, needed: Mapping[str, Check] | None = None, allowed: Mapping[str, Check] | None = None
+    ) -> Schema:
         """Return a schema with further attributes."""
         return Schema({**self.needed, **(needed or {})}, {**self.allowed, **(allowed or {})})
 
     def check(self, attributes: Mapping[str, Any]) -> None:
-        """Raise a ValueError that names the first attribute that is missing, unknown or not what it must be."""
+        """Raise a ValueError that names the first attribute that is missing, unknown or not what it
+        must be.
+        """
         known = {**self.needed, **self.allowed}
         for name, value in attributes.items():
             if name in known:
@@ -52,20 +59,30 @@ class Schema:
                     raise ValueError(f"its {name} is not what it must be")
             elif name.startswith("_") or not is_plain(value):
                 raise ValueError(f"it has an unknown attribute {name}")
-        if not attributes.keys().isdisjoint(self.needed) and (missing := self.needed.keys() - attributes.keys()):
+        if not attributes.keys().isdisjoint(self.needed) and (
+            missing := self.needed.keys() - attributes.keys()
+        ):
             raise ValueError(f"it lacks {min(missing)}")
 
 
 def whole(at_least: int = 0, at_most: int = 2**62) -> Check:
     """Return a check for whole numbers."""
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and at_least <= value <= at_most
+    return lambda value: (
+        isinstance(value, int) and not isinstance(value, bool) and at_least <= value <= at_most
+    )
 
 
-def number(at_least: float = -math.inf, at_most: float = math.inf, *, infinite: bool = False) -> Check:
+def number(
+    at_least: float = -math.inf, at_most: float = math.inf, *, infinite: bool = False
+) -> Check:
     """Return a check for numbers, finite unless told otherwise."""
 
     def check(value: Any) -> bool:
-        if not isinstance(value, int | float) or isinstance(value, bool) or not at_least <= value <= at_most:
+        if (
+            not isinstance(value, int | float)
+            or isinstance(value, bool)
+            or not at_least <= value <= at_most
+        ):
             return False
         return abs(value) <= sys.float_info.max or (infinite and isinstance(value, float))
 
@@ -84,17 +101,25 @@ def listed(check: Check) -> Check:
 
 def mapped(key: Check, value: Check) -> Check:
     """Return a check for dicts."""
-    return lambda found: isinstance(found, dict) and all(key(k) and value(v) for k, v in found.items())
+    return lambda found: (
+        isinstance(found, dict) and all(key(k) and value(v) for k, v in found.items())
+    )
 
 
 def finite_array(*shape: int | None, least: float = -math.inf, most: float = math.inf) -> Check:
     """Return a check for arrays of finite numbers of a shape, of which None is any length."""
 
     def check(value: Any) -> bool:
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu" or value.ndim != len(shape):
+        if (
+            not isinstance(value, np.ndarray)
+            or value.dtype.kind not in "fiu"
+            or value.ndim != len(shape)
+        ):
             return False
         sized = all(n is None or n == m for n, m in zip(shape, value.shape, strict=True))
-        return sized and bool(np.isfinite(value).all() and (value >= least).all() and (value <= most).all())
+        return sized and bool(
+            np.isfinite(value).all() and (value >= least).all() and (value <= most).all()
+        )
 
     return check
 
@@ -117,8 +142,14 @@ def is_label(value: Any) -> bool:
 
 
 def is_plain(value: Any, others: Check = lambda value: False) -> bool:
-    """Whether a value is what parameters are made of: plain values, parts, a random state, and lists and dicts of those."""
-    if value is None or isinstance(value, bool | int | float | str | np.random.RandomState) or others(value):
+    """Whether a value is what parameters are made of: plain values, parts, a random state, and
+    lists and dicts of those.
+    """
+    if (
+        value is None
+        or isinstance(value, bool | int | float | str | np.random.RandomState)
+        or others(value)
+    ):
         return True
     if isinstance(value, list | tuple):
         return all(is_plain(item, others) for item in value)

@@ -1,4 +1,7 @@
-"""Work cut into pieces for several threads. What the pieces are does not depend on how many threads there are, and so no bit of the result does."""
+"""Work cut into pieces for several threads.
+
+What the pieces are does not depend on how many threads there are, and so no bit of the result does.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,9 @@ MOST = 1024
 
 
 def count(n_jobs: int | None) -> int:
-    """Return how many threads are meant: None is 1, -1 is one for each core that this process may use, -2 one less."""
+    """Return how many threads are meant: None is 1, -1 is one for each core that this process may
+    use, -2 one less.
+    """
     if n_jobs is None:
         return 1
     n = whole("n_jobs", n_jobs, at_least=-MOST, at_most=MOST)
@@ -26,7 +31,10 @@ def count(n_jobs: int | None) -> int:
 
 
 def each(work: Callable[[int, int], Any], n: int, length: int, threads: int) -> None:
-    """Call work(first, last) for the pieces of 0..n-1, `length` each but for the last. They must not depend on each other."""
+    """Call work(first, last) for the pieces of 0..n-1, `length` each but for the last.
+
+    They must not depend on each other.
+    """
     firsts = range(0, n, length)
     if threads == 1 or len(firsts) < 2:
         for first in firsts:

@@ -1,7 +1,8 @@
 """Admission: which samples become centres.
 
-Where the model keeps the factor of its Gram matrix, a sample that is admitted here may still be refused because it lies, up to rounding, in the span of
-the centres; it is then learned as a sample that was not admitted.
+Where the model keeps the factor of its Gram matrix, a sample that is admitted here may still be
+refused because it lies, up to rounding, in the span of the centres; it is then learned as a sample
+that was not admitted.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class Always(Admission):
 
 @part
 class Proposed(Admission):
-    """Every sample whose gradient is not zero becomes a centre: with a hinge loss, those that violate the margin.
+    """Every sample whose gradient is not zero becomes a centre: with a hinge loss, those that
+    violate the margin.
 
     >>> Proposed()
     Proposed()
@@ -65,12 +67,14 @@ class Proposed(Admission):
 
 @part
 class Coherence(Admission):
-    """Coherence criterion: admit x if max_j |k(x, d_j)| / sqrt(k(x, x) k(d_j, d_j)) <= threshold (mu0).
+    """Coherence criterion: admit x if max_j |k(x, d_j)| / sqrt(k(x, x) k(d_j, d_j)) <= threshold
+    (mu0).
 
-    Costs O(m). A dictionary built by it is finite on a compact set, and linearly independent if (m - 1) mu0 < 1. An exact copy of a centre has
-    coherence 1 and is not admitted even at threshold 1.
+    Costs O(m). A dictionary built by it is finite on a compact set, and linearly independent if (m
+    - 1) mu0 < 1. An exact copy of a centre has coherence 1 and is not admitted even at threshold 1.
 
-    Reference: Honeine, Richard & Bermudez, *On-line nonlinear sparse approximation of functions*, ISIT 2007, rule (6).
+    Reference: Honeine, Richard & Bermudez, *On-line nonlinear sparse approximation of functions*,
+    ISIT 2007, rule (6).
 
     >>> Coherence(threshold=0.5)
     Coherence(threshold=0.5)
@@ -88,14 +92,17 @@ class Coherence(Admission):
 
 @part
 class AdaptiveCoherence(Admission):
-    """Adaptive coherence: fill the dictionary to `fill` centres, then admit only what is less coherent than the dictionary itself.
+    """Adaptive coherence: fill the dictionary to `fill` centres, then admit only what is less
+    coherent than the dictionary itself.
 
-    With mu_t = max_{i != j} |rho_ij| the dictionary's own coherence, kept up to date by the most coherent neighbour of each centre, a sample is admitted
-    if its coherence is below mu_t; together with `MostCoherent` the dictionary becomes ever less coherent. While it fills, samples are admitted by
-    `threshold` as in `Coherence` (1: all but copies).
+    With mu_t = max_{i != j} |rho_ij| the dictionary's own coherence, kept up to date by the most
+    coherent neighbour of each centre, a sample is admitted if its coherence is below mu_t; together
+    with `MostCoherent` the dictionary becomes ever less coherent. While it fills, samples are
+    admitted by `threshold` as in `Coherence` (1: all but copies).
 
-    Reference: Pothin & Richard, *Online learning with kernels: a new approach for sparsity control based on a coherence criterion*, MLSP 2006, section 4.
-    A dictionary of one has mu_t = 0 and would never grow, hence the filling, which the paper does not mention.
+    Reference: Pothin & Richard, *Online learning with kernels: a new approach for sparsity control
+    based on a coherence criterion*, MLSP 2006, section 4. A dictionary of one has mu_t = 0 and
+    would never grow, hence the filling, which the paper does not mention.
 
     >>> AdaptiveCoherence(fill=20)
     AdaptiveCoherence(fill=20, threshold=1.0)
@@ -115,13 +122,16 @@ class AdaptiveCoherence(Admission):
 
 @part
 class LinearDependence(Admission):
-    """Approximate linear dependence: admit x if delta = ||k(x, .) - sum_j a_j k(d_j, .)||^2 > tolerance (nu, a squared norm). O(m^2).
+    """Approximate linear dependence: admit x if delta = ||k(x, .) - sum_j a_j k(d_j, .)||^2 >
+    tolerance (nu, a squared norm). O(m^2).
 
-    a minimises delta + ridge ||a||^2: with a ridge, delta = k(x, x) - (h + ridge a)'a, a = (K + ridge I)^-1 h. (For `DualAscent` only: the other updates want the projection.)
-    With `max_centers` nothing is admitted beyond so many.
+    a minimises delta + ridge ||a||^2: with a ridge, delta = k(x, x) - (h + ridge a)'a, a = (K +
+    ridge I)^-1 h. (For `DualAscent` only: the other updates want the projection.) With
+    `max_centers` nothing is admitted beyond so many.
 
-    Reference: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE Transactions on Signal Processing 2004; with the ridge, (3.10) of *Sparse online greedy
-    support vector regression*, ECML 2002.
+    Reference: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE
+    Transactions on Signal Processing 2004; with the ridge, (3.10) of *Sparse online greedy support
+    vector regression*, ECML 2002.
 
     >>> LinearDependence(tolerance=0.01)
     LinearDependence(tolerance=0.01, ridge=0.0, max_centers=None)
@@ -149,9 +159,11 @@ class LinearDependence(Admission):
 
 @part
 class Residual(Admission):
-    """Residual of the proposed function: admit x if the update would move f out of the span by a norm > tolerance (eps0).
+    """Residual of the proposed function: admit x if the update would move f out of the span by a
+    norm > tolerance (eps0).
 
-    With c the coefficient that the update proposes for k(x, .), the test is ||c||^2 delta > eps0^2: condition (7) of Pothin & Richard 2006, after Dodd.
+    With c the coefficient that the update proposes for k(x, .), the test is ||c||^2 delta > eps0^2:
+    condition (7) of Pothin & Richard 2006, after Dodd.
 
     >>> Residual(tolerance=0.01)
     Residual(tolerance=0.01)
@@ -169,9 +181,12 @@ class Residual(Admission):
 
 @part
 class Distance(Admission):
-    """Quantisation: admit x if its Euclidean distance to every centre is > radius. At radius 0 only exact copies are not admitted.
+    """Quantisation: admit x if its Euclidean distance to every centre is > radius.
 
-    Reference: Chen, Zhao, Zhu & Principe, *Quantized kernel least mean square algorithm*, IEEE Transactions on Neural Networks and Learning Systems 2012.
+    At radius 0 only exact copies are not admitted.
+
+    Reference: Chen, Zhao, Zhu & Principe, *Quantized kernel least mean square algorithm*, IEEE
+    Transactions on Neural Networks and Learning Systems 2012.
 
     >>> Distance(radius=0.5)
     Distance(radius=0.5)

@@ -1,4 +1,6 @@
-"""Algorithms: each a recipe that names its parts. The loop that runs them is one (C++, ``core/learner.cpp``):
+"""Algorithms: each a recipe that names its parts.
+
+The loop that runs them is one (C++, ``core/learner.cpp``):
 
 for step in batches:
     look: kernel rows and predictions
@@ -90,18 +92,25 @@ class Recipe:
             )
         if isinstance(self.update, DualAscent):
             if self.batch_size != 1 or not isinstance(self.compression, Nothing):
-                raise ValueError("DualAscent learns sample by sample (batch_size=1), and its centres never leave")
+                raise ValueError(
+                    "DualAscent learns sample by sample (batch_size=1), and its centres never leave"
+                )
         elif isinstance(self.admission, LinearDependence) and self.admission.ridge > 0:
             raise ValueError("a ridge in LinearDependence is for DualAscent only")
 
     @property
     def budget(self) -> int | None:
         """The most centres after a step, None if there is no bound."""
-        return min((b for b in (self.compression.budget, self.admission.budget) if b is not None), default=None)
+        return min(
+            (b for b in (self.compression.budget, self.admission.budget) if b is not None),
+            default=None,
+        )
 
     @property
     def reserve(self) -> int:
-        """How many centres room is made for: those of the budget and of a step; 0 if there is no bound."""
+        """How many centres room is made for: those of the budget and of a step; 0 if there is no
+        bound.
+        """
         return 0 if self.budget is None else self.budget + self.batch_size
 
     def build(self, n_features: int, n_outputs: int = 1, *, at_once: bool = True) -> _core.Learner:
@@ -140,7 +149,9 @@ def knlms(
     budget: int | None = None,
     compression: str = "least_cost",
 ) -> Recipe:
-    """Kernel normalised LMS with the coherence criterion (Honeine, Richard & Bermudez 2007, section V)."""
+    """Kernel normalised LMS with the coherence criterion (Honeine, Richard & Bermudez 2007, section
+    V).
+    """
     return Recipe(
         kernel=kernel,
         loss=Squared(),
@@ -158,7 +169,9 @@ def klms(
     budget: int | None = None,
     compression: str = "least_cost",
 ) -> Recipe:
-    """Kernel LMS (Liu, Pokharel & Principe 2008), quantised where `quantization` > 0 (Chen, Zhao, Zhu & Principe 2012)."""
+    """Kernel LMS (Liu, Pokharel & Principe 2008), quantised where `quantization` > 0 (Chen, Zhao,
+    Zhu & Principe 2012).
+    """
     return Recipe(
         kernel=kernel,
         loss=Squared(),
@@ -176,13 +189,21 @@ def norma(
     budget: int | None = None,
     compression: str = "oldest",
 ) -> Recipe:
-    """NORMA: regularised gradient descent that forgets its oldest terms (Kivinen, Smola & Williamson 2004).
+    """NORMA: regularised gradient descent that forgets its oldest terms (Kivinen, Smola &
+    Williamson 2004).
 
-    Where centres leave by cost and not by age, a sample that lies in the span of the centres up to rounding is projected onto them instead of entering.
+    Where centres leave by cost and not by age, a sample that lies in the span of the centres up to
+    rounding is projected onto them instead of entering.
     """
     leaves = at_budget(compression, budget)
-    update = ProjectedGradient(step_size, alpha) if isinstance(leaves, LeastCost) else Gradient(step_size, alpha)
-    return Recipe(kernel=kernel, loss=Squared(), admission=Always(), update=update, compression=leaves)
+    update = (
+        ProjectedGradient(step_size, alpha)
+        if isinstance(leaves, LeastCost)
+        else Gradient(step_size, alpha)
+    )
+    return Recipe(
+        kernel=kernel, loss=Squared(), admission=Always(), update=update, compression=leaves
+    )
 
 
 def krls(
@@ -195,7 +216,9 @@ def krls(
     forgetting: float = 1.0,
     budget: int | None = None,
 ) -> Recipe:
-    """Kernel recursive least squares, by linear dependence (Engel, Mannor & Meir 2004) or by coherence (Richard, Bermudez & Honeine 2009)."""
+    """Kernel recursive least squares, by linear dependence (Engel, Mannor & Meir 2004) or by
+    coherence (Richard, Bermudez & Honeine 2009).
+    """
     parts: dict[str, tuple[Admission, Update]] = {
         "ald": (LinearDependence(tolerance), SpanRLS(ridge, forgetting)),
         "coherence": (Coherence(coherence), RowRLS(ridge, forgetting)),
@@ -220,7 +243,9 @@ def spl(
     budget: int | None = None,
     removal: str = "older",
 ) -> Recipe:
-    """Sequential projection learning: basic (Dodd), or controlled by coherence, fixed or adaptive (Pothin & Richard 2006)."""
+    """Sequential projection learning: basic (Dodd), or controlled by coherence, fixed or adaptive
+    (Pothin & Richard 2006).
+    """
     at_bound = Nothing() if budget is None else MostCoherent(budget, removal)
     admit: Admission
     compression: Compression
@@ -229,13 +254,19 @@ def spl(
     elif admission == "coherence" and isinstance(coherence, str):
         lookup({"adaptive": None}, coherence, "coherence")
         if budget is None:
-            raise ValueError("coherence='adaptive' needs a budget: it says to how many centres the dictionary fills")
+            raise ValueError(
+                "coherence='adaptive' needs a budget: it says to how many centres the dictionary fills"
+            )
         admit, compression = AdaptiveCoherence(budget), at_bound
     else:
         lookup({"residual": None, "coherence": None}, admission, "admission")
         admit, compression = Coherence(coherence), at_bound  # type: ignore[arg-type]
     return Recipe(
-        kernel=kernel, loss=Squared(), admission=admit, update=ProjectedGradient(step_size), compression=compression
+        kernel=kernel,
+        loss=Squared(),
+        admission=admit,
+        update=ProjectedGradient(step_size),
+        compression=compression,
     )
 
 
@@ -251,7 +282,9 @@ def polk(
     budget: int | None = None,
     average: bool | int = False,
 ) -> Recipe:
-    """POLK: functional stochastic gradient with sparse projections, for any convex loss (Koppel, Warnell, Stump & Ribeiro 2019)."""
+    """POLK: functional stochastic gradient with sparse projections, for any convex loss (Koppel,
+    Warnell, Stump & Ribeiro 2019).
+    """
     rule = schedule if isinstance(schedule, Schedule) else lookup(SCHEDULES, schedule, "schedule")
     return Recipe(
         kernel=kernel,
@@ -265,7 +298,9 @@ def polk(
 
 
 def _average_after(average: bool | int) -> int | None:
-    """Return after how many samples averaging begins: False and 0 are never, True is from the first on."""
+    """Return after how many samples averaging begins: False and 0 are never, True is from the first
+    on.
+    """
     if average is None:
         raise TypeError("average must be a bool or a whole number, got None")
     if isinstance(average, bool | np.bool_):
@@ -284,11 +319,14 @@ def sog(
     box: float | None = None,
     budget: int | None = None,
 ) -> Recipe:
-    """Sparse online greedy support vector machines (Engel, Mannor & Meir 2002): regression with the squared loss, classification with the squared hinge."""
+    """Sparse online greedy support vector machines (Engel, Mannor & Meir 2002): regression with the
+    squared loss, classification with the squared hinge.
+    """
     if box is not None:
         real("box", box, above=0, at_most=1e100)
         if isinstance(loss, SquaredHinge):
-            box = 0.5 * box  # w = alpha* - alpha is in [-box, box] when each of them is within half of it
+            # w = alpha* - alpha is in [-box, box] when each of them is within half of it
+            box = 0.5 * box
     return Recipe(
         kernel=kernel,
         loss=loss,
@@ -312,7 +350,9 @@ def bsgd(
     real("alpha", alpha, at_least=0)
     if schedule == "pegasos":
         if alpha == 0:
-            raise ValueError("schedule='pegasos' has the steps 1 / (alpha t): it needs an alpha > 0")
+            raise ValueError(
+                "schedule='pegasos' has the steps 1 / (alpha t): it needs an alpha > 0"
+            )
         real("alpha", alpha, at_least=1e-20)
         rate = (1 / alpha, alpha, Schedule(power=1.0))
     else:

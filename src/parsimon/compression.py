@@ -64,10 +64,11 @@ class Budgeted(Compression):
 
 @part
 class LeastCost(Budgeted):
-    """Beyond the budget, the centre whose removal changes the function least is projected onto the others.
+    """Beyond the budget, the centre whose removal changes the function least is projected onto the
+    others.
 
-    With S'S = K^-1 the removal of centre j costs ||w_j||^2 / (S'S)_jj, the squared RKHS distance between f and its projection onto the span of
-    the other centres. O(m^2) for each removal.
+    With S'S = K^-1 the removal of centre j costs ||w_j||^2 / (S'S)_jj, the squared RKHS distance
+    between f and its projection onto the span of the other centres. O(m^2) for each removal.
 
     >>> LeastCost(100).budget
     100
@@ -80,7 +81,8 @@ class LeastCost(Budgeted):
 
 @part
 class Oldest(Budgeted):
-    """Beyond the budget, the oldest centre goes with its weights: a sliding window over the centres.
+    """Beyond the budget, the oldest centre goes with its weights: a sliding window over the
+    centres.
 
     >>> Oldest(100)
     Oldest(max_centers=100)
@@ -93,10 +95,12 @@ class Oldest(Budgeted):
 
 @part
 class LeastNeeded(Budgeted):
-    """Beyond the budget, the centre without which the update's own error rises least leaves in the update's own way.
+    """Beyond the budget, the centre without which the update's own error rises least leaves in the
+    update's own way.
 
-    For recursive least squares that is the centre whose weight costs least to be held at zero, and the other weights move to where least squares then has
-    them: w_j^2 / (n'P n) with n = K^-1 e_j for `SpanRLS`, w_j^2 / P_jj for `RowRLS`.
+    For recursive least squares that is the centre whose weight costs least to be held at zero, and
+    the other weights move to where least squares then has them: w_j^2 / (n'P n) with n = K^-1 e_j
+    for `SpanRLS`, w_j^2 / P_jj for `RowRLS`.
 
     >>> LeastNeeded(100)
     LeastNeeded(max_centers=100)
@@ -111,9 +115,11 @@ class LeastNeeded(Budgeted):
 class MostCoherent(Budgeted):
     """Beyond the budget, one of the two most coherent centres is projected onto the others.
 
-    The "older" of the two leaves, or the one that is "cheaper" to remove: (15) and its footnote allow either.
+    The "older" of the two leaves, or the one that is "cheaper" to remove: (15) and its footnote
+    allow either.
 
-    Reference: Pothin & Richard, *Online learning with kernels: a new approach for sparsity control based on a coherence criterion*, MLSP 2006, (15)-(20).
+    Reference: Pothin & Richard, *Online learning with kernels: a new approach for sparsity control
+    based on a coherence criterion*, MLSP 2006, (15)-(20).
 
     >>> MostCoherent(24)
     MostCoherent(max_centers=24, removal='older')
@@ -134,7 +140,8 @@ class MostCoherent(Budgeted):
 class Smallest(Budgeted):
     """Beyond the budget, the centre of least norm ||w_j||^2 k(d_j, d_j) goes with its weights.
 
-    Reference: Wang, Crammer & Vucetic, *Breaking the curse of kernelization: budgeted stochastic gradient descent for large-scale SVM training*, JMLR 2012.
+    Reference: Wang, Crammer & Vucetic, *Breaking the curse of kernelization: budgeted stochastic
+    gradient descent for large-scale SVM training*, JMLR 2012.
 
     >>> Smallest(100)
     Smallest(max_centers=100)
@@ -147,10 +154,13 @@ class Smallest(Budgeted):
 
 @part
 class Merge(Budgeted):
-    """Beyond the budget, the centre x of least norm and another one, y, make way for one between them that stands for both. For the Gaussian kernel.
+    """Beyond the budget, the centre x of least norm and another one, y, make way for one between
+    them that stands for both. For the Gaussian kernel.
 
-    With u, v their weights and k = k(x, y), z = h x + (1 - h) y gets the weights w = u k^((1-h)^2) + v k^(h^2), with the h that makes ||w|| largest (golden section);
-    y is the centre for which the loss ||u||^2 + ||v||^2 + 2 u'v k - ||w||^2 is least. O(m C) and about 50 m exponentials for each merge.
+    With u, v their weights and k = k(x, y), z = h x + (1 - h) y gets the weights w = u k^((1-h)^2)
+    + v k^(h^2), with the h that makes ||w|| largest (golden section); y is the centre for which the
+    loss ||u||^2 + ||v||^2 + 2 u'v k - ||w||^2 is least. O(m C) and about 50 m exponentials for each
+    merge.
 
     Reference: Wang, Crammer & Vucetic 2012, section 5.3.
 
@@ -165,13 +175,18 @@ class Merge(Budgeted):
 
 @part
 class MatchingPursuit(Compression):
-    """Destructive kernel orthogonal matching pursuit with pre-fitting: as few centres as keep f within eps of what it was.
+    """Destructive kernel orthogonal matching pursuit with pre-fitting: as few centres as keep f
+    within eps of what it was.
 
-    After a step of rate eta the cheapest centre is projected onto the others, and again, while the squared RKHS distance from the function at the start, summed over the outputs, stays
-    within eps^2; eps = parsimony eta^power (K eta^(3/2) for a constant step, eta_t^2 for a diminishing one). Beyond a budget, if any, more leave. As nested projections are
-    orthogonal, the costs ||w_j||^2 / (S'S)_jj add up to that distance: O(m^2) for each removal, several in one sweep over the factor, and no refit per candidate.
+    After a step of rate eta the cheapest centre is projected onto the others, and again, while the
+    squared RKHS distance from the function at the start, summed over the outputs, stays within
+    eps^2; eps = parsimony eta^power (K eta^(3/2) for a constant step, eta_t^2 for a diminishing
+    one). Beyond a budget, if any, more leave. As nested projections are orthogonal, the costs
+    ||w_j||^2 / (S'S)_jj add up to that distance: O(m^2) for each removal, several in one sweep over
+    the factor, and no refit per candidate.
 
-    Reference: Koppel, Warnell, Stump & Ribeiro, *Parsimonious online learning with kernels via sparse projections in function space*, JMLR 2019.
+    Reference: Koppel, Warnell, Stump & Ribeiro, *Parsimonious online learning with kernels via
+    sparse projections in function space*, JMLR 2019.
 
     >>> MatchingPursuit(parsimony=0.04)
     MatchingPursuit(parsimony=0.04, power=1.5, max_centers=None)
@@ -189,14 +204,18 @@ class MatchingPursuit(Compression):
 
     def core(self) -> _core.Compression:
         """Return the C++ twin."""
-        return _core.MatchingPursuitCompression(self.parsimony, self.power, _at_most(self.max_centers))
+        return _core.MatchingPursuitCompression(
+            self.parsimony, self.power, _at_most(self.max_centers)
+        )
 
 
 @part
 class Negligible(Compression):
-    """Centres whose removal moves f by a norm of at most `tolerance` (eps0) are projected onto the others, the cheapest first; beyond a budget, if any, more.
+    """Centres whose removal moves f by a norm of at most `tolerance` (eps0) are projected onto the
+    others, the cheapest first; beyond a budget, if any, more.
 
-    Each removal is tested against the function as it is then: the decremental step of Pothin & Richard 2006, section 2.2, O(m^2) for each removal.
+    Each removal is tested against the function as it is then: the decremental step of Pothin &
+    Richard 2006, section 2.2, O(m^2) for each removal.
 
     >>> Negligible(tolerance=0.01).budget is None
     True
@@ -222,7 +241,11 @@ def _at_most(budget: int | None) -> int:
 #: Rules that an estimator's ``compression`` parameter can name; they act at its ``budget``.
 COMPRESSIONS: dict[str, type[Budgeted]] = {"least_cost": LeastCost, "oldest": Oldest}
 #: Rules that a `BSGDClassifier`'s ``maintenance`` parameter can name.
-MAINTENANCE: dict[str, type[Budgeted]] = {"merge": Merge, "projection": LeastCost, "removal": Smallest}
+MAINTENANCE: dict[str, type[Budgeted]] = {
+    "merge": Merge,
+    "projection": LeastCost,
+    "removal": Smallest,
+}
 
 
 def at_budget(rule: str, budget: int | None) -> Compression:

@@ -1,4 +1,6 @@
-"""Dictionaries learned in the feature space of a kernel, from a stream, on a budget of stored samples."""
+"""Dictionaries learned in the feature space of a kernel, from a stream, on a budget of stored
+samples.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,12 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -35,7 +42,8 @@ __all__ = ["KernelDictionaryClassifier", "KernelDictionaryLearning"]
 Array = NDArray[np.float64]
 T = TypeVar("T")
 
-#: How the rate falls. "held" is the paper's: step_size / (1 + n / 1000) for the first 2000 samples, then constant.
+#: How the rate falls. "held" is the paper's: step_size / (1 + n / 1000) for the first 2000 samples,
+#: then constant.
 RATES: dict[str, tuple[Schedule, int | None]] = {
     "held": (Schedule(power=1.0, delay=1000), 2000),
     **{name: (rule, None) for name, rule in SCHEDULES.items()},
@@ -105,7 +113,9 @@ class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         Their memory is taken at once, or else when they learn their first sample.
         """
         rule, hold = (
-            (self.schedule, None) if isinstance(self.schedule, Schedule) else lookup(RATES, self.schedule, "schedule")
+            (self.schedule, None)
+            if isinstance(self.schedule, Schedule)
+            else lookup(RATES, self.schedule, "schedule")
         )
         tests = {
             "always": (math.inf, -1.0),
@@ -146,7 +156,9 @@ class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         return X
 
     def _wider(self, learner: _core.Atoms, n_features: int) -> _core.Atoms:
-        """Return the same atoms with room for further features, which were 0 in all that was seen so far."""
+        """Return the same atoms with room for further features, which were 0 in all that was seen
+        so far.
+        """
         arrays, counts = learner.state()
         arrays = with_wider_points(self.kernel_, arrays, self.n_features_in_, n_features)
         return self._unpack(n_features, arrays, counts)
@@ -155,11 +167,18 @@ class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         """Raise a ValueError unless a model that was read from a file agrees with its parameters."""
         require_names(self)
         given, gamma = self._learns_with["kernel"], self._learns_with["gamma"]
-        if not kernels.agrees(self.kernel_, given, gamma, lambda k, g: kernels.resolve(k, g, np.zeros((1, 1)))):
+        if not kernels.agrees(
+            self.kernel_, given, gamma, lambda k, g: kernels.resolve(k, g, np.zeros((1, 1)))
+        ):
             raise ValueError(f"its kernel {self.kernel_!r} is not what its parameters say")
 
-    def _unpack(self, n_features: int, arrays: dict[str, Array], counts: dict[str, int]) -> _core.Atoms:
-        K, first = whole("n_components", self._learns_with["n_components"], at_least=1), arrays.get("first")
+    def _unpack(
+        self, n_features: int, arrays: dict[str, Array], counts: dict[str, int]
+    ) -> _core.Atoms:
+        K, first = (
+            whole("n_components", self._learns_with["n_components"], at_least=1),
+            arrays.get("first"),
+        )
         if not isinstance(first, np.ndarray) or first.size == 0 or first.size % K:
             raise ValueError(f"the state's first rows are not of {K} numbers")
         now = self.get_params(deep=False)
@@ -172,43 +191,59 @@ class _KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         return atoms
 
 
-class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _KernelDictionary):  # type: ignore[misc]
-    """Online kernel dictionary learning on a budget: sparse codes over atoms that live in the feature space of a kernel.
+class KernelDictionaryLearning(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    _KernelDictionary,
+):
+    """Online kernel dictionary learning on a budget: sparse codes over atoms that live in the
+    feature space of a kernel.
 
     Atoms D = Phi(X~) Omega are combinations of a few stored samples X~. A sample is coded by
 
         alpha = argmin ||phi(x) - D alpha||^2 / 2 + lambda ||alpha||_1,
 
-    and D takes a step of rate rho_n down the gradient of that cost plus (mu / 2) ||D||_F^2, in the feature space or in the parameters Omega; the sample is stored, and beyond the budget the
-    stored sample with the least row of Omega goes. A sample that fails the admission test changes nothing. A step that would overshoot (leave the sample's own cost higher than it was) is
-    cut to the one that lowers it most.
+    and D takes a step of rate rho_n down the gradient of that cost plus (mu / 2) ||D||_F^2, in the
+    feature space or in the parameters Omega; the sample is stored, and beyond the budget the stored
+    sample with the least row of Omega goes. A sample that fails the admission test changes nothing.
+    A step that would overshoot (leave the sample's own cost higher than it was) is cut to the one
+    that lowers it most.
 
     Parameters
     ----------
     n_components : int, default=50
         K, the number of atoms.
-    kernel, gamma : as in `KNLMSRegressor`. The size of k(x, x) sets the balance with alpha and penalty.
+    kernel, gamma : as in `KNLMSRegressor`. The size of k(x, x) sets the balance with alpha and
+    penalty.
     alpha : float >= 0, default=0.05
-        lambda, the weight of the lasso's penalty. Where it exceeds every |D'phi(x)| all codes are zero.
+        lambda, the weight of the lasso's penalty. Where it exceeds every |D'phi(x)| all codes are
+        zero.
     penalty : float >= 0, default=0.1
         mu, which keeps the atoms from growing.
     step_size : float > 0, default=0.01
     schedule : "held", "constant", "diminishing" or a `parsimon.updates.Schedule`, default="held"
-        How the rate falls with the number n of samples seen. "held" is the paper's rule: rho_n = step_size / (1 + n / 1000) up to n = 2000, and constant from there on.
+        How the rate falls with the number n of samples seen. "held" is the paper's rule: rho_n =
+        step_size / (1 + n / 1000) up to n = 2000, and constant from there on.
     update : "parameter" or "feature", default="parameter"
-        (19)-(20), O(m^2 K) for each sample, or (15), O(m K + K^2). In feature space a sample enters with the row rho alpha', which at small rates is the least and so the first to go once the
-        budget is reached: from there on the atoms only fade. Give it a budget that is not reached, or an admission test that few pass.
+        (19)-(20), O(m^2 K) for each sample, or (15), O(m K + K^2). In feature space a sample enters
+        with the row rho alpha', which at small rates is the least and so the first to go once the
+        budget is reached: from there on the atoms only fade. Give it a budget that is not reached,
+        or an admission test that few pass.
     admission : "coherence", "reconstruction", "always" or "never", default="coherence"
-        A sample is learned and stored if its coherence with every stored one is below `coherence` (21; an exact copy has coherence 1, whatever rounding says), if the squared error of its
-        reconstruction exceeds `tolerance` (22), or in any case. "never": all are learned, and none is stored after the first `n_init`.
+        A sample is learned and stored if its coherence with every stored one is below `coherence`
+        (21; an exact copy has coherence 1, whatever rounding says), if the squared error of its
+        reconstruction exceeds `tolerance` (22), or in any case. "never": all are learned, and none
+        is stored after the first `n_init`.
     coherence : float in [0, 1], default=1.0
-        gamma in the paper. 1 admits all but exact copies (and, for kernels that do not see lengths, multiples).
+        gamma in the paper. 1 admits all but exact copies (and, for kernels that do not see lengths,
+        multiples).
     tolerance : float >= 0, default=0
         epsilon in the paper, a squared norm.
     budget : int, default=100
         B, the most samples stored. They take (m / 2 + 3 K + d) m numbers of 8 bytes.
     n_init : int or None, default=None
-        M0: the first samples, which are stored as they are. None: as many as there are atoms, or the budget.
+        M0: the first samples, which are stored as they are. None: as many as there are atoms, or
+        the budget.
     init_scale : float >= 0, default=0.1
         The standard deviation of the entries of the first Omega, which are normal.
     n_passes : int, default=1
@@ -248,7 +283,9 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     _learner: _core.Atoms
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Learn afresh from X (n, d), `n_passes` times, shuffled before each pass unless told not to. y is ignored."""
+        """Learn afresh from X (n, d), `n_passes` times, shuffled before each pass unless told not
+        to. y is ignored.
+        """
         n_passes = whole("n_passes", self.n_passes, at_least=1)
         rng = check_random_state(self.random_state)
         with unchanged_on_error(self):
@@ -261,7 +298,10 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return self
 
     def partial_fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Go on learning with a block X (n, d), in order. A block equals its rows; one that is refused changes nothing."""
+        """Go on learning with a block X (n, d), in order.
+
+        A block equals its rows; one that is refused changes nothing.
+        """
         self._learn_block(X, _core.Atoms.learn)
         return self
 
@@ -274,7 +314,8 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return self
 
     def learning_costs(self, X: ArrayLike) -> Array:
-        """Go on learning with a block X (n, d), and return the cost of each row just before it was learned, (n,).
+        """Go on learning with a block X (n, d), and return the cost of each row just before it was
+        learned, (n,).
 
         That is ||phi(x) - D alpha||^2 / 2 + lambda ||alpha||_1 + (mu / 2) ||D||_F^2.
         """
@@ -341,7 +382,9 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             return learn(self._learner, points(self, X, reset=False))
         with unchanged_on_error(self):
             X = self._begin(X)
-            learner = self._atoms(X.shape[1], self._first_rows(check_random_state(self.random_state)))
+            learner = self._atoms(
+                X.shape[1], self._first_rows(check_random_state(self.random_state))
+            )
             result = learn(learner, X)
             self._learner = learner
         return result
@@ -372,7 +415,9 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return hasattr(self, "_learner")
 
     def _widen(self, n_features: int) -> None:
-        """Make room for further features, which were 0 in all that was seen so far: the codes stay as they were."""
+        """Make room for further features, which were 0 in all that was seen so far: the codes stay
+        as they were.
+        """
         self._learner, self.n_features_in_ = self._wider(self._fitted(), n_features), n_features
 
     def _fitted(self) -> _core.Atoms:
@@ -381,17 +426,21 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 
 class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: ignore[misc]
-    """A dictionary for each class; the class whose dictionary reconstructs a point best is predicted.
+    """A dictionary for each class; the class whose dictionary reconstructs a point best is
+    predicted.
 
-    Each is learned as in `KernelDictionaryLearning` from the samples of its class alone, and holds as many of them as its admission test lets in, up to the budget: classes that vary less
-    need fewer. Classes may be met as they come.
+    Each is learned as in `KernelDictionaryLearning` from the samples of its class alone, and holds
+    as many of them as its admission test lets in, up to the budget: classes that vary less need
+    fewer. Classes may be met as they come.
 
     Parameters
     ----------
-    n_components, kernel, gamma, alpha, penalty, step_size, schedule, update, admission, coherence, tolerance, budget, n_init, init_scale, n_passes, shuffle, random_state :
+    n_components, kernel, gamma, alpha, penalty, step_size, schedule, update, admission, coherence,
+    tolerance, budget, n_init, init_scale, n_passes, shuffle, random_state :
         as in `KernelDictionaryLearning`, for each class; `budget` is that of one class.
 
-    There are no weights of samples or classes: each class has a dictionary of its own, which says how a sample of it looks, not how likely it is.
+    There are no weights of samples or classes: each class has a dictionary of its own, which says
+    how a sample of it looks, not how likely it is.
 
     Attributes
     ----------
@@ -425,10 +474,14 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
             "_rng": _schema.one_of(np.random.RandomState),
         }
     )
-    _lock: RLock  # held while atoms learn, and while those of all classes are looked at: together they are one state
+    # Held while atoms learn, and while those of all classes are looked at: together they are one
+    # state
+    _lock: RLock
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn afresh from X (n, d) and labels y (n,), `n_passes` times, shuffled before each pass unless told not to."""
+        """Learn afresh from X (n, d) and labels y (n,), `n_passes` times, shuffled before each pass
+        unless told not to.
+        """
         n_passes = whole("n_passes", self.n_passes, at_least=1)
         with self._learning():
             X, labels = self._first(X, y, None, all_at_once=True)
@@ -440,7 +493,8 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Go on learning with a block X (n, d), y (n,), in order.
 
-        `classes` need not be given. If it is, in the first call, any other label is refused later; else classes are met as they come. A block that is refused changes nothing.
+        `classes` need not be given. If it is, in the first call, any other label is refused later;
+        else classes are met as they come. A block that is refused changes nothing.
         """
         with self._learning():
             if not hasattr(self, "_learners"):
@@ -452,7 +506,9 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
                 if classes is not None:
                     given = np.unique(_parts.labels(classes, "classes")).tolist()
                     if given != self.classes_.tolist():
-                        raise ValueError(f"classes is {given}, but the classes so far are {self.classes_.tolist()}")
+                        raise ValueError(
+                            f"classes is {given}, but the classes so far are {self.classes_.tolist()}"
+                        )
                 self._learners = dict(self._learners)
                 self._meet(labels, X.shape[1])
                 self._check(X)
@@ -460,7 +516,10 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
         return self
 
     def learn_one(self, x: ArrayLike, y: Any) -> Self:
-        """Learn one sample: x (d,), y its label. The same as `partial_fit` with one row, without its overhead."""
+        """Learn one sample: x (d,), y its label.
+
+        The same as `partial_fit` with one row, without its overhead.
+        """
         row = one_row(x, "x", "(d,)")[np.newaxis]
         y, learner = known_label(self._learners if hasattr(self, "_learners") else {}, y)
         if learner is None:
@@ -518,7 +577,9 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
                 state["_learned"] = {label: learner.state() for label, learner in learners.items()}
                 rng = copy.deepcopy(state["_rng"])  # a copy draws for itself
                 if state["_rng"] is self.random_state:
-                    state.update(random_state=rng, _learns_with={**self._learns_with, "random_state": rng})
+                    state.update(
+                        random_state=rng, _learns_with={**self._learns_with, "random_state": rng}
+                    )
                 state["_rng"] = rng
         return state
 
@@ -531,12 +592,18 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
             self._lock = RLock()
             if isinstance(self.random_state, np.random.RandomState):  # that is what is drawn from
                 self._rng = self.random_state
-            self._learners = {label: self._unpack(self.n_features_in_, *kept) for label, kept in learned.items()}
+            self._learners = {
+                label: self._unpack(self.n_features_in_, *kept) for label, kept in learned.items()
+            }
 
     def _widen(self, n_features: int) -> None:
-        """Make room for further features, which were 0 in all that was seen so far: nothing else changes."""
+        """Make room for further features, which were 0 in all that was seen so far: nothing else
+        changes.
+        """
         with self._lock:
-            self._learners = {label: self._wider(learner, n_features) for label, learner in self._learners.items()}
+            self._learners = {
+                label: self._wider(learner, n_features) for label, learner in self._learners.items()
+            }
             self.n_features_in_ = n_features
 
     def _require_sound(self) -> None:
@@ -544,7 +611,11 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
             return
         self._require_agreement()
         labels = self.classes_.tolist()
-        if not labels or labels != np.sort(self.classes_).tolist() or set(labels) != self._learners.keys():
+        if (
+            not labels
+            or labels != np.sort(self.classes_).tolist()
+            or set(labels) != self._learners.keys()
+        ):
             raise ValueError("its classes are not those that it learned")
         for learner in self._learners.values():
             learner.require_sound()
@@ -560,7 +631,9 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
             yield
 
     def _of_each(self, what: Callable[[_core.Atoms], T]) -> list[T]:
-        """Return something of the atoms of each class, all at one moment, in the order of `classes_`."""
+        """Return something of the atoms of each class, all at one moment, in the order of
+        `classes_`.
+        """
         check_is_fitted(self)
         with self._lock:
             return [what(self._learners[label]) for label in self.classes_.tolist()]
@@ -582,25 +655,34 @@ class KernelDictionaryClassifier(ClassifierMixin, _KernelDictionary):  # type: i
         self._learners = {}
         self.classes_ = labels[:0]
         if classes is not None or all_at_once:
-            self._meet(np.unique(labels if classes is None else _parts.labels(classes, "classes")), X.shape[1])
+            self._meet(
+                np.unique(labels if classes is None else _parts.labels(classes, "classes")),
+                X.shape[1],
+            )
         self._closed = classes is not None
         self._meet(labels, X.shape[1])
         self._check(X)
         return X, labels
 
     def _check(self, X: Array) -> None:
-        """Refuse rows that cannot be learned by the places they have in X; all atoms have the same kernel."""
+        """Refuse rows that cannot be learned by the places they have in X; all atoms have the same
+        kernel.
+        """
         next(iter(self._learners.values())).check(X)
 
     def _meet(self, labels: NDArray[Any], n_features: int) -> None:
-        """Make a dictionary for every class that has none, in the order in which they come: a block draws what its rows would."""
+        """Make a dictionary for every class that has none, in the order in which they come: a block
+        draws what its rows would.
+        """
         each = labels.tolist()
         new = [label for label in dict.fromkeys(each) if label not in self._learners]
         if not new:
             return
         rows = [each.index(label) for label in new]
         if self._closed:
-            raise ValueError(f"y has the label {new[0]!r} at row {rows[0]}, which is not among the classes given")
+            raise ValueError(
+                f"y has the label {new[0]!r} at row {rows[0]}, which is not among the classes given"
+            )
         self.classes_ = np.sort(joined(self.classes_, labels[rows]))
         for label in new:
             self._learners[label] = self._atoms(n_features, self._first_rows(self._rng))

@@ -1,4 +1,5 @@
-"""Test-then-learn (prequential) evaluation: every row is predicted first and learned then, so every row is a test row once.
+"""Test-then-learn (prequential) evaluation: every row is predicted first and learned then, so every
+row is a test row once.
 
 >>> import numpy as np
 >>> from parsimon import KNLMSRegressor
@@ -48,7 +49,9 @@ LEAST = 1e-6
 
 
 class Predictions(NamedTuple):
-    """What was predicted for the rows of a block, each before it was learned: (n,), and for classes the probabilities (n, C) with their labels (C,), where there are any."""
+    """What was predicted for the rows of a block, each before it was learned: (n,), and for classes
+    the probabilities (n, C) with their labels (C,), where there are any.
+    """
 
     values: Labels
     probabilities: Array | None = None
@@ -59,7 +62,12 @@ class Predictions(NamedTuple):
 
 
 def _is_recent(value: Any, k: int) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == 2 and len(value) == k
+    return (
+        isinstance(value, np.ndarray)
+        and value.dtype == np.float64
+        and value.ndim == 2
+        and len(value) == k
+    )
 
 
 class _Metrics(Storable, BaseEstimator):  # type: ignore[misc]
@@ -84,7 +92,9 @@ class _Metrics(Storable, BaseEstimator):  # type: ignore[misc]
 
     @staticmethod
     def _sum(start: float, values: Array) -> float:
-        """Return a sum in the order of the rows, so that it does not depend on how they were cut into blocks."""
+        """Return a sum in the order of the rows, so that it does not depend on how they were cut
+        into blocks.
+        """
         return float(np.add.accumulate(np.concatenate([[start], values]))[-1])
 
     def __getstate__(self) -> dict[str, Any]:
@@ -103,7 +113,8 @@ class _Metrics(Storable, BaseEstimator):  # type: ignore[misc]
 
 
 class RegressionMetrics(_Metrics):
-    """Mean squared error, mean absolute error, R^2, and the squared error over the variance of the targets (`relative_mse` = 1 - R^2), in total and over the last `window` rows.
+    """Mean squared error, mean absolute error, R^2, and the squared error over the variance of the
+    targets (`relative_mse` = 1 - R^2), in total and over the last `window` rows.
 
     >>> metrics = RegressionMetrics().update([1.0, 2.0, 4.0], [0.0, 2.0, 3.0])
     >>> metrics.total()
@@ -139,7 +150,10 @@ class RegressionMetrics(_Metrics):
             self._moments, self._recent = Moments(1), np.empty((3, 0))
             y, f, self.n_rows_ = y[1:], f[1:], 1
         rows = np.array([(y - f) ** 2, np.abs(y - f), y])
-        self._squared, self._absolute = self._sum(self._squared, rows[0]), self._sum(self._absolute, rows[1])
+        self._squared, self._absolute = (
+            self._sum(self._squared, rows[0]),
+            self._sum(self._absolute, rows[1]),
+        )
         self._moments.learn(y[np.newaxis])
         self.n_rows_ += len(y)
         self._remember(rows)
@@ -150,7 +164,9 @@ class RegressionMetrics(_Metrics):
         n = self.n_rows_ - 1 if hasattr(self, "n_rows_") else 0
         if n == 0:
             return _regression(0, 0.0, 0.0, 0.0)
-        return _regression(n, self._squared / n, self._absolute / n, float(self._moments.now()[1][0, 0]) ** 2)
+        return _regression(
+            n, self._squared / n, self._absolute / n, float(self._moments.now()[1][0, 0]) ** 2
+        )
 
     def rolling(self) -> dict[str, float]:
         """Return the metrics over the last rows."""
@@ -168,10 +184,13 @@ def _regression(n: int, mse: float, mae: float, variance: float) -> dict[str, fl
 
 
 class ClassificationMetrics(_Metrics):
-    """Accuracy, Cohen's kappa, kappa against repeating the last label, and the logarithmic loss where there are probabilities, in total and over the last `window` rows.
+    """Accuracy, Cohen's kappa, kappa against repeating the last label, and the logarithmic loss
+    where there are probabilities, in total and over the last `window` rows.
 
-    ``kappa = (a - a_0) / (1 - a_0)`` for an accuracy a, where a_0 is the accuracy of guessing with the same frequencies; for `kappa_no_change` that of the classifier that repeats the last label
-    (Bifet et al., *Pitfalls in benchmarking data stream classification and how to avoid them*, ECML 2013): below 0, the stream is better predicted by doing nothing.
+    ``kappa = (a - a_0) / (1 - a_0)`` for an accuracy a, where a_0 is the accuracy of guessing with
+    the same frequencies; for `kappa_no_change` that of the classifier that repeats the last label
+    (Bifet et al., *Pitfalls in benchmarking data stream classification and how to avoid them*, ECML
+    2013): below 0, the stream is better predicted by doing nothing.
 
     >>> metrics = ClassificationMetrics().update(["a", "a", "b", "b", "a"], ["a", "a", "b", "b", "b"])
     >>> metrics.total()
@@ -204,7 +223,12 @@ class ClassificationMetrics(_Metrics):
             return
         n, (true, predicted, losses, unchanged) = len(self._labels), self._recent
         places = np.concatenate([true, predicted, [self._last]])
-        if n == 0 or len(set(self._labels)) != n or self._table.shape != (n, n) or self._table.dtype.kind != "i":
+        if (
+            n == 0
+            or len(set(self._labels)) != n
+            or self._table.shape != (n, n)
+            or self._table.dtype.kind != "i"
+        ):
             raise ValueError("its table is not that of its labels")
         known = bool(((places >= 0) & (places < n)).all() and (places % 1 == 0).all())
         if not known or not np.isin(unchanged, (0, 1)).all():
@@ -219,7 +243,9 @@ class ClassificationMetrics(_Metrics):
         probabilities: Array | None = None,
         classes: Labels | None = None,
     ) -> ClassificationMetrics:
-        """Take the labels (n,) of a block, what was predicted for them, and the probabilities (n, C) of `classes` (C,), if there are any."""
+        """Take the labels (n,) of a block, what was predicted for them, and the probabilities (n,
+        C) of `classes` (C,), if there are any.
+        """
         labels, found = np.asarray(y), np.asarray(predictions)
         if not len(labels):
             return self
@@ -230,8 +256,12 @@ class ClassificationMetrics(_Metrics):
             labels, found = labels[1:], found[1:]
             probabilities = None if probabilities is None else probabilities[1:]
         index = {label: i for i, label in enumerate(self._labels)}
-        true = np.array([index.setdefault(label, len(index)) for label in labels.tolist()], dtype=np.int64)
-        predicted = np.array([index.setdefault(label, len(index)) for label in found.tolist()], dtype=np.int64)
+        true = np.array(
+            [index.setdefault(label, len(index)) for label in labels.tolist()], dtype=np.int64
+        )
+        predicted = np.array(
+            [index.setdefault(label, len(index)) for label in found.tolist()], dtype=np.int64
+        )
         self._labels = list(index)
         table = np.zeros((len(index), len(index)), dtype=np.int64)
         table[: len(self._table), : len(self._table)] = self._table
@@ -257,7 +287,9 @@ class ClassificationMetrics(_Metrics):
         """Return the metrics over all rows."""
         if not hasattr(self, "n_rows_"):
             return _classification(np.zeros((1, 1)), 0, np.nan)
-        return _classification(self._table, self._unchanged, self._loss / self._losses if self._losses else np.nan)
+        return _classification(
+            self._table, self._unchanged, self._loss / self._losses if self._losses else np.nan
+        )
 
     def rolling(self) -> dict[str, float]:
         """Return the metrics over the last rows."""
@@ -267,21 +299,33 @@ class ClassificationMetrics(_Metrics):
         table = np.zeros_like(self._table)
         np.add.at(table, (true.astype(np.int64), predicted.astype(np.int64)), 1)
         scored = losses[~np.isnan(losses)]
-        return _classification(table, int(unchanged.sum()), float(scored.mean()) if len(scored) else np.nan)
+        return _classification(
+            table, int(unchanged.sum()), float(scored.mean()) if len(scored) else np.nan
+        )
 
 
 def _classification(table: NDArray[Any], unchanged: int, loss: float) -> dict[str, float]:
     n = int(table.sum())
     if n == 0:
-        return dict.fromkeys(("rows", "accuracy", "kappa", "kappa_no_change", "log_loss"), np.nan) | {"rows": 0}
+        return dict.fromkeys(
+            ("rows", "accuracy", "kappa", "kappa_no_change", "log_loss"), np.nan
+        ) | {"rows": 0}
     accuracy = float(np.trace(table)) / n
     chance = float((table.sum(axis=0) / n) @ (table.sum(axis=1) / n))
     kappas = [(accuracy - a) / (1.0 - a) if a < 1.0 else np.nan for a in (chance, unchanged / n)]
-    return {"rows": n, "accuracy": accuracy, "kappa": kappas[0], "kappa_no_change": kappas[1], "log_loss": loss}
+    return {
+        "rows": n,
+        "accuracy": accuracy,
+        "kappa": kappas[0],
+        "kappa_no_change": kappas[1],
+        "log_loss": loss,
+    }
 
 
 def true_class(probabilities: Array, classes: Labels, labels: Labels) -> Array:
-    """Return the probability (n,) that each row gave its own label; 0 for a label that it did not know."""
+    """Return the probability (n,) that each row gave its own label; 0 for a label that it did not
+    know.
+    """
     column = {label: i for i, label in enumerate(classes.tolist())}
     places = np.array([column.get(label, -1) for label in labels.tolist()], dtype=np.int64)
     padded = np.concatenate([probabilities, np.zeros((len(probabilities), 1))], axis=1)
@@ -290,38 +334,58 @@ def true_class(probabilities: Array, classes: Labels, labels: Labels) -> Array:
 
 
 #: The metrics of each task.
-METRICS: dict[str, type[Any]] = {"regression": RegressionMetrics, "classification": ClassificationMetrics}
+METRICS: dict[str, type[Any]] = {
+    "regression": RegressionMetrics,
+    "classification": ClassificationMetrics,
+}
 
 
 # Test, then learn
 
 
-def predict_then_learn(model: Any, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Predictions:
-    """Learn a block X (n, d), y (n,) with any model, and return what it predicted for each row before that.
+def predict_then_learn(
+    model: Any, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
+) -> Predictions:
+    """Learn a block X (n, d), y (n,) with any model, and return what it predicted for each row
+    before that.
 
-    The estimators of parsimon take the block at once, which is the same as row by row. Models with `partial_fit` and `predict` (scikit-learn), or `learn_one` and `predict_one` (River), are given
-    row after row, with `classes` in the first `partial_fit` if a classifier needs to be told. What a model that knows nothing predicts for its first row is the row's own target, which no
-    metric counts.
+    The estimators of parsimon take the block at once, which is the same as row by row. Models with
+    `partial_fit` and `predict` (scikit-learn), or `learn_one` and `predict_one` (River), are given
+    row after row, with `classes` in the first `partial_fit` if a classifier needs to be told. What
+    a model that knows nothing predicts for its first row is the row's own target, which no metric
+    counts.
     """
     labels = np.asarray(y)
     if not len(labels):
         return Predictions(labels)
     if hasattr(model, "predict_proba_then_learn"):
         P = model.predict_proba_then_learn(X, labels)
-        return Predictions(np.where(P.any(axis=1), model.classes_[P.argmax(axis=1)], labels), P, model.classes_)
+        return Predictions(
+            np.where(P.any(axis=1), model.classes_[P.argmax(axis=1)], labels), P, model.classes_
+        )
     if isinstance(model, StreamClassifier) and hasattr(model, "predict_proba"):
         P = stream_probabilities(model, X, labels)
-        return Predictions(np.where(P.any(axis=1), model.classes_[P.argmax(axis=1)], labels), P, model.classes_)
+        return Predictions(
+            np.where(P.any(axis=1), model.classes_[P.argmax(axis=1)], labels), P, model.classes_
+        )
     if hasattr(model, "predict_then_learn"):
         return Predictions(model.predict_then_learn(X, labels))
     rows = _Rows(model, classes)
-    return Predictions(np.array([rows.step(x, label) for x, label in zip(np.asarray(X), labels.tolist(), strict=True)]))
+    return Predictions(
+        np.array(
+            [rows.step(x, label) for x, label in zip(np.asarray(X), labels.tolist(), strict=True)]
+        )
+    )
 
 
 def stream_probabilities(model: Any, X: ArrayLike, labels: Labels) -> Array:
-    """Learn a block with a classifier of parsimon that has probabilities, and return those before each row, (n, C) as `classes_` is then; 0 for classes not known at that row."""
+    """Learn a block with a classifier of parsimon that has probabilities, and return those before
+    each row, (n, C) as `classes_` is then; 0 for classes not known at that row.
+    """
     first = model._first_rows(labels)
-    known = len(getattr(model, "_index", {})) + np.searchsorted(first, np.arange(len(labels)), side="left")
+    known = len(getattr(model, "_index", {})) + np.searchsorted(
+        first, np.arange(len(labels)), side="left"
+    )
     F = model._before_and_learn(X, labels, None)
     unknown = np.arange(F.shape[1]) >= known[:, np.newaxis]
     F[unknown & (known > 0)[:, np.newaxis]] = -np.inf
@@ -336,7 +400,9 @@ class _Rows:
 
     def __init__(self, model: Any, classes: ArrayLike | None) -> None:
         self.model, self.classes = model, classes
-        if not (hasattr(model, "partial_fit") and hasattr(model, "predict")) and not hasattr(model, "learn_one"):
+        if not (hasattr(model, "partial_fit") and hasattr(model, "predict")) and not hasattr(
+            model, "learn_one"
+        ):
             raise TypeError(
                 f"{type(model).__name__} learns from no stream: it has neither partial_fit and predict nor learn_one and predict_one"
             )
@@ -361,7 +427,9 @@ class _Rows:
 
 @dataclass(frozen=True)
 class Report:
-    """How a stream stands: rows so far, seconds spent on them (reading not counted), centres, bytes, and the metrics in total and over the last rows."""
+    """How a stream stands: rows so far, seconds spent on them (reading not counted), centres,
+    bytes, and the metrics in total and over the last rows.
+    """
 
     rows: int
     seconds: float
@@ -378,13 +446,17 @@ class Report:
 
 @dataclass(frozen=True)
 class Trace:
-    """What `prequential` came to: the reports along the stream, the last of them at its end, and the metrics."""
+    """What `prequential` came to: the reports along the stream, the last of them at its end, and
+    the metrics.
+    """
 
     reports: list[Report]
     metrics: Any
 
     def plot(self, path: str | Path, *, title: str = "") -> Path:
-        """Draw accuracy or error (rolling, and in total) and the centres against the rows; the suffix of `path` chooses the format."""
+        """Draw accuracy or error (rolling, and in total) and the centres against the rows; the
+        suffix of `path` chooses the format.
+        """
         from parsimon.plots.drawing import save
         from parsimon.plots.streams import trace_figure
 
@@ -401,7 +473,9 @@ def watch(
     classes: ArrayLike | None = None,
     metrics: Any = None,
 ) -> Iterator[Report]:
-    """Yield a report at the end of each block in which another `every` rows became full, and one at the end of the stream. Parameters as in `prequential`."""
+    """Yield a report at the end of each block in which another `every` rows became full, and one at
+    the end of the stream. Parameters as in `prequential`.
+    """
     whole("every", every, at_least=1)
     table = _is_table_model(model)
     if not table and metrics is None:
@@ -442,8 +516,9 @@ def prequential(
     ----------
     model : an estimator of parsimon, a `TableModel`, or any model as `predict_then_learn` takes it.
     stream : iterable of blocks
-        Pairs X (n, d), y (n,); for a `TableModel` whatever its `learn` takes. (That model scores itself, with its own `window`, from its first row on; at the end of the stream its
-        `finish` is called.)
+        Pairs X (n, d), y (n,); for a `TableModel` whatever its `learn` takes. (That model scores
+        itself, with its own `window`, from its first row on; at the end of the stream its `finish`
+        is called.)
     every : rows between reports; they come at ends of blocks.
     window : rows over which the rolling metrics go.
     task : "regression", "classification" or "auto", which asks the model.
@@ -452,7 +527,11 @@ def prequential(
     """
     if metrics is None and not _is_table_model(model):
         metrics = METRICS[_task(model, task)](window)
-    reports = list(watch(model, stream, every=every, window=window, task=task, classes=classes, metrics=metrics))
+    reports = list(
+        watch(
+            model, stream, every=every, window=window, task=task, classes=classes, metrics=metrics
+        )
+    )
     return Trace(reports, metrics if metrics is not None else model.metrics_)
 
 
@@ -469,13 +548,17 @@ def _task(model: Any, task: str) -> str:
 
 def is_classifier_like(model: Any) -> bool:
     """Return whether a model, of scikit-learn or River, predicts classes."""
-    return hasattr(model, "predict_proba_one") or (hasattr(model, "__sklearn_tags__") and is_classifier(model))
+    return hasattr(model, "predict_proba_one") or (
+        hasattr(model, "__sklearn_tags__") and is_classifier(model)
+    )
 
 
 def _report(model: Any, metrics: Any, rows: int, seconds: float) -> Report:
     held = metrics if metrics is not None else getattr(model, "metrics_", None)
     total, rolling = ({}, {}) if held is None else (held.total(), held.rolling())
-    return Report(rows, seconds, _size(model, "n_centers_"), _size(model, "nbytes_"), total, rolling)
+    return Report(
+        rows, seconds, _size(model, "n_centers_"), _size(model, "nbytes_"), total, rolling
+    )
 
 
 def _size(model: Any, name: str) -> int | None:

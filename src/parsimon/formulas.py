@@ -89,7 +89,9 @@ class Input(Expression):
 
 
 #: ||x - y||^2, ||x - y||_1 and x'y of two points.
-SQUARED_DISTANCE, ABSOLUTE_DISTANCE, PRODUCT = map(Input, ("squared_distance", "absolute_distance", "product"))
+SQUARED_DISTANCE, ABSOLUTE_DISTANCE, PRODUCT = map(
+    Input, ("squared_distance", "absolute_distance", "product")
+)
 #: ||x||^2 of one point: what the product is on the diagonal.
 SQUARED_NORM = Input("squared_norm")
 #: The model's value f, for links.
@@ -220,7 +222,11 @@ def power(base: Expression, exponent: int) -> Expression:
 def diagonal(formula: Expression) -> Expression:
     """Return the expression for k(x, x), in which only `SQUARED_NORM` is left."""
     zero = Number(0.0)
-    on_it: dict[Expression, Expression] = {SQUARED_DISTANCE: zero, ABSOLUTE_DISTANCE: zero, PRODUCT: SQUARED_NORM}
+    on_it: dict[Expression, Expression] = {
+        SQUARED_DISTANCE: zero,
+        ABSOLUTE_DISTANCE: zero,
+        PRODUCT: SQUARED_NORM,
+    }
     return _substituted(formula, on_it, {})
 
 
@@ -244,7 +250,9 @@ def parts(formula: Expression) -> list[Expression]:
     return [inner for inner in vars(formula).values() if isinstance(inner, Expression)]
 
 
-def _substituted(e: Expression, inputs: Mapping[Expression, Expression], known: dict[int, Expression]) -> Expression:
+def _substituted(
+    e: Expression, inputs: Mapping[Expression, Expression], known: dict[int, Expression]
+) -> Expression:
     """Return a diagonal's expression. What occurs in several places is one object again."""
     if id(e) not in known:
         match e:
@@ -253,7 +261,9 @@ def _substituted(e: Expression, inputs: Mapping[Expression, Expression], known: 
             case Cosine(inner):
                 known[id(e)] = _made(Positive, _substituted(inner, inputs, known))
             case Operation():
-                known[id(e)] = _made(type(e), *(_substituted(inner, inputs, known) for inner in parts(e)))
+                known[id(e)] = _made(
+                    type(e), *(_substituted(inner, inputs, known) for inner in parts(e))
+                )
             case _:
                 known[id(e)] = e
     return known[id(e)]

@@ -5,9 +5,10 @@
 >>> k([[0.0, 0.0]], [[1.0, 1.0], [0.0, 0.0]]).round(4)
 array([[0.3679, 1.    ]])
 
-Calling a kernel gives a block, ``diagonal`` gives k(x, x) for each row. A value depends on its two points alone: the block of several rows equals the
-blocks of the rows, bit for bit. Gaussian, Matern and rational quadratic kernels share the meaning of `gamma`: the others tend to
-``Gaussian(gamma)`` as they become smoother.
+Calling a kernel gives a block, ``diagonal`` gives k(x, x) for each row. A value depends on its two
+points alone: the block of several rows equals the blocks of the rows, bit for bit. Gaussian, Matern
+and rational quadratic kernels share the meaning of `gamma`: the others tend to ``Gaussian(gamma)``
+as they become smoother.
 
 ``SinglePrecision`` around any of them halves the memory of a model's centres.
 """
@@ -76,7 +77,9 @@ class Kernel(ABC):
 
         A kernel without one works as any other, but a model with it cannot be exported.
         """
-        raise TypeError(f"the kernel {self!r} has no formula that could be exported: give its class a method formula()")
+        raise TypeError(
+            f"the kernel {self!r} has no formula that could be exported: give its class a method formula()"
+        )
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Evaluate a block: X (n, d) and Y (m, d) give (n, m); without Y, X against itself."""
@@ -108,7 +111,8 @@ class Kernel(ABC):
 class Gaussian(Kernel):
     r"""Gaussian kernel, k(x, y) = exp(-gamma ||x - y||^2).
 
-    The papers' other parameters: ``gamma = 1 / (2 sigma^2)`` for a standard deviation sigma, ``1 / beta`` in Honeine et al. 2007.
+    The papers' other parameters: ``gamma = 1 / (2 sigma^2)`` for a standard deviation sigma, ``1 /
+    beta`` in Honeine et al. 2007.
 
     >>> Gaussian(gamma=2.0)([[0.0]], [[1.0]]).round(6)
     array([[0.135335]])
@@ -130,7 +134,8 @@ class Gaussian(Kernel):
 
 @part
 class Laplacian(Kernel):
-    """Laplacian kernel, k(x, y) = exp(-gamma ||x - y||_1), with the sum of absolute differences as in scikit-learn.
+    """Laplacian kernel, k(x, y) = exp(-gamma ||x - y||_1), with the sum of absolute differences as
+    in scikit-learn.
 
     >>> Laplacian(gamma=0.5)([[0.0, 0.0]], [[1.0, -1.0]]).round(6)
     array([[0.367879]])
@@ -155,7 +160,8 @@ class Laplacian(Kernel):
 class Matern32(Kernel):
     """Matern kernel of smoothness 3/2, k(x, y) = (1 + z) exp(-z) with z^2 = 6 gamma ||x - y||^2.
 
-    In the usual form z = sqrt(3) r / l the length scale is l = 1 / sqrt(2 gamma), that of ``Gaussian(gamma)``.
+    In the usual form z = sqrt(3) r / l the length scale is l = 1 / sqrt(2 gamma), that of
+    ``Gaussian(gamma)``.
 
     >>> Matern32(gamma=0.5)([[0.0]], [[1.0]]).round(6)
     array([[0.483358]])
@@ -178,7 +184,8 @@ class Matern32(Kernel):
 
 @part
 class Matern52(Kernel):
-    """Matern kernel of smoothness 5/2, k(x, y) = (1 + z + z^2/3) exp(-z) with z^2 = 10 gamma ||x - y||^2.
+    """Matern kernel of smoothness 5/2, k(x, y) = (1 + z + z^2/3) exp(-z) with z^2 = 10 gamma ||x -
+    y||^2.
 
     >>> Matern52(gamma=0.5)([[0.0]], [[1.0]]).round(6)
     array([[0.523994]])
@@ -201,7 +208,8 @@ class Matern52(Kernel):
 
 @part
 class RationalQuadratic(Kernel):
-    """Rational quadratic kernel, k(x, y) = (1 + gamma ||x - y||^2 / alpha)^-alpha: a mixture of Gaussians of all widths.
+    """Rational quadratic kernel, k(x, y) = (1 + gamma ||x - y||^2 / alpha)^-alpha: a mixture of
+    Gaussians of all widths.
 
     >>> RationalQuadratic(gamma=1.0, alpha=2.0)([[0.0]], [[2.0]]).round(6)
     array([[0.111111]])
@@ -295,10 +303,12 @@ class Linear(Kernel):
 
 @part
 class Constant(Kernel):
-    """Constant kernel, k(x, y) = value: added to another kernel, it gives the model a (regularised) offset.
+    """Constant kernel, k(x, y) = value: added to another kernel, it gives the model a (regularised)
+    offset.
 
-    Mind that it also makes all points more coherent: with a value c added to a kernel of k(x, x) = 1 no coherence is below c / (1 + c), so a coherence
-    threshold must lie above that, or nothing is admitted after the first sample. To centre the targets is often the better way.
+    Mind that it also makes all points more coherent: with a value c added to a kernel of k(x, x) =
+    1 no coherence is below c / (1 + c), so a coherence threshold must lie above that, or nothing is
+    admitted after the first sample. To centre the targets is often the better way.
 
     >>> (Linear() + Constant(0.5))([[1.0]], [[2.0]])
     array([[2.5]])
@@ -366,7 +376,8 @@ class Product(Kernel):
 
 @part
 class Normalized(Kernel):
-    """Normalised kernel, k(x, y) = inner(x, y) / sqrt(inner(x, x) inner(y, y)): the cosine between the feature maps.
+    """Normalised kernel, k(x, y) = inner(x, y) / sqrt(inner(x, x) inner(y, y)): the cosine between
+    the feature maps.
 
     Zero where inner(x, x) is zero.
 
@@ -390,10 +401,13 @@ class Normalized(Kernel):
 
 @part
 class Function(Kernel):
-    """A Python function ``function(x, y) -> float`` of two points (d,) as a kernel. Slow: one call a value.
+    """A Python function ``function(x, y) -> float`` of two points (d,) as a kernel.
 
-    The function must be symmetric and positive definite; nothing checks that beyond k(x, x) >= 0 and finite values.
-    An exception that it raises while a model learns a block leaves the model with the rows before it learned.
+    Slow: one call a value.
+
+    The function must be symmetric and positive definite; nothing checks that beyond k(x, x) >= 0
+    and finite values. An exception that it raises while a model learns a block leaves the model
+    with the rows before it learned.
 
     >>> k = Function(lambda x, y: float(min(x[0], y[0])))
     >>> k([[1.0]], [[2.0], [0.5]])
@@ -412,15 +426,20 @@ class Function(Kernel):
 
     def formula(self) -> Expression:
         """Return k(x, y) as an expression."""
-        raise TypeError(f"the kernel {self!r} is a Python function, and code cannot be exported as data")
+        raise TypeError(
+            f"the kernel {self!r} is a Python function, and code cannot be exported as data"
+        )
 
 
 @part
 class SinglePrecision(Kernel):
-    """Any kernel of points rounded to single precision, k(x, y) = kernel(r(x), r(y)), r(x) the nearest floats of 32 bits: models store their centres in half the memory.
+    """Any kernel of points rounded to single precision, k(x, y) = kernel(r(x), r(y)), r(x) the
+    nearest floats of 32 bits: models store their centres in half the memory.
 
-    A kernel like any other, of the features r(x): all that is computed is computed in double precision, and a model that sees X (n, d) is bit for bit the model with `kernel` that sees
-    ``X.astype(float32)``. Values beyond the range of floats, 3.4e38, are refused. It is put around a whole kernel, and is no part of another one.
+    A kernel like any other, of the features r(x): all that is computed is computed in double
+    precision, and a model that sees X (n, d) is bit for bit the model with `kernel` that sees
+    ``X.astype(float32)``. Values beyond the range of floats, 3.4e38, are refused. It is put around
+    a whole kernel, and is no part of another one.
 
     Parameters
     ----------
@@ -454,7 +473,9 @@ class SinglePrecision(Kernel):
     def inner(self) -> Kernel:
         """The kernel of the rounded points, which must not be a name any more."""
         if isinstance(self.kernel, str):
-            raise TypeError(f"{self!r} names a kernel, which needs an estimator's gamma: give a kernel object")
+            raise TypeError(
+                f"{self!r} names a kernel, which needs an estimator's gamma: give a kernel object"
+            )
         return self.kernel
 
     def core(self) -> _core.Kernel:
@@ -481,8 +502,12 @@ KERNELS: dict[str, type[Kernel]] = {
 }
 
 
-def resolve(kernel: str | Kernel | Callable[[Array, Array], float], gamma: float | str, X: Array) -> Kernel:
-    """Return the kernel that an estimator's `kernel` and `gamma` mean, given its first block X (n, d)."""
+def resolve(
+    kernel: str | Kernel | Callable[[Array, Array], float], gamma: float | str, X: Array
+) -> Kernel:
+    """Return the kernel that an estimator's `kernel` and `gamma` mean, given its first block X (n,
+    d).
+    """
     if isinstance(kernel, SinglePrecision) and isinstance(kernel.kernel, str):
         return SinglePrecision(resolve(kernel.kernel, gamma, seen(kernel, X)))
     if isinstance(kernel, str):
@@ -492,14 +517,20 @@ def resolve(kernel: str | Kernel | Callable[[Array, Array], float], gamma: float
             return cls()
         return cls(gamma=width(gamma, X, cls.metric))  # type: ignore[call-arg]
     if isinstance(kernel, type) and issubclass(kernel, Kernel):
-        raise TypeError(f"kernel must be an object, got the class {kernel.__name__}: write {kernel.__name__}()")
+        raise TypeError(
+            f"kernel must be an object, got the class {kernel.__name__}: write {kernel.__name__}()"
+        )
     if not (isinstance(gamma, str) and gamma == "scale"):
-        raise ValueError(f"gamma={gamma!r} has no effect on a kernel given as an object: set it there")
+        raise ValueError(
+            f"gamma={gamma!r} has no effect on a kernel given as an object: set it there"
+        )
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel):
         return Function(kernel)  # type: ignore[arg-type]
-    raise TypeError(f"kernel must be a name, a kernel object or a function of two points, got {kernel!r}")
+    raise TypeError(
+        f"kernel must be a name, a kernel object or a function of two points, got {kernel!r}"
+    )
 
 
 def has_width(cls: type[Kernel]) -> bool:
@@ -513,8 +544,13 @@ def named(kernel: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def agrees(kernel: Kernel, given: Any, gamma: float | str, settled: Callable[[Any, float | str], Kernel]) -> bool:
-    """Return whether `kernel` is what `settled(given, gamma)` can be. A `gamma` that is measured can be any number."""
+def agrees(
+    kernel: Kernel, given: Any, gamma: float | str, settled: Callable[[Any, float | str], Kernel]
+) -> bool:
+    """Return whether `kernel` is what `settled(given, gamma)` can be.
+
+    A `gamma` that is measured can be any number.
+    """
     if named(given) is not None and isinstance(gamma, str):
         lookup({"scale": None, "median": None}, gamma, "gamma")
         inner: Any = kernel
@@ -535,9 +571,11 @@ def seen(kernel: Any, X: Array, what: str = "X") -> Array:
 def width(gamma: float | str, X: Array, metric: str = "sqeuclidean") -> float:
     """Return gamma as a number.
 
-    "scale" is 1 / (d Var[X]), as in scikit-learn (1 where the variance is 0); "median" is 1 / (2 median ||x_i - x_j||^2) over at most 1000 rows of X (n, d),
-    evenly spaced. For the Laplacian kernel (metric "cityblock") they are 1 / (d std[X]) and 1 / median ||x_i - x_j||_1. A first block of one row has no
-    spread to measure: both are 1 / d then, which suits standardised features.
+    "scale" is 1 / (d Var[X]), as in scikit-learn (1 where the variance is 0); "median" is 1 / (2
+    median ||x_i - x_j||^2) over at most 1000 rows of X (n, d), evenly spaced. For the Laplacian
+    kernel (metric "cityblock") they are 1 / (d std[X]) and 1 / median ||x_i - x_j||_1. A first
+    block of one row has no spread to measure: both are 1 / d then, which suits standardised
+    features.
 
     >>> width("scale", np.array([[0.0, 0.0], [2.0, 2.0]]))
     0.5
@@ -547,7 +585,9 @@ def width(gamma: float | str, X: Array, metric: str = "sqeuclidean") -> float:
     measure = lookup({"scale": _scale, "median": _median}, gamma, "gamma")
     value = 1.0 / X.shape[1] if len(X) == 1 else measure(X, metric)
     if not 0.0 < value < np.inf:
-        raise ValueError(f"gamma={gamma!r} gives {value} on the first block: scale the columns of X, or give a number")
+        raise ValueError(
+            f"gamma={gamma!r} gives {value} on the first block: scale the columns of X, or give a number"
+        )
     return value
 
 
@@ -597,6 +637,8 @@ def _kernel(value: Kernel | float) -> Kernel:
 def _points(X: ArrayLike, what: str, single: bool = False) -> Array:
     points: Array = numbers(X, what, lambda X: np.ascontiguousarray(X, dtype=np.float64))
     if points.ndim != 2:
-        raise ValueError(f"{what} must have two dimensions (points, features), got shape {points.shape}")
+        raise ValueError(
+            f"{what} must have two dimensions (points, features), got shape {points.shape}"
+        )
     _core.require_finite(points, what, single)
     return points

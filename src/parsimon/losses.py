@@ -1,4 +1,6 @@
-"""Losses: how far a prediction f is from a target y. All are convex in f; each says which subgradient it takes at a kink.
+"""Losses: how far a prediction f is from a target y.
+
+All are convex in f; each says which subgradient it takes at a kink.
 
 >>> from parsimon.losses import Squared, MulticlassHinge
 >>> Squared().value([1.0], [3.0])
@@ -54,7 +56,9 @@ class Loss(ABC):
         """Return the C++ twin."""
 
     def refused(self, y: Array) -> tuple[int, str] | None:
-        """Return the first row of targets (n,) that the loss refuses and why; None if there is none."""
+        """Return the first row of targets (n,) that the loss refuses and why; None if there is
+        none.
+        """
         core, f = self.core(), np.zeros((len(y), 1))
         try:
             core.values(f, np.ascontiguousarray(y, dtype=np.float64)[:, np.newaxis])
@@ -77,9 +81,13 @@ class Loss(ABC):
         return self.core().gradient(f, self._target(y, len(f)))
 
     def values(self, F: ArrayLike, Y: Array) -> Array:
-        """Return l for each of n samples, (n,): F (n, C), Y (n, C) or as `ClassificationLoss.targets` gives it."""
+        """Return l for each of n samples, (n,): F (n, C), Y (n, C) or as
+        `ClassificationLoss.targets` gives it.
+        """
         F = np.ascontiguousarray(F, dtype=np.float64)
-        return self.core().values(F if F.ndim == 2 else F[:, np.newaxis], np.ascontiguousarray(Y).reshape(len(F), -1))
+        return self.core().values(
+            F if F.ndim == 2 else F[:, np.newaxis], np.ascontiguousarray(Y).reshape(len(F), -1)
+        )
 
     def _target(self, y: ArrayLike, n_outputs: int) -> Array:
         return np.atleast_1d(np.asarray(y, dtype=np.float64))
@@ -117,9 +125,11 @@ class Absolute(Loss):
 
 @part
 class Huber(Loss):
-    """Huber's loss: with r = f - y, r^2 / 2 up to |r| = delta and delta (|r| - delta / 2) beyond, summed over the outputs; gradient r clipped to [-delta, delta].
+    """Huber's loss: with r = f - y, r^2 / 2 up to |r| = delta and delta (|r| - delta / 2) beyond,
+    summed over the outputs; gradient r clipped to [-delta, delta].
 
-    Reference: Huber, *Robust estimation of a location parameter*, Annals of Mathematical Statistics 1964.
+    Reference: Huber, *Robust estimation of a location parameter*, Annals of Mathematical Statistics
+    1964.
 
     >>> Huber(delta=1.0).value([3.0], [0.0])
     2.5
@@ -137,7 +147,8 @@ class Huber(Loss):
 
 @part
 class EpsilonInsensitive(Loss):
-    """Insensitive loss, l(f, y) = sum_c max(0, |f_c - y_c| - epsilon); subgradient sign(f - y) outside the zone, 0 inside and on its edge.
+    """Insensitive loss, l(f, y) = sum_c max(0, |f_c - y_c| - epsilon); subgradient sign(f - y)
+    outside the zone, 0 inside and on its edge.
 
     >>> EpsilonInsensitive(epsilon=0.5).value([2.0], [0.0])
     1.5
@@ -155,7 +166,9 @@ class EpsilonInsensitive(Loss):
 
 @part
 class Quantile(Loss):
-    """Pinball loss: q (y - f) where y > f and (1 - q) (f - y) elsewhere, summed over the outputs. Its minimiser is the q-quantile of y.
+    """Pinball loss: q (y - f) where y > f and (1 - q) (f - y) elsewhere, summed over the outputs.
+
+    Its minimiser is the q-quantile of y.
 
     Subgradient -q below y, 1 - q above, 0 at f = y.
 
@@ -179,10 +192,10 @@ class Quantile(Loss):
 class Poisson(Loss):
     """Poisson loss for counts y >= 0, l(f, y) = sum_c exp(f_c) - y_c f_c.
 
-    f is the logarithm of the mean, and `predict` gives the mean exp(f). The gradient is exp(f) - y. Up to
-    a constant the loss is half the Poisson deviance. Targets need not be whole; negative ones are
-    refused. Beyond f = 231, above the logarithm of the largest target that models take, the mean
-    stays as it is and the loss goes on as its tangent.
+    f is the logarithm of the mean, and `predict` gives the mean exp(f). The gradient is exp(f) - y.
+    Up to a constant the loss is half the Poisson deviance. Targets need not be whole; negative ones
+    are refused. Beyond f = 231, above the logarithm of the largest target that models take, the
+    mean stays as it is and the loss goes on as its tangent.
 
     The second derivative exp(f) has no bound, so no step size is safe for plain gradient steps.
     Therefore each step is limited. With s = step_size weight k(x, x), a plain step moves f(x) by
@@ -203,7 +216,8 @@ class Poisson(Loss):
     >>> Poisson().gradient([0.0], [3.0])
     array([-2.])
 
-    Reference: Nelder & Wedderburn, *Generalized linear models*, Journal of the Royal Statistical Society A 1972.
+    Reference: Nelder & Wedderburn, *Generalized linear models*, Journal of the Royal Statistical
+    Society A 1972.
     """
 
     inverse_link = exp(minimum(OUTPUT, 231.0))
@@ -221,7 +235,9 @@ class ClassificationLoss(Loss):
 
     @abstractmethod
     def targets(self, index: NDArray[np.int64], known: NDArray[np.int64], n_outputs: int) -> Array:
-        """Return what the core takes as targets: `index` (n,) of the classes, and how many classes were `known` (n,) at each row."""
+        """Return what the core takes as targets: `index` (n,) of the classes, and how many classes
+        were `known` (n,) at each row.
+        """
 
     def probabilities(self, F: Array) -> Array:
         """Return the probabilities of the classes for predictions F (n, C)."""
@@ -230,7 +246,9 @@ class ClassificationLoss(Loss):
 
 class _MarginLoss(ClassificationLoss):
     def targets(self, index: NDArray[np.int64], known: NDArray[np.int64], n_outputs: int) -> Array:
-        """Return one target against the rest, (n, C): 1 for the class, -1 for the others that are known, 0 for those that are not."""
+        """Return one target against the rest, (n, C): 1 for the class, -1 for the others that are
+        known, 0 for those that are not.
+        """
         Y = np.where(np.arange(n_outputs) < known[:, np.newaxis], -1.0, 0.0)
         Y[np.arange(len(index)), index] = 1.0
         return Y
@@ -238,7 +256,8 @@ class _MarginLoss(ClassificationLoss):
 
 @part
 class Hinge(_MarginLoss):
-    """Hinge loss of the margins, l(f, y) = sum_c max(0, 1 - y_c f_c), y_c in {-1, 1}; subgradient -y_c below a margin of 1, 0 from 1 on.
+    """Hinge loss of the margins, l(f, y) = sum_c max(0, 1 - y_c f_c), y_c in {-1, 1}; subgradient
+    -y_c below a margin of 1, 0 from 1 on.
 
     Over classes: one against the rest.
 
@@ -253,7 +272,9 @@ class Hinge(_MarginLoss):
 
 @part
 class SquaredHinge(_MarginLoss):
-    """Squared hinge loss of the margins, l(f, y) = sum_c max(0, 1 - y_c f_c)^2, y_c in {-1, 1}. Over classes: one against the rest.
+    """Squared hinge loss of the margins, l(f, y) = sum_c max(0, 1 - y_c f_c)^2, y_c in {-1, 1}.
+
+    Over classes: one against the rest.
 
     >>> SquaredHinge().value(0.5, -1)
     2.25
@@ -266,7 +287,9 @@ class SquaredHinge(_MarginLoss):
 
 @part
 class Logistic(_MarginLoss):
-    """Logistic loss of the margins, l(f, y) = sum_c log(1 + exp(-y_c f_c)), y_c in {-1, 1}. Over classes: one against the rest.
+    """Logistic loss of the margins, l(f, y) = sum_c log(1 + exp(-y_c f_c)), y_c in {-1, 1}.
+
+    Over classes: one against the rest.
 
     >>> round(Logistic().value(0.0, 1), 4)
     0.6931
@@ -295,11 +318,14 @@ class _ClassLoss(ClassificationLoss):
 
 @part
 class MulticlassHinge(_ClassLoss):
-    """Multi-class hinge loss, l(f, y) = max(0, 1 + f_r - f_y), where r is the strongest class other than y, the first of equals.
+    """Multi-class hinge loss, l(f, y) = max(0, 1 + f_r - f_y), where r is the strongest class other
+    than y, the first of equals.
 
-    Subgradient +1 at r and -1 at y where 1 + f_r - f_y > 0, else 0. With one class there is no other: the loss is 0.
+    Subgradient +1 at r and -1 at y where 1 + f_r - f_y > 0, else 0. With one class there is no
+    other: the loss is 0.
 
-    References: Crammer & Singer, *On the algorithmic implementation of multiclass kernel-based vector machines*, JMLR 2001; Koppel et al. 2019, (26).
+    References: Crammer & Singer, *On the algorithmic implementation of multiclass kernel-based
+    vector machines*, JMLR 2001; Koppel et al. 2019, (26).
 
     >>> MulticlassHinge().value([2.0, 1.5, 0.0], 0)
     0.5
@@ -312,7 +338,8 @@ class MulticlassHinge(_ClassLoss):
 
 @part
 class MultinomialLogistic(_ClassLoss):
-    """Multinomial logistic loss, l(f, y) = log sum_c exp(f_c) - f_y, with gradient softmax(f) - e_y.
+    """Multinomial logistic loss, l(f, y) = log sum_c exp(f_c) - f_y, with gradient softmax(f) -
+    e_y.
 
     Reference: Koppel et al. 2019, (28).
 
@@ -346,7 +373,8 @@ REGRESSION: dict[str, type[Loss]] = {
     "quantile": Quantile,
     "poisson": Poisson,
 }
-#: Losses that a classifier's ``loss`` parameter can name: over all classes at once, or one class against the rest.
+#: Losses that a classifier's ``loss`` parameter can name: over all classes at once, or one class
+#: against the rest.
 CLASSIFICATION: dict[str, type[ClassificationLoss]] = {
     "hinge": MulticlassHinge,
     "logistic": MultinomialLogistic,

@@ -1,7 +1,9 @@
 """Model files: data, never code.
 
-A file is in the safetensors format: arrays, and one JSON text that says what they are (format version, estimator, parameters, kernel, classes, counters) with a digest over all of it. It is
-written whole or not at all. A model that was stored and loaded goes on learning bit for bit as if it had never stopped (same build, same processor).
+A file is in the safetensors format: arrays, and one JSON text that says what they are (format
+version, estimator, parameters, kernel, classes, counters) with a digest over all of it. It is
+written whole or not at all. A model that was stored and loaded goes on learning bit for bit as if
+it had never stopped (same build, same processor).
 
 The digest detects damage. It does not authenticate: whoever writes a file can compute it. So a file
 is not believed because its digest is right. Sizes are checked before memory is taken, types and
@@ -33,7 +35,8 @@ FORMAT = 1
 KEY = "parsimon"
 #: How deep a value, such as a sum of sums of kernels, may be nested.
 DEEPEST = 100
-#: Parameters that came after the first files, with the values that leave a model as it was without them.
+#: Parameters that came after the first files, with the values that leave a model as it was without
+#: them.
 LATER: dict[str, Any] = {"class_weight": None}
 
 #: Types of numbers as NumPy and as safetensors calls them.
@@ -70,7 +73,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Return the model that a file holds. A file that is damaged, cut off, of another kind or too new raises `ModelFileError`, which says so."""
+    """Return the model that a file holds.
+
+    A file that is damaged, cut off, of another kind or too new raises `ModelFileError`, which says
+    so.
+    """
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder, not a model file")
@@ -90,17 +97,30 @@ def dumps(model: Any) -> bytes:
     if not _is_model(model):
         raise TypeError(f"files are for the estimators of parsimon, got {type(model).__name__}")
     arrays: Arrays = {}
-    header = {"format": FORMAT, "estimator": type(model).__name__, "state": _encode(_state(model), arrays, "state")}
+    header = {
+        "format": FORMAT,
+        "estimator": type(model).__name__,
+        "state": _encode(_state(model), arrays, "state"),
+    }
     text = json.dumps(header, allow_nan=False, separators=(",", ":"))
     metadata = {KEY: text, "digest": _digest(text, arrays)}
     return _safetensors(arrays, metadata)
 
 
 def loads(data: bytes, path: str = "the data") -> Any:
-    """Return the model that `dumps` made these bytes of, or raise `ModelFileError`; `path` is what it calls them."""
+    """Return the model that `dumps` made these bytes of, or raise `ModelFileError`; `path` is what
+    it calls them.
+    """
     try:
         arrays, metadata = _tensors(data)
-    except (ValueError, TypeError, KeyError, OverflowError, AttributeError, RecursionError) as error:
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        OverflowError,
+        AttributeError,
+        RecursionError,
+    ) as error:
         raise ModelFileError(f"{path} is damaged or not a model file: {error}") from None
     if KEY not in metadata:
         raise ModelFileError(f"{path} is not a parsimon model file")
@@ -141,7 +161,9 @@ def _state(model: Any) -> dict[str, Any]:
     for name in state.keys() - known:
         value = state[name].item() if isinstance(state[name], np.generic) else state[name]
         if name.startswith("_") or not _schema.is_plain(value):
-            raise TypeError(f"{name} cannot be stored in a file: it is no attribute of a {type(model).__name__}")
+            raise TypeError(
+                f"{name} cannot be stored in a file: it is no attribute of a {type(model).__name__}"
+            )
     return state
 
 
@@ -152,10 +174,15 @@ def _restored(cls: type[Any], state: Any) -> Any:
             raise ValueError("its parameters are not those of the model")
         for name in LATER.keys() & names:  # older files lack it
             parameters.setdefault(name, LATER[name])
-        if not names <= parameters.keys() or (parameters is not state and parameters.keys() != names):
+        if not names <= parameters.keys() or (
+            parameters is not state and parameters.keys() != names
+        ):
             raise ValueError("its parameters are not those of the model")
-    for attribute in state:  # data, and nothing in the place of what the class defines or builds itself
-        if attribute in ("_learner", "_learners") or (attribute != "_learned" and hasattr(cls, attribute)):
+    # Data, and nothing in the place of what the class defines or builds itself
+    for attribute in state:
+        if attribute in ("_learner", "_learners") or (
+            attribute != "_learned" and hasattr(cls, attribute)
+        ):
             raise ValueError(f"it would replace {attribute}")
     for parameters in (state, state.get("_learns_with", {})):
         for name in names & parameters.keys():
@@ -186,7 +213,9 @@ class Storable:
         """Raise an error unless a model that was read from a file is such as learning leads to."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file that `parsimon.load` reads: data, never code, and whole or not at all."""
+        """Write the model to a file that `parsimon.load` reads: data, never code, and whole or not
+        at all.
+        """
         save(self, path)
 
 
@@ -213,18 +242,26 @@ def _estimators() -> dict[str, type[Any]]:
 
 
 def _parts() -> dict[str, type[Any]]:
-    """Return the parts that parameters can hold: immutable values of plain fields, by module and name."""
+    """Return the parts that parameters can hold: immutable values of plain fields, by module and
+    name.
+    """
     found: dict[str, type[Any]] = {}
     for module in (kernels, losses, updates, admission, compression):
         for name, cls in vars(module).items():
-            if isinstance(cls, type) and dataclasses.is_dataclass(cls) and cls.__module__ == module.__name__:
+            if (
+                isinstance(cls, type)
+                and dataclasses.is_dataclass(cls)
+                and cls.__module__ == module.__name__
+            ):
                 found[f"{module.__name__.rpartition('.')[2]}.{name}"] = cls
     del found["kernels.Function"]  # code
     return found
 
 
 def _encode(value: Any, arrays: Arrays, where: str) -> Any:
-    """Return a value as JSON has it; arrays go to `arrays`, and whatever has no plain form is refused."""
+    """Return a value as JSON has it; arrays go to `arrays`, and whatever has no plain form is
+    refused.
+    """
     if where.count(".") > DEEPEST:
         raise TypeError(f"{where.removeprefix('state.')[:40]}... is nested too deeply for a file")
     if isinstance(value, np.generic):
@@ -233,7 +270,9 @@ def _encode(value: Any, arrays: Arrays, where: str) -> Any:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise TypeError(f"{where.removeprefix('state.')} is no text that a file can hold: {value!r}") from None
+            raise TypeError(
+                f"{where.removeprefix('state.')} is no text that a file can hold: {value!r}"
+            ) from None
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -247,7 +286,10 @@ def _encode(value: Any, arrays: Arrays, where: str) -> Any:
         pairs = enumerate(value.items())
         return {
             "dict": [
-                [_encode(k, arrays, f"{where}.key"), _encode(v, arrays, f"{where}.{k if isinstance(k, str) else i}")]
+                [
+                    _encode(k, arrays, f"{where}.key"),
+                    _encode(v, arrays, f"{where}.{k if isinstance(k, str) else i}"),
+                ]
                 for i, (k, v) in pairs
             ]
         }
@@ -258,7 +300,8 @@ def _encode(value: Any, arrays: Arrays, where: str) -> Any:
     for name, cls in _parts().items():
         if type(value) is cls:
             fields = {
-                f.name: _encode(getattr(value, f.name), arrays, f"{where}.{f.name}") for f in dataclasses.fields(cls)
+                f.name: _encode(getattr(value, f.name), arrays, f"{where}.{f.name}")
+                for f in dataclasses.fields(cls)
             }
             return {"part": name, "fields": fields}
     if isinstance(value, kernels.Function) or callable(value):
@@ -277,8 +320,13 @@ def _encode_array(value: NDArray[Any], arrays: Arrays, where: str) -> Any:
     if value.dtype.kind in "UO" and value.ndim == 1:
         items = value.tolist()
         if all(isinstance(item, str | int | float | bool) for item in items):
-            return {"labels": [_encode(item, arrays, where) for item in items], "dtype": value.dtype.str}
-    raise TypeError(f"{where.removeprefix('state.')} cannot be stored in a file: an array of {value.dtype}")
+            return {
+                "labels": [_encode(item, arrays, where) for item in items],
+                "dtype": value.dtype.str,
+            }
+    raise TypeError(
+        f"{where.removeprefix('state.')} cannot be stored in a file: an array of {value.dtype}"
+    )
 
 
 class _Reader:
@@ -311,7 +359,9 @@ class _Reader:
             "dict": lambda v: {decode(k): decode(item) for k, item in v},
             "random_state": lambda v: _random_state(decode(v)),
             "model": lambda v: _restored(_estimators()[v], decode(value["state"])),
-            "part": lambda v: _parts()[v](**{k: decode(item) for k, item in value["fields"].items()}),
+            "part": lambda v: _parts()[v](
+                **{k: decode(item) for k, item in value["fields"].items()}
+            ),
         }
         for key, read in readers.items():
             if key in value:
@@ -332,21 +382,35 @@ def _random_state(state: dict[str, Any]) -> np.random.RandomState:
     inner = state["state"]
     key, position = np.asarray(inner["key"]), inner["pos"]
     plain = state["bit_generator"] == "MT19937" and key.shape == (624,) and key.dtype.kind in "iu"
-    if not plain or not isinstance(position, int) or not 0 <= position <= 624 or state["has_gauss"] not in (0, 1):
+    if (
+        not plain
+        or not isinstance(position, int)
+        or not 0 <= position <= 624
+        or state["has_gauss"] not in (0, 1)
+    ):
         raise ValueError("its random state is not one")
     rng = np.random.RandomState()
-    rng.set_state(("MT19937", key.astype(np.uint32), position, int(state["has_gauss"]), float(state["gauss"])))
+    rng.set_state(
+        ("MT19937", key.astype(np.uint32), position, int(state["has_gauss"]), float(state["gauss"]))
+    )
     return rng
 
 
 def _safetensors(arrays: Arrays, metadata: dict[str, str]) -> bytes:
-    """Return a file in the safetensors format: the same bytes for the same contents, which the library does not promise."""
+    """Return a file in the safetensors format: the same bytes for the same contents, which the
+    library does not promise.
+    """
     header: dict[str, Any] = {"__metadata__": metadata}
     at, pieces = 0, []
-    for name in sorted(arrays, key=lambda name: (-arrays[name].itemsize, name)):  # aligned, as the format asks for
+    # Aligned, as the format asks for
+    for name in sorted(arrays, key=lambda name: (-arrays[name].itemsize, name)):
         piece = arrays[name].tobytes()
         kind = _KINDS[arrays[name].dtype.newbyteorder("=").str[1:]]
-        header[name] = {"dtype": kind, "shape": list(arrays[name].shape), "data_offsets": [at, at + len(piece)]}
+        header[name] = {
+            "dtype": kind,
+            "shape": list(arrays[name].shape),
+            "data_offsets": [at, at + len(piece)],
+        }
         pieces.append(piece)
         at += len(piece)
     text = json.dumps(header, separators=(",", ":")).encode()
@@ -355,7 +419,10 @@ def _safetensors(arrays: Arrays, metadata: dict[str, str]) -> bytes:
 
 
 def _tensors(data: bytes) -> tuple[Arrays, dict[str, Any]]:
-    """Return the arrays and the metadata of a file in the safetensors format. They fill it: there are neither gaps nor overlaps."""
+    """Return the arrays and the metadata of a file in the safetensors format.
+
+    They fill it: there are neither gaps nor overlaps.
+    """
     size = int.from_bytes(data[:8], "little")
     if len(data) < 8 or size > len(data) - 8:
         raise ValueError("it ends within its header")
@@ -369,7 +436,11 @@ def _tensors(data: bytes) -> tuple[Arrays, dict[str, Any]]:
         dtype, shape, (first, last) = _DTYPES[entry["dtype"]], entry["shape"], entry["data_offsets"]
         if not all(type(n) is int and n >= 0 for n in (*shape, first, last)):
             raise ValueError(f"{name} is no array")
-        if first != at or last - first != math.prod(shape) * dtype.itemsize or 8 + size + last > len(data):
+        if (
+            first != at
+            or last - first != math.prod(shape) * dtype.itemsize
+            or 8 + size + last > len(data)
+        ):
             raise ValueError(f"{name} is not where it must be")
         count = (last - first) // dtype.itemsize
         found[name] = np.frombuffer(data, dtype, count, 8 + size + first).reshape(shape).copy()
@@ -380,8 +451,12 @@ def _tensors(data: bytes) -> tuple[Arrays, dict[str, Any]]:
 
 
 def _parsed(text: str, size: int) -> Any:
-    """Return the values of a JSON text. One that would take far more memory than the file's size allows for is refused unread."""
-    # A bracket becomes an object of some 60 bytes, and another when it is decoded. A comma stands for a value.
+    """Return the values of a JSON text.
+
+    One that would take far more memory than the file's size allows for is refused unread.
+    """
+    # A bracket becomes an object of some 60 bytes, and another when it is decoded. A comma stands
+    # for a value.
     cost = 128 * (text.count("[") + text.count("{")) + 52 * text.count(",") + 8 * len(text)
     if cost > 2 * TIMES * size + BESIDES:
         raise ValueError("its header holds too much for its size")

@@ -1,4 +1,5 @@
-"""Tables as matrices, online: columns of numbers, text and times to float64 features, in a width settled beforehand.
+"""Tables as matrices, online: columns of numbers, text and times to float64 features, in a width
+settled beforehand.
 
 >>> encoder = TableEncoder(max_categories=2)
 >>> encoder.learn_transform({"size": [1.0, 3.0, None], "shop": ["a", "b", "c"]})
@@ -8,8 +9,9 @@ array([[0., 0., 1., 0., 0., 0.],
 >>> encoder.feature_names_
 ['size', 'size is missing', 'shop = a', 'shop = b', 'shop: other', 'shop is missing']
 
-Row i is scaled by the statistics of the rows up to and including it, so a block equals its rows, bit for bit. Blocks are pyarrow tables or record batches, pandas or polars
-frames, or dicts of columns; which of them makes no difference.
+Row i is scaled by the statistics of the rows up to and including it, so a block equals its rows,
+bit for bit. Blocks are pyarrow tables or record batches, pandas or polars frames, or dicts of
+columns; which of them makes no difference.
 """
 
 from __future__ import annotations
@@ -37,7 +39,10 @@ __all__ = ["MISSING", "Column", "TableEncoder", "TableError", "TargetScaler", "r
 Array = NDArray[np.float64]
 
 #: What can be done about missing values.
-MISSING = {"mean": "a number's running mean, which is 0; a category of its own in text", "error": "refuse them"}
+MISSING = {
+    "mean": "a number's running mean, which is 0; a category of its own in text",
+    "error": "refuse them",
+}
 #: Beyond this a square overflows.
 LARGEST = 1e150
 LARGEST_STORED = 1e152
@@ -45,7 +50,11 @@ DAY = 86400.0
 
 
 class TableError(ValueError):
-    """A table that cannot be used. `column` and `row` (in the block, from 0) say where, as far as that is known; `what` is the message without the place."""
+    """A table that cannot be used.
+
+    `column` and `row` (in the block, from 0) say where, as far as that is known; `what` is the
+    message without the place.
+    """
 
     def __init__(self, what: str, column: str | None = None, row: int | None = None) -> None:
         self.what, self.column, self.row = what, column, row
@@ -55,13 +64,16 @@ class TableError(ValueError):
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return the hint that an error about an unknown name ends with: the nearest known one, or all of them.
+    """Return the hint that an error about an unknown name ends with: the nearest known one, or all
+    of them.
 
     >>> nearest("prize", ["price", "shop"])
     "did you mean 'price'?"
     """
     known = list(names)
-    close = difflib.get_close_matches(name, known, 1) or [k for k in known if k.lower() == name.lower()]
+    close = difflib.get_close_matches(name, known, 1) or [
+        k for k in known if k.lower() == name.lower()
+    ]
     if close:
         return f"did you mean {close[0]!r}?"
     shown = ", ".join(repr(k) for k in known[:10]) + (", ..." if len(known) > 10 else "")
@@ -71,8 +83,9 @@ def nearest(name: str, names: Iterable[str]) -> str:
 class Column(NamedTuple):
     """A column as it was read.
 
-    `kind` is one of `KINDS`, or "empty" where no value is there. `values` (n,) are numbers (times in seconds), NaN where missing; for text they are the positions of the values in
-    `categories`, which has them in order of appearance, and -1 where missing.
+    `kind` is one of `KINDS`, or "empty" where no value is there. `values` (n,) are numbers (times
+    in seconds), NaN where missing; for text they are the positions of the values in `categories`,
+    which has them in order of appearance, and -1 where missing.
     """
 
     kind: str
@@ -80,7 +93,8 @@ class Column(NamedTuple):
     categories: list[str]
 
 
-#: Kinds of columns, with the features that each has besides its standardised value, and the period of each pair of them.
+#: Kinds of columns, with the features that each has besides its standardised value, and the period
+#: of each pair of them.
 KINDS: dict[str, dict[str, float]] = {
     "number": {},
     "boolean": {},
@@ -105,9 +119,12 @@ def feature_count(kind: str, max_categories: int) -> int:
 
 
 def read_table(block: Any, names: Iterable[str] | None = None) -> dict[str, Column]:
-    """Return the columns of a block: of a pyarrow table or record batch, a pandas or polars frame, or a dict of columns.
+    """Return the columns of a block: of a pyarrow table or record batch, a pandas or polars frame,
+    or a dict of columns.
 
-    Booleans are the numbers 0 and 1. Times are read as seconds since 1970 (UTC where they have a zone). None, NaN, NaT and nulls are missing. With `names` only those columns are read, and all of them must be there.
+    Booleans are the numbers 0 and 1. Times are read as seconds since 1970 (UTC where they have a
+    zone). None, NaN, NaT and nulls are missing. With `names` only those columns are read, and all
+    of them must be there.
     """
     raw = _raw_columns(block)
     wanted = list(raw) if names is None else list(names)
@@ -131,7 +148,10 @@ def _raw_columns(block: Any) -> dict[str, Any]:
         names, columns = block.schema.names, block.columns
     elif hasattr(block, "columns") and hasattr(block, "shape") and len(block.shape) == 2:
         names = list(block.columns)
-        columns = [block.iloc[:, i] if hasattr(block, "iloc") else block[name] for i, name in enumerate(names)]
+        columns = [
+            block.iloc[:, i] if hasattr(block, "iloc") else block[name]
+            for i, name in enumerate(names)
+        ]
     else:
         raise TypeError(
             f"a block must be a pyarrow table or record batch, a pandas or polars frame, or a dict of columns, got {type(block).__name__}"
@@ -156,7 +176,9 @@ def _column(name: str, raw: Any) -> Column:
     if values.ndim != 1:
         raise TableError(f"it must have one dimension, got shape {values.shape}", name)
     if values.dtype.kind in "biuf":
-        return Column("boolean" if values.dtype.kind == "b" else "number", values.astype(np.float64), [])
+        return Column(
+            "boolean" if values.dtype.kind == "b" else "number", values.astype(np.float64), []
+        )
     if values.dtype.kind == "M":
         kind = "date" if np.datetime_data(values.dtype)[0] in ("Y", "M", "W", "D") else "timestamp"
         return Column(kind, _seconds(values - np.datetime64(0, "s")), [])
@@ -180,7 +202,8 @@ def _arrow_column(name: str, raw: Any) -> Column:
         if at.is_dictionary(array.type):
             chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
             array = pa.chunked_array(
-                [_plain(c.dictionary).take(c.indices) for c in chunks], type=None if chunks else pa.null()
+                [_plain(c.dictionary).take(c.indices) for c in chunks],
+                type=None if chunks else pa.null(),
             )
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         raise TableError(f"it cannot be read: {error}", name) from None
@@ -190,7 +213,9 @@ def _arrow_column(name: str, raw: Any) -> Column:
         cast = array if integers is None else array.cast(integers)
         cast = cast if cast.type == pa.float64() else cast.cast(pa.float64(), safe=False)
         chunks = cast.chunks if isinstance(cast, pa.ChunkedArray) else [cast]
-        found: Array = chunks[0].to_numpy(zero_copy_only=False) if len(chunks) == 1 else cast.to_numpy()
+        found: Array = (
+            chunks[0].to_numpy(zero_copy_only=False) if len(chunks) == 1 else cast.to_numpy()
+        )
         return found  # nulls are NaN
 
     if at.is_null(kind):
@@ -201,20 +226,33 @@ def _arrow_column(name: str, raw: Any) -> Column:
         return Column("boolean", numbers(pa.uint8()), [])
     units = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
     if at.is_timestamp(kind) or at.is_duration(kind):
-        return Column("timestamp" if at.is_timestamp(kind) else "duration", numbers(pa.int64()) / units[kind.unit], [])
+        return Column(
+            "timestamp" if at.is_timestamp(kind) else "duration",
+            numbers(pa.int64()) / units[kind.unit],
+            [],
+        )
     if at.is_time(kind):
-        return Column("time", numbers(pa.int32() if at.is_time32(kind) else pa.int64()) / units[kind.unit], [])
+        return Column(
+            "time", numbers(pa.int32() if at.is_time32(kind) else pa.int64()) / units[kind.unit], []
+        )
     if at.is_date(kind):
         return Column(
-            "date", numbers(pa.int32()) * DAY if at.is_date32(kind) else numbers(pa.int64()) / units["ms"], []
+            "date",
+            numbers(pa.int32()) * DAY if at.is_date32(kind) else numbers(pa.int64()) / units["ms"],
+            [],
         )
     if at.is_string(kind) or at.is_large_string(kind) or at.is_string_view(kind):
         chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
         texts = [_plain(chunk) for chunk in chunks] or [pa.array([], pa.large_string())]
         encoded = pa.concat_arrays(texts).dictionary_encode()
         codes = np.array(encoded.indices.fill_null(-1), dtype=np.float64)
-        return Column("text" if array.null_count < n else "empty", codes, encoded.dictionary.to_pylist())
-    raise TableError(f"values of type {kind} cannot be used: leave the column out, or make numbers or text of it", name)
+        return Column(
+            "text" if array.null_count < n else "empty", codes, encoded.dictionary.to_pylist()
+        )
+    raise TableError(
+        f"values of type {kind} cannot be used: leave the column out, or make numbers or text of it",
+        name,
+    )
 
 
 def _plain(values: Any) -> Any:
@@ -231,15 +269,20 @@ def _object_column(name: str, values: list[Any]) -> Column:
         if not other:
             raise TableError(f"{values[row]!r} cannot be used", name, row)
         if other not in (kind, "empty"):
-            raise TableError(f"{values[row]!r} is {other}, where the values before are {kind}", name, row)
+            raise TableError(
+                f"{values[row]!r} is {other}, where the values before are {kind}", name, row
+            )
     if kind == "text":
         index: dict[str, int] = {}
         codes = [
-            -1 if k == "empty" else index.setdefault(str(v), len(index)) for v, k in zip(values, kinds, strict=True)
+            -1 if k == "empty" else index.setdefault(str(v), len(index))
+            for v, k in zip(values, kinds, strict=True)
         ]
         return Column(kind, np.array(codes, dtype=np.float64), list(index))
     try:
-        numbers = [np.nan if k == "empty" else _number(v) for v, k in zip(values, kinds, strict=True)]
+        numbers = [
+            np.nan if k == "empty" else _number(v) for v, k in zip(values, kinds, strict=True)
+        ]
     except OverflowError:
         raise TableError("a number is too large", name) from None
     return Column(kind, np.array(numbers, dtype=np.float64), [])
@@ -271,14 +314,18 @@ def _number(value: Any) -> float:
 
 
 def joined(first: Column, then: Column) -> Column:
-    """Return the rows of one column and then those of another, of the same kind or with nothing in them."""
+    """Return the rows of one column and then those of another, of the same kind or with nothing in
+    them.
+    """
     if "text" not in (first.kind, then.kind):
         kind = then.kind if first.kind == "empty" else first.kind
         return Column(kind, np.concatenate([first.values, then.values]), [])
     index = {category: i for i, category in enumerate(first.categories)}
     places = [index.setdefault(category, len(index)) for category in then.categories]
     return Column(
-        "text", np.concatenate([_codes(first), np.array([*places, -1.0])[_codes(then).astype(int)]]), list(index)
+        "text",
+        np.concatenate([_codes(first), np.array([*places, -1.0])[_codes(then).astype(int)]]),
+        list(index),
     )
 
 
@@ -292,13 +339,16 @@ def _codes(column: Column) -> Array:
 class Moments:
     """Running means and standard deviations of k columns.
 
-    CONVENTION: over the `count` values present so far, `shift` is the first of them, `total` the sum of x - shift, `squares` the sum of (x - mean)^2. The squares grow as in Welford's recursion,
+    CONVENTION: over the `count` values present so far, `shift` is the first of them, `total` the
+    sum of x - shift, `squares` the sum of (x - mean)^2. The squares grow as in Welford's recursion,
 
         squares_i = squares_(i-1) + (x_i - mean_(i-1))^2 (i - 1) / i,
 
-    by terms that are never negative, so nothing cancels; sums run in the order of the rows, so a block equals its rows, bit for bit.
+    by terms that are never negative, so nothing cancels; sums run in the order of the rows, so a
+    block equals its rows, bit for bit.
 
-    Reference: Welford, *Note on a method for calculating corrected sums of squares and products*, Technometrics 1962.
+    Reference: Welford, *Note on a method for calculating corrected sums of squares and products*,
+    Technometrics 1962.
 
     >>> moments = Moments(1)
     >>> means, deviations = moments.learn(np.array([[1.0, 3.0, np.nan]]))
@@ -312,7 +362,9 @@ class Moments:
         self.count, self.shift, self.total, self.squares = np.zeros((4, k))
 
     def learn(self, V: Array) -> tuple[Array, Array]:
-        """Take values V (k, n), NaN where missing, and return means and standard deviations before the first row and after each, (k, n + 1)."""
+        """Take values V (k, n), NaN where missing, and return means and standard deviations before
+        the first row and after each, (k, n + 1).
+        """
         means, deviations, after = _core.learn_moments(np.ascontiguousarray(V), self._stacked())
         self.count, self.shift, self.total, self.squares = after
         return means, deviations
@@ -333,14 +385,21 @@ class Moments:
         """Raise a ValueError unless these can be the statistics of values up to `largest`."""
         with np.errstate(over="ignore"):
             within = np.abs(self.total) <= 2.0 * largest * np.maximum(self.count, 1.0)
-        if not ((self.count % 1 == 0) & (self.count <= 2.0**53) & (np.abs(self.shift) <= largest) & within).all():
+        if not (
+            (self.count % 1 == 0)
+            & (self.count <= 2.0**53)
+            & (np.abs(self.shift) <= largest)
+            & within
+        ).all():
             raise ValueError("its running statistics are not those of numbers")
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> Moments:
         """Return one that holds a state."""
         arrays = [np.asarray(state[name], dtype=np.float64) for name in cls.FIELDS]
-        sound = all(a.ndim == 1 and len(a) == len(arrays[0]) and np.isfinite(a).all() for a in arrays)
+        sound = all(
+            a.ndim == 1 and len(a) == len(arrays[0]) and np.isfinite(a).all() for a in arrays
+        )
         if not sound or (arrays[0] < 0).any() or (arrays[3] < 0).any():
             raise ValueError("its running statistics are not sound")
         moments = cls(len(arrays[0]))
@@ -355,7 +414,8 @@ MOMENTS = _schema.mapped(lambda name: name in Moments.FIELDS, _schema.finite_arr
 class TargetScaler(Storable, BaseEstimator):  # type: ignore[misc]
     """Regression targets in units of their running standard deviation, around their running mean.
 
-    A target is scaled by the statistics of the targets up to and including it; a prediction is scaled back by those of the targets before it.
+    A target is scaled by the statistics of the targets up to and including it; a prediction is
+    scaled back by those of the targets before it.
 
     >>> scaler = TargetScaler()
     >>> T, back = scaler.learn_transform([10.0, 30.0, 20.0])
@@ -375,7 +435,9 @@ class TargetScaler(Storable, BaseEstimator):  # type: ignore[misc]
             self._moments.require_sound(LARGEST_STORED)
 
     def learn_transform(self, y: ArrayLike) -> tuple[Array, Any]:
-        """Take targets y (n,), and return them scaled and the function that scales predictions back, each as it was before its row."""
+        """Take targets y (n,), and return them scaled and the function that scales predictions
+        back, each as it was before its row.
+        """
         if not hasattr(self, "_moments"):
             self._moments = Moments(1)
         y = np.ascontiguousarray(y, dtype=np.float64)
@@ -383,7 +445,9 @@ class TargetScaler(Storable, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"y must have shape (n,), got {np.shape(y)}")
         (means,), (deviations,) = self._moments.learn(y[np.newaxis])
         scaled = np.empty((len(y), 1))
-        _core.standardise_into(y[np.newaxis], means[np.newaxis, 1:], deviations[np.newaxis, 1:], np.inf, scaled, [0])
+        _core.standardise_into(
+            y[np.newaxis], means[np.newaxis, 1:], deviations[np.newaxis, 1:], np.inf, scaled, [0]
+        )
         return scaled[:, 0], lambda f: means[:-1] + deviations[:-1] * f
 
     @classmethod
@@ -441,21 +505,29 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
     | date, timestamp, time | seconds as a number; sqrt(2) sin and cos of the time of day (timestamp, time) and of the weekday (date, timestamp) |
     | text | one-hot: the first `max_categories` values met, one for all others, one for missing |
 
-    Row i is scaled by the statistics of the rows up to and including it. So a block equals its rows, bit for bit, except that the first block settles the columns: their names, their kinds, and which of
-    them have an indicator. Two rows that differ in a text column are sqrt(2) apart in it, as two independent values of a standardised number are on average: no kind drowns another. (For the sum of
-    absolute differences it is 2 against 1.1.)
+    Row i is scaled by the statistics of the rows up to and including it. So a block equals its
+    rows, bit for bit, except that the first block settles the columns: their names, their kinds,
+    and which of them have an indicator. Two rows that differ in a text column are sqrt(2) apart in
+    it, as two independent values of a standardised number are on average: no kind drowns another.
+    (For the sum of absolute differences it is 2 against 1.1.)
 
-    Later blocks may have the columns in another order, and further ones, which are not looked at. A column that is not there, or of another kind, is refused, and so is an infinite value. A
-    block that is refused changes nothing. A column without any value in the first block counts as one of numbers.
+    Later blocks may have the columns in another order, and further ones, which are not looked at. A
+    column that is not there, or of another kind, is refused, and so is an infinite value. A block
+    that is refused changes nothing. A column without any value in the first block counts as one of
+    numbers.
 
     Parameters
     ----------
     missing : "mean" or "error", default="mean"
-        "mean": a missing number is the running mean, 0, and a column in which one was missing in the first block has an indicator of it, 0 or 1; missing text is a category. "error": refused.
+        "mean": a missing number is the running mean, 0, and a column in which one was missing in
+        the first block has an indicator of it, 0 or 1; missing text is a category. "error":
+        refused.
     max_categories : int >= 1, default=32
-        The size of the vocabulary of each text column, first come, first served. Its features are reserved from the beginning.
+        The size of the vocabulary of each text column, first come, first served. Its features are
+        reserved from the beginning.
     clip : float > 0, default=3.0
-        How far from the mean a standardised value can lie. It keeps single values, and columns that are nearly always the same, from hiding all others.
+        How far from the mean a standardised value can lie. It keeps single values, and columns that
+        are nearly always the same, from hiding all others.
     ignore : names of columns that are not looked at, default=()
 
     Attributes
@@ -493,7 +565,12 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
     )
 
     def __init__(
-        self, *, missing: str = "mean", max_categories: int = 32, clip: float = 3.0, ignore: Sequence[str] = ()
+        self,
+        *,
+        missing: str = "mean",
+        max_categories: int = 32,
+        clip: float = 3.0,
+        ignore: Sequence[str] = (),
     ) -> None:
         self.missing = missing
         self.max_categories = max_categories
@@ -501,13 +578,18 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
         self.ignore = ignore
 
     def learn_transform(self, block: Any) -> Array:
-        """Take a block into the statistics and vocabularies and return its features, (n, n_features_)."""
+        """Take a block into the statistics and vocabularies and return its features, (n,
+        n_features_).
+        """
         columns = self.read(block)
         self.check(columns)
         return self.learn_columns(columns)
 
     def transform(self, block: Any) -> Array:
-        """Return the features of a block, (n, n_features_), by what was learned so far. Text that was not met counts as other."""
+        """Return the features of a block, (n, n_features_), by what was learned so far.
+
+        Text that was not met counts as other.
+        """
         if not hasattr(self, "columns_"):
             raise TableError("nothing has been learned yet")
         columns = self.read(block)
@@ -529,10 +611,19 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
             if kind == "text":
                 known = self._vocabulary[column]
                 names += [f"{column} = {category}" for category in known]
-                names += [f"{column}: free {i + 1}" for i in range(self.max_categories - len(known))]
+                names += [
+                    f"{column}: free {i + 1}" for i in range(self.max_categories - len(known))
+                ]
                 names += [f"{column}: other", f"{column} is missing"]
             else:
-                names += [column, *(f"{column}: {w} of {period}" for period in KINDS[kind] for w in ("sine", "cosine"))]
+                names += [
+                    column,
+                    *(
+                        f"{column}: {w} of {period}"
+                        for period in KINDS[kind]
+                        for w in ("sine", "cosine")
+                    ),
+                ]
                 names += [f"{column} is missing"] if column in indicators else []
         return names
 
@@ -576,8 +667,12 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
     def _settle(self, columns: Mapping[str, Column]) -> None:
         if not len(next(iter(columns.values())).values):
             raise TableError("the first block has no rows to tell the columns' kinds from")
-        self.columns_ = {name: "number" if c.kind == "empty" else c.kind for name, c in columns.items()}
-        self._indicators = [n for n, c in columns.items() if self.columns_[n] != "text" and np.isnan(c.values).any()]
+        self.columns_ = {
+            name: "number" if c.kind == "empty" else c.kind for name, c in columns.items()
+        }
+        self._indicators = [
+            n for n, c in columns.items() if self.columns_[n] != "text" and np.isnan(c.values).any()
+        ]
         self._vocabulary = {name: [] for name, kind in self.columns_.items() if kind == "text"}
         self._moments = Moments(len(self.columns_) - len(self._vocabulary))
         self.n_rows_seen_ = 0
@@ -635,18 +730,25 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
         """Take it back."""
         super().__setstate__(with_moments(state))
         if hasattr(self, "columns_"):
-            numbers = [name for name, kind in self.columns_.items() if kind in KINDS and kind != "text"]
+            numbers = [
+                name for name, kind in self.columns_.items() if kind in KINDS and kind != "text"
+            ]
             texts = set(self.columns_) - set(numbers)
             if len(self._moments.count) != len(numbers) or set(self._vocabulary) != texts:
                 raise ValueError("its columns are not sound")
-            if any(len(set(v)) != len(v) or len(v) > self.max_categories for v in self._vocabulary.values()):
+            if any(
+                len(set(v)) != len(v) or len(v) > self.max_categories
+                for v in self._vocabulary.values()
+            ):
                 raise ValueError("its vocabulary is not sound")
 
     def _require_sound(self) -> None:
         if not hasattr(self, "columns_"):
             return
         self._moments.require_sound(LARGEST_STORED)
-        if not self.columns_ or not {n for n, kind in self.columns_.items() if kind != "text"} >= set(self._indicators):
+        if not self.columns_ or not {
+            n for n, kind in self.columns_.items() if kind != "text"
+        } >= set(self._indicators):
             raise ValueError("its columns are not sound")
         self._require_parameters()
 
@@ -664,8 +766,12 @@ def require_usable(name: str, column: Column, missing: str) -> None:
         if too_large.any():
             row = int(too_large.argmax())
             value = column.values[row]
-            raise TableError(f"{value:g} is {'infinite' if np.isinf(value) else 'too large'}", name, row)
+            raise TableError(
+                f"{value:g} is {'infinite' if np.isinf(value) else 'too large'}", name, row
+            )
     if missing == "error":
         absent = _codes(column) < 0 if column.kind == "text" else np.isnan(column.values)
         if absent.any():
-            raise TableError("the value is missing, and missing='error'", name, int(absent.argmax()))
+            raise TableError(
+                "the value is missing, and missing='error'", name, int(absent.argmax())
+            )

@@ -1,7 +1,7 @@
 """Models whose every bit is on record: each estimator, kernel and loss, with every parameter given.
 
-`record.py` writes what they compute and some of their files; `test_golden.py` computes it again. The record was made
-once, by an earlier version. It is not to be made again to make a test pass.
+`record.py` writes what they compute and some of their files; `test_golden.py` computes it again.
+The record was made once, by an earlier version. It is not to be made again to make a test pass.
 """
 
 import hashlib
@@ -39,7 +39,10 @@ def models():
     """Yield names and estimators that have learned nothing."""
     G, E = kernels.Gaussian(0.7), parsimon
     yield "knlms", E.KNLMSRegressor(kernel=G, step_size=0.4, coherence=0.6, ridge=0.01, budget=12)
-    yield "knlms-oldest", E.KNLMSRegressor(kernel=G, step_size=0.4, coherence=0.8, budget=10, compression="oldest")
+    yield (
+        "knlms-oldest",
+        E.KNLMSRegressor(kernel=G, step_size=0.4, coherence=0.8, budget=10, compression="oldest"),
+    )
     yield "klms", E.KLMSRegressor(kernel=G, step_size=0.3, budget=15)
     yield "klms-quantized", E.KLMSRegressor(kernel=G, step_size=0.3, quantization=0.3, budget=15)
     yield "norma", E.NORMARegressor(kernel=G, step_size=0.5, alpha=0.01, budget=20)
@@ -57,26 +60,50 @@ def models():
                     budget=budget,
                 ),
             )
-    yield "spl", E.SPLRegressor(kernel=G, step_size=0.5, admission="residual", tolerance=0.02, budget=20)
+    yield (
+        "spl",
+        E.SPLRegressor(kernel=G, step_size=0.5, admission="residual", tolerance=0.02, budget=20),
+    )
     for coherence, removal in ((0.7, "older"), (0.9, "cheaper"), ("adaptive", "older")):
         yield (
             f"spl-{coherence}-{removal}",
             E.SPLRegressor(
-                kernel=G, step_size=0.5, admission="coherence", coherence=coherence, budget=12, removal=removal
+                kernel=G,
+                step_size=0.5,
+                admission="coherence",
+                coherence=coherence,
+                budget=12,
+                removal=removal,
             ),
         )
     for loss in losses.REGRESSION:
-        yield f"polk-{loss}", E.POLKRegressor(kernel=G, loss=loss, step_size=0.3, parsimony=0.1, budget=25)
+        yield (
+            f"polk-{loss}",
+            E.POLKRegressor(kernel=G, loss=loss, step_size=0.3, parsimony=0.1, budget=25),
+        )
     for loss in losses.CLASSIFICATION:
-        yield f"polk-{loss}", E.POLKClassifier(kernel=G, loss=loss, step_size=0.8, parsimony=0.05, budget=25)
+        yield (
+            f"polk-{loss}",
+            E.POLKClassifier(kernel=G, loss=loss, step_size=0.8, parsimony=0.05, budget=25),
+        )
     yield (
         "polk-batches-mean",
         E.POLKClassifier(
-            kernel=G, loss="logistic", step_size=2.0, parsimony=0.05, alpha=1e-3, batch_size=8, average=20, budget=30
+            kernel=G,
+            loss="logistic",
+            step_size=2.0,
+            parsimony=0.05,
+            alpha=1e-3,
+            batch_size=8,
+            average=20,
+            budget=30,
         ),
     )
     for maintenance in ("merge", "projection", "removal"):
-        yield f"bsgd-{maintenance}", E.BSGDClassifier(kernel=G, step_size=0.5, budget=15, maintenance=maintenance)
+        yield (
+            f"bsgd-{maintenance}",
+            E.BSGDClassifier(kernel=G, step_size=0.5, budget=15, maintenance=maintenance),
+        )
     for step in ("error", "dual"):
         yield f"sogsvr-{step}", E.SOGSVR(kernel=G, tolerance=0.05, epsilon=0.05, step=step)
         yield f"sogsvc-{step}", E.SOGSVC(kernel=G, tolerance=0.05, step=step, box=2.0)
@@ -84,7 +111,14 @@ def models():
         yield (
             f"atoms-{update}",
             E.KernelDictionaryLearning(
-                4, kernel=G, alpha=0.05, update=update, admission="coherence", coherence=0.8, budget=15, random_state=0
+                4,
+                kernel=G,
+                alpha=0.05,
+                update=update,
+                admission="coherence",
+                coherence=0.8,
+                budget=15,
+                random_state=0,
             ),
         )
     yield "atoms-classes", E.KernelDictionaryClassifier(3, kernel=G, budget=8, random_state=0)
@@ -98,7 +132,11 @@ def data(model, n=240):
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, size=(n, 2))
     y = np.sin(2 * X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=n)
-    if hasattr(model, "predict_proba") or "Classifier" in type(model).__name__ or "SVC" in type(model).__name__:
+    if (
+        hasattr(model, "predict_proba")
+        or "Classifier" in type(model).__name__
+        or "SVC" in type(model).__name__
+    ):
         return X, np.digitize(y, [-0.4, 0.4])
     if getattr(model, "loss", None) == "poisson":
         return X, np.abs(y)
@@ -107,7 +145,11 @@ def data(model, n=240):
 
 def learn(model, X, y):
     """Go on learning."""
-    return model.partial_fit(X) if isinstance(model, parsimon.KernelDictionaryLearning) else model.partial_fit(X, y)
+    return (
+        model.partial_fit(X)
+        if isinstance(model, parsimon.KernelDictionaryLearning)
+        else model.partial_fit(X, y)
+    )
 
 
 def seen(model, X):
@@ -133,7 +175,9 @@ def state_digest(model):
     for i, part in enumerate(parts):
         for value in part:
             if isinstance(value, dict):
-                found |= {f"{i}.{name}": v for name, v in value.items() if isinstance(v, np.ndarray)}
+                found |= {
+                    f"{i}.{name}": v for name, v in value.items() if isinstance(v, np.ndarray)
+                }
     return digest(found)
 
 
@@ -159,7 +203,8 @@ def start(found):
     return [round(float(v), 9) for v in np.ravel(found[sorted(found)[0]].astype(np.float64))[:5]]
 
 
-#: Pairs of models that were learned on halves of the data, by the name of the estimator and what merging is given.
+#: Pairs of models that were learned on halves of the data, by the name of the estimator and what
+#: merging is given.
 MERGES = {
     "knlms": {},
     "norma": {},
@@ -176,7 +221,9 @@ MERGES = {
 
 
 def merged(model, options):
-    """Return what a merge of two halves predicts, and predicts after it went on learning; and its distance."""
+    """Return what a merge of two halves predicts, and predicts after it went on learning; and its
+    distance.
+    """
     X, y = data(model)
     parts = [learn(loads(dumps(model)), X[i::2], y[i::2]) for i in range(2)]
     grid = np.random.default_rng(1).uniform(-2, 2, size=(20, 2))
@@ -188,13 +235,21 @@ def merged(model, options):
 
 def function(model, X):
     """Return f."""
-    return np.asarray(model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X))
+    return np.asarray(
+        model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+    )
 
 
 def tables():
     """Yield names and models of tables, one of each task, with the algorithm given."""
-    yield "table-regression", TableModel("y", task="regression", algorithm="krls", budget=20, warmup=50)
-    yield "table-classification", TableModel("y", task="classification", algorithm="default", budget=30, warmup=50)
+    yield (
+        "table-regression",
+        TableModel("y", task="regression", algorithm="krls", budget=20, warmup=50),
+    )
+    yield (
+        "table-classification",
+        TableModel("y", task="classification", algorithm="default", budget=30, warmup=50),
+    )
 
 
 def table_rows(model, n=300):
@@ -211,9 +266,16 @@ def table_rows(model, n=300):
 def table_trace(model):
     """Learn half of a table, and the rest from a file."""
     rows = table_rows(model)
-    halves = [{name: column[part] for name, column in rows.items()} for part in (slice(150), slice(150, None))]
+    halves = [
+        {name: column[part] for name, column in rows.items()}
+        for part in (slice(150), slice(150, None))
+    ]
     first = model.learn(halves[0])
     stored = dumps(model)
     again = loads(stored)
-    found = {"first": first, "last": again.learn(halves[1]), "total": np.array(sorted(again.metrics_.total().items()))}
+    found = {
+        "first": first,
+        "last": again.learn(halves[1]),
+        "total": np.array(sorted(again.metrics_.total().items())),
+    }
     return {"predictions": [digest(found)], "total": again.metrics_.total()}, stored

@@ -17,7 +17,12 @@ KEPT = 34
 def main():
     """Write everything."""
     FOLDER.mkdir(exist_ok=False)
-    record = {"instruction_set": parsimon.kernels._core.instruction_set(), "models": {}, "merges": {}, "tables": {}}
+    record = {
+        "instruction_set": parsimon.kernels._core.instruction_set(),
+        "models": {},
+        "merges": {},
+        "tables": {},
+    }
     for i, (name, model) in enumerate(cases.models()):
         entry = {"class": type(model).__name__, "parameters": repr(model.get_params(deep=False))}
         found, stored = cases.trace(model)

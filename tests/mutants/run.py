@@ -2,9 +2,10 @@
 
     python tests/mutants/run.py [--only NAME_OR_FILE ...] [--jobs N]
 
-Each change is an entry of mutants.toml. The checkout is never edited: every worker has a copy of it under build/mutants,
-with a build folder of its own, so that only what a change touches is compiled again. The C++ tests run first, then the
-Python tests that the entry names, then all Python tests that cover the core. A crash or a hang counts as noticed.
+Each change is an entry of mutants.toml. The checkout is never edited: every worker has a copy of it
+under build/mutants, with a build folder of its own, so that only what a change touches is compiled
+again. The C++ tests run first, then the Python tests that the entry names, then all Python tests
+that cover the core. A crash or a hang counts as noticed.
 """
 
 import argparse
@@ -27,7 +28,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 LIST = Path(__file__).with_name("mutants.toml")
 COPIED = ("CMakeLists.txt", "pyproject.toml", "conftest.py", "core", "bindings", "src", "tests")
-#: Python tests that cover the core, the quick ones first: for what the C++ tests and an entry's own tests let pass.
+#: Python tests that cover the core, the quick ones first: for what the C++ tests and an entry's own
+#: tests let pass.
 GENERAL = (
     "tests/test_losses.py",
     "tests/test_preprocessing.py",
@@ -84,7 +86,9 @@ class Mutant:
         """The text of the file with the change."""
         count = text.count(self.old)
         if count != 1:
-            raise ListError(f"{self.name}: `old` occurs {count} times in {self.file}, not once:\n{self.old}")
+            raise ListError(
+                f"{self.name}: `old` occurs {count} times in {self.file}, not once:\n{self.old}"
+            )
         changed = text.replace(self.old, self.new)
         if changed == text:
             raise ListError(f"{self.name}: `new` is the same as `old`")
@@ -123,7 +127,8 @@ def run(command: Sequence[str], folder: Path, seconds: float, limited: bool = Fa
     """Runs a command with a time limit; its children end with it."""
 
     def limit() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # some tests need it; a shell's background jobs ignore it
+        # Some tests need it; a shell's background jobs ignore it
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if limited:
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -163,7 +168,9 @@ class Tree:
         self.cpp_seconds = 60.0
 
     def synchronise(self) -> None:
-        """Makes the copy equal to the checkout; files that are equal keep their time, and what was built from them."""
+        """Makes the copy equal to the checkout; files that are equal keep their time, and what was
+        built from them.
+        """
         wanted = set()
         for name in COPIED:
             path = ROOT / name
@@ -182,8 +189,19 @@ class Tree:
                     copy.unlink()
 
     def configure(self) -> None:
-        nanobind = subprocess.run([sys.executable, "-m", "nanobind", "--cmake_dir"], capture_output=True, text=True)
-        command = [tool("cmake"), "-S", ".", "-B", "build", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}"]
+        nanobind = subprocess.run(
+            [sys.executable, "-m", "nanobind", "--cmake_dir"], capture_output=True, text=True
+        )
+        command = [
+            tool("cmake"),
+            "-S",
+            ".",
+            "-B",
+            "build",
+            "-G",
+            "Ninja",
+            f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}",
+        ]
         command += ["-DPARSIMON_TESTS=ON", f"-DPython_EXECUTABLE={sys.executable}"]
         command += [f"-Dnanobind_DIR={nanobind.stdout.strip()}", "-DCMAKE_CXX_FLAGS_RELEASE=-O1"]
         ended = run(command, self.folder, BUILD_SECONDS)
@@ -192,7 +210,11 @@ class Tree:
 
     def build(self, target: str) -> None:
         """Builds a target. What cannot be compiled is an error in the list."""
-        ended = run([tool("cmake"), "--build", "build", "-j", "1", "--target", target], self.folder, BUILD_SECONDS)
+        ended = run(
+            [tool("cmake"), "--build", "build", "-j", "1", "--target", target],
+            self.folder,
+            BUILD_SECONDS,
+        )
         if ended.failure:
             raise ListError(f"{target} does not build:\n{ended.output[-4000:]}")
 
@@ -200,7 +222,9 @@ class Tree:
         """Builds and runs the C++ tests; says which of them fails, if any does."""
         self.build("core_tests")
         start = time.monotonic()
-        ended = run([str(self.build_folder / "core_tests")], self.folder, self.cpp_seconds, limited=True)
+        ended = run(
+            [str(self.build_folder / "core_tests")], self.folder, self.cpp_seconds, limited=True
+        )
         self.last_seconds = time.monotonic() - start
         failed = re.search(r"^FAIL (\w+)", ended.output, re.MULTILINE)
         return f"C++ {failed.group(1)}" if failed else ended.failure and f"C++ {ended.failure}"
@@ -211,16 +235,22 @@ class Tree:
         package = self.folder / "src" / "parsimon"
         for extension in self.build_folder.glob("_core*.so"):
             shutil.copyfile(extension, package / extension.name)
-        shutil.rmtree(self.folder / ".hypothesis", ignore_errors=True)  # it remembers what failed before
+        # It remembers what failed before
+        shutil.rmtree(self.folder / ".hypothesis", ignore_errors=True)
         # Without `site`: an editable installation would bring the checkout's own extension.
-        paths = [str(self.folder / "src"), *(path for path in sys.path if path and path != str(LIST.parent))]
+        paths = [
+            str(self.folder / "src"),
+            *(path for path in sys.path if path and path != str(LIST.parent)),
+        ]
         start = (
             f"import sys; sys.path[:] = {paths!r}; import parsimon._core as core; import pytest; "
             f"sys.exit(pytest.main(sys.argv[1:]) if core.__file__.startswith({str(self.folder)!r}) else {WRONG_EXTENSION})"
         )
         options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--tb=no", "-rfE"]
         options += [f"--deselect={test}" for test in LEFT_OUT]
-        ended = run([sys.executable, "-S", "-c", start, *options, *tests], self.folder, HANG, limited=True)
+        ended = run(
+            [sys.executable, "-S", "-c", start, *options, *tests], self.folder, HANG, limited=True
+        )
         if ended.failure in (f"exit code {code}" for code in NOT_A_FAILURE):
             raise ListError(f"the tests {', '.join(tests)} cannot be run:\n{ended.output[-4000:]}")
         failed = re.search(r"^(?:FAILED|ERROR) (\S+)", ended.output, re.MULTILINE)
@@ -242,7 +272,9 @@ class Tree:
             failure = self.fails_in_cpp()
             if failure or cpp_only:
                 return failure
-            return (mutant.tests and self.fails_in_python(mutant.tests)) or self.fails_in_python(GENERAL)
+            return (mutant.tests and self.fails_in_python(mutant.tests)) or self.fails_in_python(
+                GENERAL
+            )
         except ListError as error:
             raise ListError(f"{mutant.name}: {error}") from None
         finally:
@@ -261,7 +293,13 @@ class Report:
     def add(self, mutant: Mutant, noticed_by: str, seconds: float) -> None:
         with self.lock:
             self.verdicts.append((mutant, noticed_by))
-            verdict = f"killed by {noticed_by}" if noticed_by else "equivalent" if mutant.equivalent else "SURVIVES"
+            verdict = (
+                f"killed by {noticed_by}"
+                if noticed_by
+                else "equivalent"
+                if mutant.equivalent
+                else "SURVIVES"
+            )
             place = f"[{len(self.verdicts):3d}/{self.total}] {seconds:6.1f} s"
             print(f"{place}  {mutant.file} {mutant.name}: {verdict}", flush=True)
 
@@ -284,11 +322,18 @@ class Report:
             print(f"  NOT EQUIVALENT  {mutant.file} {mutant.name}: killed by {by}")
         for error in self.errors:
             print(f"  ERROR  {error}")
-        sound = len(self.verdicts) == self.total and all(mutant.equivalent for mutant in alive) and not refuted
-        return sound and (share >= REQUIRED or self.total < LEAST)  # a part of the list may be any part
+        sound = (
+            len(self.verdicts) == self.total
+            and all(mutant.equivalent for mutant in alive)
+            and not refuted
+        )
+        # a part of the list may be any part
+        return sound and (share >= REQUIRED or self.total < LEAST)
 
 
-def work(tree: Tree, files: Iterator[list[Mutant]], lock: threading.Lock, report: Report, cpp_only: bool) -> None:
+def work(
+    tree: Tree, files: Iterator[list[Mutant]], lock: threading.Lock, report: Report, cpp_only: bool
+) -> None:
     """Takes files, and tries all changes of each one."""
     while True:
         with lock:
@@ -306,9 +351,15 @@ def work(tree: Tree, files: Iterator[list[Mutant]], lock: threading.Lock, report
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Which semantic changes of the C++ core does no test notice?")
-    parser.add_argument("--only", nargs="+", metavar="NAME_OR_FILE", help="these entries, or all of these files")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="workers, each with a copy of the tree")
+    parser = argparse.ArgumentParser(
+        description="Which semantic changes of the C++ core does no test notice?"
+    )
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME_OR_FILE", help="these entries, or all of these files"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="workers, each with a copy of the tree"
+    )
     parser.add_argument("--cpp", action="store_true", help="run the C++ tests only")
     options = parser.parse_args(arguments)
     mutants = load()
@@ -317,7 +368,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.only:
         mutants = [mutant for mutant in mutants if {mutant.name, mutant.file} & set(options.only)]
         if not mutants:
-            raise SystemExit(f"no entry of the list has this name or file: {', '.join(options.only)}")
+            raise SystemExit(
+                f"no entry of the list has this name or file: {', '.join(options.only)}"
+            )
     tests = {test for mutant in mutants for test in mutant.tests}
     if not options.only:
         tests = {test for test in tests if test.split("::")[0] not in GENERAL} | set(GENERAL)

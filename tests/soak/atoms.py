@@ -1,7 +1,10 @@
-"""Ten classes of 50,000 samples each through dictionary learning, every sample admitted: ``make soak``.
+"""Ten classes of 50,000 samples each through dictionary learning, every sample admitted: ``make
+soak``.
 
-Images of 16 x 16 pixels, a budget of 100 stored samples and 50 atoms a class, updates in parameter space: the heaviest setting of Lee & Kim 2016. After each tenth everything must be finite, the atoms' Gram
-matrix what their coefficients say, and the model's memory flat. The time of it all is printed.
+Images of 16 x 16 pixels, a budget of 100 stored samples and 50 atoms a class, updates in parameter
+space: the heaviest setting of Lee & Kim 2016. After each tenth everything must be finite, the
+atoms' Gram matrix what their coefficients say, and the model's memory flat. The time of it all is
+printed.
 """
 
 import os
@@ -25,10 +28,16 @@ def images(seed=0):
         spectrum = np.fft.fft2(rng.normal(size=(16, 16))) * np.exp(
             -0.8 * np.minimum(np.arange(16), 16 - np.arange(16)) ** 2 / 4
         )
-        pattern = np.real(np.fft.ifft2(spectrum.T * np.exp(-0.2 * np.minimum(np.arange(16), 16 - np.arange(16)) ** 2)))
+        pattern = np.real(
+            np.fft.ifft2(
+                spectrum.T * np.exp(-0.2 * np.minimum(np.arange(16), 16 - np.arange(16)) ** 2)
+            )
+        )
         pattern /= np.linalg.norm(pattern)
         for _ in range(IMAGES):
-            shifted = np.roll(pattern, rng.integers(-2, 3, size=2), axis=(0, 1)) + 0.02 * rng.normal(size=(16, 16))
+            shifted = np.roll(
+                pattern, rng.integers(-2, 3, size=2), axis=(0, 1)
+            ) + 0.02 * rng.normal(size=(16, 16))
             rows.append(shifted.ravel() / np.linalg.norm(shifted))
     return np.array(rows), np.repeat(np.arange(CLASSES), IMAGES)
 
@@ -50,11 +59,17 @@ def main():
         for atoms in model._learners.values():
             stored, Omega = atoms.centers(), atoms.coefficients()
             finite &= bool(np.isfinite(Omega).all())
-            worst = max(worst, np.abs(Omega.T @ kernel(stored, stored) @ Omega - atoms.gram()).max())
+            worst = max(
+                worst, np.abs(Omega.T @ kernel(stored, stored) @ Omega - atoms.gram()).max()
+            )
         sizes.add(model.nbytes_)
         bad = [
             name
-            for name, good in {"finite": finite, "Gram": worst < 1e-8, "memory": len(sizes) == 1}.items()
+            for name, good in {
+                "finite": finite,
+                "Gram": worst < 1e-8,
+                "memory": len(sizes) == 1,
+            }.items()
             if not good
         ]
         failures += len(bad)
@@ -63,7 +78,9 @@ def main():
             f"{(tenth + 1) * learned:7d}  {worst:13.1e}  {model.nbytes_ / 1024:10.0f}  {elapsed / learned * 1e6:9.1f}  {'FAILED: ' + ', '.join(bad) if bad else ''}",
             flush=True,
         )
-    print(f"{CLASSES * IMAGES * PASSES} samples in {total:.1f} s; error on the images: {1 - model.score(X, y):.2%}")
+    print(
+        f"{CLASSES * IMAGES * PASSES} samples in {total:.1f} s; error on the images: {1 - model.score(X, y):.2%}"
+    )
     return failures
 
 

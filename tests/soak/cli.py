@@ -1,6 +1,8 @@
 """The command line under fire: ``python tests/soak/cli.py [KILLS]``.
 
-`parsimon learn` with checkpoints, killed at 50 random moments of its life, started again each time, from the beginning when it has reached the end; for regression and for classification. The model and the totals at the end are those of a run that was never interrupted, to the last bit.
+`parsimon learn` with checkpoints, killed at 50 random moments of its life, started again each time,
+from the beginning when it has reached the end; for regression and for classification. The model and
+the totals at the end are those of a run that was never interrupted, to the last bit.
 """
 
 import os
@@ -39,7 +41,9 @@ def soak(folder, task, kills, rng):
     seconds = time.monotonic() - start
     at, ends = [], 0
     while len(at) < kills or kept.exists():
-        with subprocess.Popen([*COMMAND, *learn_command(data, kept)], stdout=subprocess.DEVNULL) as process:
+        with subprocess.Popen(
+            [*COMMAND, *learn_command(data, kept)], stdout=subprocess.DEVNULL
+        ) as process:
             if len(at) < kills:
                 time.sleep(rng.uniform(0, seconds))
                 process.kill()
@@ -48,7 +52,9 @@ def soak(folder, task, kills, rng):
             at.append(rows)
             continue
         assert run(learn_command(data, kept)) == expected, "the totals differ"
-        assert persistence.dumps(parsimon.load(kept)) == persistence.dumps(parsimon.load(whole)), "the models differ"
+        assert persistence.dumps(parsimon.load(kept)) == persistence.dumps(parsimon.load(whole)), (
+            "the models differ"
+        )
         kept.unlink()  # and from the beginning
         ends += 1
     print(

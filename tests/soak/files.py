@@ -1,11 +1,14 @@
 """Files under fire: ``make soak``.
 
-100,000 mutated model files, of every kind that there is: each is refused with `ModelFileError` or holds the model as it was. 5,000 files
-and more in which something is forged under a right digest (`tests/forgeries.py`): each is refused, or holds a model that learns 100 more
-samples and is finite then. Loading takes at most 16 times the file's size and 64 MB, and all of it 2 seconds of the processor for each file.
+100,000 mutated model files, of every kind that there is: each is refused with `ModelFileError` or
+holds the model as it was. 5,000 files and more in which something is forged under a right digest
+(`tests/forgeries.py`): each is refused, or holds a model that learns 100 more samples and is finite
+then. Loading takes at most 16 times the file's size and 64 MB, and all of it 2 seconds of the
+processor for each file.
 
-And 200 processes that learn and store after every block, killed at random moments: after each, the file on disk loads, and the run that
-goes on from it ends bit-identical to one that was never interrupted.
+And 200 processes that learn and store after every block, killed at random moments: after each, the
+file on disk loads, and the run that goes on from it ends bit-identical to one that was never
+interrupted.
 """
 
 import itertools
@@ -41,7 +44,9 @@ while model.n_samples_seen_ < len(data["X"]):
 
 
 class Tally:
-    """What came of files: how many were refused, the slowest, the most memory beyond 16 times the file, failures."""
+    """What came of files: how many were refused, the slowest, the most memory beyond 16 times the
+    file, failures.
+    """
 
     def __init__(self):
         self.files = self.refused = self.failures = self.most = 0
@@ -59,7 +64,10 @@ class Tally:
         beyond = taken - forgeries.TIMES * len(data)
         if seconds > SLOWEST or beyond > forgeries.BESIDES:
             self.failures += 1
-            print(f"FAILED: {kind} {what}: {seconds:.1f} s, {beyond >> 20} MB beyond 16 times the file", flush=True)
+            print(
+                f"FAILED: {kind} {what}: {seconds:.1f} s, {beyond >> 20} MB beyond 16 times the file",
+                flush=True,
+            )
         self.refused += refused
         self.slowest, self.most = max(self.slowest, seconds), max(self.most, beyond)
         return not refused
@@ -76,7 +84,10 @@ def mutated(models):
     tally = Tally()
     for i, (kind, data) in enumerate(models):
         for bad in mutations(data, MUTATIONS // len(models) + 1, i):
-            if tally.take(kind, "mutated", bad) and persistence.dumps(persistence.loads(bad)) != data:
+            if (
+                tally.take(kind, "mutated", bad)
+                and persistence.dumps(persistence.loads(bad)) != data
+            ):
                 tally.failures += 1
                 print("FAILED:", kind, "another model under a right digest")
         print(f"mutated {kind}: {tally}", flush=True)
@@ -84,7 +95,9 @@ def mutated(models):
 
 
 def forged(models):
-    """Files with a right digest over what someone changed: each thing on the list, then things drawn at random."""
+    """Files with a right digest over what someone changed: each thing on the list, then things
+    drawn at random.
+    """
     tally = Tally()
     for i, (kind, data) in enumerate(models):
         drawn = forgeries.random_forgeries(data, np.random.default_rng(i))
@@ -120,17 +133,25 @@ def killed(folder):
             process.wait()
         model = parsimon.load(path)
         if kill % 20 == 19:
-            print(f"{kill + 1} kills, {model.n_samples_seen_} samples learned, {finished} runs finished", flush=True)
+            print(
+                f"{kill + 1} kills, {model.n_samples_seen_} samples learned, {finished} runs finished",
+                flush=True,
+            )
         if model.n_samples_seen_ >= len(X):
             finished += 1
             failures += not np.array_equal(model.weights_, straight.weights_)
-            parsimon.KRLSRegressor(**make).partial_fit(X[:BLOCK], y[:BLOCK]).save(path)  # once more from the beginning
-    print(f"{KILLS} kills, {finished} runs finished, {failures} of them other than one never interrupted")
+            # Once more from the beginning
+            parsimon.KRLSRegressor(**make).partial_fit(X[:BLOCK], y[:BLOCK]).save(path)
+    print(
+        f"{KILLS} kills, {finished} runs finished, {failures} of them other than one never interrupted"
+    )
     return failures + (finished == 0)
 
 
 def main():
-    models = [(type(model).__name__, persistence.dumps(model)) for model in forgeries.learned_models()]
+    models = [
+        (type(model).__name__, persistence.dumps(model)) for model in forgeries.learned_models()
+    ]
     failures = forged(models) + mutated(models)
     with tempfile.TemporaryDirectory() as folder:
         failures += killed(Path(folder))

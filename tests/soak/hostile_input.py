@@ -1,7 +1,10 @@
-"""Hostile streams and calls by the ten thousand: ``make soak``, or ``python tests/soak/hostile_input.py --seed 1 --cases 50000``.
+"""Hostile streams and calls by the ten thousand: ``make soak``, or ``python
+tests/soak/hostile_input.py --seed 1 --cases 50000``.
 
-The generators of `tests/hostile.py` and the properties of `tests/sound.py`, with larger blocks too. A case is a history of calls (three fifths of them), a block beside its rows, or a block in another form. What fails is
-printed once for each kind of failure, and all are counted: `tests/test_hostile.py` finds the smallest case of a kind.
+The generators of `tests/hostile.py` and the properties of `tests/sound.py`, with larger blocks too.
+A case is a history of calls (three fifths of them), a block beside its rows, or a block in another
+form. What fails is printed once for each kind of failure, and all are counted:
+`tests/test_hostile.py` finds the smallest case of a kind.
 """
 
 import argparse
@@ -38,7 +41,8 @@ def forms(case):
     return [int(good), int(not good)]
 
 
-#: The property, its strategy for an estimator and the most rows of a block, and its share of the cases.
+#: The property, its strategy for an estimator and the most rows of a block, and its share of the
+#: cases.
 PROPERTIES = [
     (histories, lambda cls, most: hostile.cases(cls, most), 0.6),
     (rows, lambda cls, most: hostile.blocks(cls, min(most, 200)), 0.2),
@@ -47,18 +51,30 @@ PROPERTIES = [
 
 
 def run(prove, strategy, n, number, failures):
-    """Prove a property for n cases drawn with a seed. Returns how many cases there were, and calls accepted and refused."""
+    """Prove a property for n cases drawn with a seed.
+
+    Returns how many cases there were, and calls accepted and refused.
+    """
     counts = [0, 0, 0]
 
     @seed(number)
-    @settings(max_examples=n, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))  # fmt: skip
+    # Fmt: skip
+    @settings(
+        max_examples=n,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
     @given(strategy)
     def each(case):
         counts[0] += 1
         try:
             good, bad = prove(case)
         except Exception as error:
-            kind = re.sub(r"[\d.]+", "#", f"{prove.__name__}, {type(error).__name__}: {error}")[:120]
+            kind = re.sub(r"[\d.]+", "#", f"{prove.__name__}, {type(error).__name__}: {error}")[
+                :120
+            ]
             if kind not in failures:
                 print(f"FAILED, seed {number}: {kind}\n{case}"[:4000], flush=True)
             failures[kind] += 1
@@ -76,7 +92,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--cases", type=int, default=24_000, help="in all; rounded up to whole chunks for each estimator"
+        "--cases",
+        type=int,
+        default=24_000,
+        help="in all; rounded up to whole chunks for each estimator",
     )
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of hypothesis; where cases run they are errors
@@ -87,15 +106,24 @@ def main():
             chunks = -(-int(share * arguments.cases / len(hostile.ALL)) // CHUNK)
             for chunk in range(chunks):
                 most = 1500 if chunk % 8 == 7 else 60
-                found = run(prove, strategy(cls, most), CHUNK, 1000 * arguments.seed + chunk, failures)
+                found = run(
+                    prove, strategy(cls, most), CHUNK, 1000 * arguments.seed + chunk, failures
+                )
                 counts = [a + b for a, b in zip(counts, found, strict=True)]
-            print(f"{cls.__name__}, {prove.__name__}: {counts[0]} cases, {sum(failures.values())} failed", flush=True)
+            print(
+                f"{cls.__name__}, {prove.__name__}: {counts[0]} cases, {sum(failures.values())} failed",
+                flush=True,
+            )
         table.append((cls.__name__, *counts, sum(failures.values()), time.perf_counter() - start))
         kinds += failures
-    print(f"\n{'estimator':28s}{'cases':>8s}{'accepted':>10s}{'refused':>10s}{'failed':>8s}{'seconds':>9s}")
+    print(
+        f"\n{'estimator':28s}{'cases':>8s}{'accepted':>10s}{'refused':>10s}{'failed':>8s}{'seconds':>9s}"
+    )
     for name, cases, good, bad, failed, seconds in table:
         print(f"{name:28s}{cases:8d}{good:10d}{bad:10d}{failed:8d}{seconds:9.1f}")
-    print(f"{sum(row[1] for row in table)} cases in {time.perf_counter() - begun:.0f} s, seed {arguments.seed}")
+    print(
+        f"{sum(row[1] for row in table)} cases in {time.perf_counter() - begun:.0f} s, seed {arguments.seed}"
+    )
     for kind, count in kinds.most_common():
         print(f"{count:6d}  {kind}")
     return sum(kinds.values())

@@ -1,7 +1,9 @@
-"""A million samples of a switching nonlinear channel through KRLS with forgetting and a budget: ``make soak``.
+"""A million samples of a switching nonlinear channel through KRLS with forgetting and a budget:
+``make soak``.
 
-Segments of 50,000 samples, the channel switching at each: inputs over the whole range, confined to a corner, and constant. After each segment everything
-must be finite, the factor's drift at most 1e-5, the covariance positive definite and bounded, and the error must be back at its floor.
+Segments of 50,000 samples, the channel switching at each: inputs over the whole range, confined to
+a corner, and constant. After each segment everything must be finite, the factor's drift at most
+1e-5, the covariance positive definite and bounded, and the error must be back at its floor.
 """
 
 import sys
@@ -12,7 +14,18 @@ import numpy as np
 from parsimon import KRLSRegressor
 
 SEGMENT, NOISE = 50_000, 0.1
-KINDS = ["all", "all", "corner", "all", "constant", "all", "corner", "corner", "constant", "constant"] * 2
+KINDS = [
+    "all",
+    "all",
+    "corner",
+    "all",
+    "constant",
+    "all",
+    "corner",
+    "corner",
+    "constant",
+    "constant",
+] * 2
 
 
 def channel(X, which):
@@ -31,7 +44,13 @@ def inputs(kind, rng):
 def run(admission):
     rng = np.random.default_rng(0)
     model = KRLSRegressor(
-        gamma=4.0, admission=admission, tolerance=3e-4, coherence=0.9, ridge=1e-3, forgetting=0.999, budget=100
+        gamma=4.0,
+        admission=admission,
+        tolerance=3e-4,
+        coherence=0.9,
+        ridge=1e-3,
+        forgetting=0.999,
+        budget=100,
     )
     failures, first_bytes = 0, None
     print(f"\nKRLS, admission {admission!r}")
@@ -49,15 +68,20 @@ def run(admission):
         if admission == "ald":
             R = R @ model.kernel_(model.centers_)  # what is held: the values at the centres
         P = R.T @ R
-        # P = R'R cannot be anything but symmetric and semidefinite; definite it is if R is not singular.
+        # P = R'R cannot be anything but symmetric and semidefinite; definite it is if R is not
+        # singular.
         largest, least = np.diag(P).max(), np.linalg.svd(R, compute_uv=False)[-1] ** 2
         drift, weight = model._learner.drift(), np.abs(model.weights_).max()
         first_bytes = first_bytes or model.nbytes_
         checks = {
-            "finite": np.isfinite(errors).all() and np.isfinite(model.weights_).all() and np.isfinite(P).all(),
-            "drift": admission == "coherence" or drift <= 1e-5,  # by coherence no Gram matrix is factored
+            "finite": np.isfinite(errors).all()
+            and np.isfinite(model.weights_).all()
+            and np.isfinite(P).all(),
+            # By coherence no Gram matrix is factored
+            "drift": admission == "coherence" or drift <= 1e-5,
             "definite": least > 0,
-            "bounded": largest <= (2.2e3 if admission == "ald" else 1.1e9),  # 2e3, or 1e6 times the first, 1 / ridge
+            # 2e3, or 1e6 times the first, 1 / ridge
+            "bounded": largest <= (2.2e3 if admission == "ald" else 1.1e9),
             "floor": floor <= 1.15 * NOISE**2,
             "back": settled <= 1.1 * floor,
             "memory": model.nbytes_ == first_bytes and model.n_centers_ <= 100,
@@ -69,7 +93,9 @@ def run(admission):
             f"{weight:14.3g}  {elapsed / SEGMENT * 1e6:9.1f}  {'FAILED: ' + ', '.join(bad) if bad else ''}",
             flush=True,
         )
-    print(f"{model.n_samples_seen_:,} samples, {model._learner.rebuilds} rebuilds of the factor, noise {NOISE**2}")
+    print(
+        f"{model.n_samples_seen_:,} samples, {model._learner.rebuilds} rebuilds of the factor, noise {NOISE**2}"
+    )
     return failures
 
 

@@ -1,7 +1,8 @@
 """A million samples of drifting classes through a POLK classifier with a budget: ``make soak``.
 
-The mixture changes every 50,000 samples, and now and then the input is confined to a corner or constant. After each segment everything must be finite, the factor's drift at most 1e-6, the resident memory
-flat once the dictionary is full, and rebuilds few.
+The mixture changes every 50,000 samples, and now and then the input is confined to a corner or
+constant. After each segment everything must be finite, the factor's drift at most 1e-6, the
+resident memory flat once the dictionary is full, and rebuilds few.
 """
 
 import sys
@@ -34,7 +35,9 @@ def segment(i):
 
 
 def run(batch_size):
-    model = POLKClassifier(gamma=2.0, step_size=1.0, parsimony=1e-3, budget=BUDGET, batch_size=batch_size)
+    model = POLKClassifier(
+        gamma=2.0, step_size=1.0, parsimony=1e-3, budget=BUDGET, batch_size=batch_size
+    )
     failures, resident_bytes, model_bytes = 0, [], set()
     print(f"\nPOLK, batches of {batch_size}, budget {BUDGET}")
     print("segment  centres  error   drift    rebuilds  resident (MB)  model (kB)  us/sample")
@@ -62,7 +65,9 @@ def run(batch_size):
     print(f"{model.n_samples_seen_:,} samples, {model._learner.rebuilds} rebuilds of the factor")
     # A segment's own arrays come and go: what may not be is a trend.
     growth = np.mean(resident_bytes[-8:]) - np.mean(resident_bytes[2:10])
-    print(f"resident memory, last eight segments against the third to the tenth: {growth / 2**20:+.2f} MB")
+    print(
+        f"resident memory, last eight segments against the third to the tenth: {growth / 2**20:+.2f} MB"
+    )
     return failures + (model._learner.rebuilds > 100) + (growth > 2**21)
 
 

@@ -12,7 +12,9 @@ __all__ = ["main", "missing_dependency"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line, and return the exit code: 0, or 2 after an error, 130 after Ctrl-C, 143 after SIGTERM."""
+    """Run the command line, and return the exit code: 0, or 2 after an error, 130 after Ctrl-C, 143
+    after SIGTERM.
+    """
     try:
         from parsimon.cli.app import run
     except ModuleNotFoundError as error:

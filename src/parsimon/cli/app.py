@@ -1,6 +1,7 @@
 """The commands, their options and their help.
 
-A command imports what it runs when it runs: help, the version and errors of usage need no scikit-learn.
+A command imports what it runs when it runs: help, the version and errors of usage need no
+scikit-learn.
 """
 
 from __future__ import annotations
@@ -35,21 +36,29 @@ UsageError: Any = typer.BadParameter.__base__
 Data = Annotated[
     str,
     typer.Argument(
-        metavar="DATA", help="CSV, JSON lines, Parquet or Arrow IPC, plain or gzip or zstd; - is standard input."
+        metavar="DATA",
+        help="CSV, JSON lines, Parquet or Arrow IPC, plain or gzip or zstd; - is standard input.",
     ),
 ]
 Delimiter = Annotated[
-    str | None, typer.Option(help="What separates the values of a CSV. Default: found in the header.")
+    str | None,
+    typer.Option(help="What separates the values of a CSV. Default: found in the header."),
 ]
 Decimal = Annotated[
-    str | None, typer.Option(help="The decimal mark of a CSV, . or , (default: found out, or the model's).")
+    str | None,
+    typer.Option(help="The decimal mark of a CSV, . or , (default: found out, or the model's)."),
 ]
 DateFormat = Annotated[
     list[str] | None,
-    typer.Option(help="How dates are written, as in %m/%d/%Y, besides ISO 8601. May be given more than once."),
+    typer.Option(
+        help="How dates are written, as in %m/%d/%Y, besides ISO 8601. May be given more than once."
+    ),
 ]
 BadRows = Annotated[
-    str, typer.Option(help="error: stop at a row that cannot be used; skip: leave it out, and count it.")
+    str,
+    typer.Option(
+        help="error: stop at a row that cannot be used; skip: leave it out, and count it."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
 Kept = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that learn has written.")]
@@ -73,7 +82,12 @@ def run(arguments: list[str]) -> int:
     # What scikit-learn has to say of many classes is said in one line, when they are too many.
     # After a broken pipe typer replaces both standard files. They are restored at the end.
     output = StandardOutput(sys.stdout)
-    with warnings.catch_warnings(), redirect_stdout(output), redirect_stderr(sys.stderr), ended_by_signals():
+    with (
+        warnings.catch_warnings(),
+        redirect_stdout(output),
+        redirect_stderr(sys.stderr),
+        ended_by_signals(),
+    ):
         warnings.filterwarnings("ignore", message="The number of unique classes")
         command = typer.main.get_command(app)
         code = _run(lambda: command.main(arguments, prog_name="parsimon", standalone_mode=False))
@@ -144,12 +158,14 @@ def learn(
 ) -> int:  # fmt: skip
     """Learn to predict a column from the others, row by row, and say how well that goes.
 
-    Every row is predicted first and learned then, so the figures are those of rows never seen. Ctrl-C keeps what was learned.
+    Every row is predicted first and learned then, so the figures are those of rows never seen.
+    Ctrl-C keeps what was learned.
 
     \b
     Examples:
       parsimon learn stream.csv --target y
-      parsimon learn stream.csv --target y --algorithm knlms --budget 100 --model y.parsimon --resume --plot y.png
+      parsimon learn stream.csv --target y --algorithm knlms --budget 100 --model y.parsimon
+      --resume --plot y.png
     """
     given = {k: v for k, v in locals().items() if k not in ("ignore", "date_format")}
     from parsimon.cli.learn import Options
@@ -178,7 +194,9 @@ def predict(
     """
     from parsimon.cli import use
 
-    return use.predict(model, data, out, column, probabilities, delimiter, all_digits, decimal, date_format or [])
+    return use.predict(
+        model, data, out, column, probabilities, delimiter, all_digits, decimal, date_format or []
+    )
 
 
 @app.command()
@@ -208,7 +226,8 @@ def inspect(
     plot: Annotated[Path | None, typer.Option(help="Draw the weights, the spectrum and the places of the centres.")] = None,
     json: Json = False,
 ) -> int:  # fmt: skip
-    """Show what is in a model file: parameters, columns, centres, norm, coherence, memory, and what it was learned from.
+    """Show what is in a model file: parameters, columns, centres, norm, coherence, memory, and what
+    it was learned from.
 
     \b
     Examples:
@@ -238,14 +257,16 @@ def compare(
     date_format: DateFormat = None,
     bad_rows: BadRows = "error",
 ) -> int:  # fmt: skip
-    """Learn one stream with several algorithms, and show them beside a linear model, doing nothing, and the streaming models of others.
+    """Learn one stream with several algorithms, and show them beside a linear model, doing nothing,
+    and the streaming models of others.
 
     Each row is predicted first and learned then, by all of them.
 
     \b
     Examples:
       parsimon compare stream.csv --target y --algorithm default --algorithm knlms
-      parsimon compare stream.csv --target y --algorithm default --peers --rows 300 --plot compared.png
+      parsimon compare stream.csv --target y --algorithm default --peers --rows 300 --plot
+      compared.png
     """
     chosen = list(PEERS) if peers else list(dict.fromkeys(peer or []))
     from parsimon.cli.compare import Options
@@ -275,10 +296,16 @@ def compare(
 def export(
     model: Annotated[Path, typer.Argument(help="A model file.")],
     out: Annotated[Path, typer.Argument(help="The file to write: .onnx, .h or .libsvm.")],
-    format: Annotated[str | None, typer.Option(help="onnx, c or libsvm. Default: by the suffix.")] = None,
-    name: Annotated[str, typer.Option(help="What the functions of a C header begin with.")] = "model",
+    format: Annotated[
+        str | None, typer.Option(help="onnx, c or libsvm. Default: by the suffix.")
+    ] = None,
+    name: Annotated[
+        str, typer.Option(help="What the functions of a C header begin with.")
+    ] = "model",
 ) -> int:
-    """Write a model as ONNX, as a C header or for LIBSVM. The encoding of columns is not part of it; it is printed.
+    """Write a model as ONNX, as a C header or for LIBSVM.
+
+    The encoding of columns is not part of it; it is printed.
 
     \b
     Example:
@@ -294,7 +321,9 @@ def merge(
     models: Annotated[list[Path], typer.Argument(help="Files of estimators of one kind.")],
     out: Annotated[Path, typer.Option(help="The file to write.")],
     budget: Annotated[int | None, typer.Option(min=1, help="The most centres.")] = None,
-    tolerance: Annotated[float | None, typer.Option(min=0.0, help="How far it may be from the sum.")] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(min=0.0, help="How far it may be from the sum.")
+    ] = None,
 ) -> int:
     """Add up estimators that were learned in parts, and say how far the result is from the sum.
 
@@ -309,10 +338,18 @@ def merge(
 
 @app.command()
 def reproduce(
-    names: Annotated[list[str] | None, typer.Argument(help="Experiments. Default: list them.")] = None,
-    output: Annotated[Path, typer.Option(help="The folder for tables and pictures.")] = Path("results"),
-    data_dir: Annotated[Path | None, typer.Option(help="The folder of real data sets. Default: fetched.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Few runs: a smoke test, not the paper's figures.")] = False,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Experiments. Default: list them.")
+    ] = None,
+    output: Annotated[Path, typer.Option(help="The folder for tables and pictures.")] = Path(
+        "results"
+    ),
+    data_dir: Annotated[
+        Path | None, typer.Option(help="The folder of real data sets. Default: fetched.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few runs: a smoke test, not the paper's figures.")
+    ] = False,
 ) -> int:
     """Run the papers' experiments by name, or list them.
 
@@ -367,7 +404,8 @@ def fetch(
     out: Annotated[Path | None, typer.Option(help="CSV, JSON lines or Parquet, by suffix. Default: standard output.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Shuffle the rows, by random numbers that begin here. Default: as they come.")] = None,
 ) -> int:  # fmt: skip
-    """Write a real data set as a table, with the names of its columns; the target is the last of them.
+    """Write a real data set as a table, with the names of its columns; the target is the last of
+    them.
 
     \b
     Example:

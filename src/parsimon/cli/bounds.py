@@ -1,4 +1,5 @@
-"""Bounds on what a data file unpacks to, kept before it is unpacked: a small file can hold very much.
+"""Bounds on what a data file unpacks to, kept before it is unpacked: a small file can hold very
+much.
 
 Parquet and Arrow say in their headers how large each part will be. These headers are read here,
 and a part above its bound is refused. What is left is cut into blocks by their decoded size.
@@ -16,7 +17,15 @@ import pyarrow as pa
 import pyarrow.compute
 from numpy.typing import NDArray
 
-__all__ = ["Checked", "TooLarge", "batch_rows", "check_arrow_file", "cut", "dictionaries", "is_nested"]
+__all__ = [
+    "Checked",
+    "TooLarge",
+    "batch_rows",
+    "check_arrow_file",
+    "cut",
+    "dictionaries",
+    "is_nested",
+]
 
 #: The most bytes of one row or value, as text or decoded.
 LONGEST = 1 << 26
@@ -24,7 +33,8 @@ LONGEST = 1 << 26
 BYTES = 1 << 24
 #: Rows of Parquet and Arrow that are given at a time.
 ROWS = 8192
-#: The most bytes of one page of Parquet, unpacked, and of the pages held at once, one for each column.
+#: The most bytes of one page of Parquet, unpacked, and of the pages held at once, one for each
+#: column.
 PAGE, PAGES = 1 << 27, 1 << 30
 #: The most values of a nested column in one row group of Parquet.
 NESTED = 1 << 26
@@ -35,7 +45,9 @@ Counts = NDArray[np.int64]
 
 
 class TooLarge(Exception):
-    """Something above its bound; the message names the bound, `row` is where, as far as that is known."""
+    """Something above its bound; the message names the bound, `row` is where, as far as that is
+    known.
+    """
 
     def __init__(self, what: str, row: int | None = None) -> None:
         super().__init__(what)
@@ -46,10 +58,14 @@ class TooLarge(Exception):
 
 
 def dictionaries(metadata: Any, group: int, columns: Sequence[int]) -> list[int]:
-    """Return the columns of text of a row group that can be read as dictionaries, and so in little memory."""
+    """Return the columns of text of a row group that can be read as dictionaries, and so in little
+    memory.
+    """
     chunks, schema = metadata.row_group(group), metadata.schema
     texts = [i for i in columns if schema.column(i).physical_type == "BYTE_ARRAY"]
-    return [i for i in texts if not any("DELTA" in encoding for encoding in chunks.column(i).encodings)]
+    return [
+        i for i in texts if not any("DELTA" in encoding for encoding in chunks.column(i).encodings)
+    ]
 
 
 def batch_rows(file: Any, metadata: Any, group: int, columns: Sequence[int]) -> int:
@@ -64,18 +80,26 @@ def batch_rows(file: Any, metadata: Any, group: int, columns: Sequence[int]) -> 
         where = f"column {chunk.path_in_schema!r}, row group {group + 1:,}"
         nested = leaf.max_repetition_level > 0
         if nested and chunk.num_values > NESTED:
-            raise TooLarge(f"{where}: it has more than {NESTED:,} values, the most of a nested column")
+            raise TooLarge(
+                f"{where}: it has more than {NESTED:,} values, the most of a nested column"
+            )
         largest, dense = 0, 16.0
         decoded = leaf.physical_type == "BYTE_ARRAY" and index not in kept
         for size, values, kind in _pages(file, chunk, where):
             largest = max(largest, size)
-            whole = kind == "delta" or (kind == "dictionary" and decoded)  # any value can be that long
-            dense = max(dense, float(size if whole else 0 if kind == "dictionary" else size / max(values, 1)))
+            # Any value can be that long
+            whole = kind == "delta" or (kind == "dictionary" and decoded)
+            dense = max(
+                dense,
+                float(size if whole else 0 if kind == "dictionary" else size / max(values, 1)),
+            )
         width = max(dense, float(leaf.length or 0))
         row += width * (max(chunk.num_values / max(chunks.num_rows, 1), 1.0) if nested else 1.0)
         held += largest
     if held > PAGES:
-        raise TooLarge(f"row group {group + 1:,}: its pages have more than {PAGES:,} bytes, the most at once")
+        raise TooLarge(
+            f"row group {group + 1:,}: its pages have more than {PAGES:,} bytes, the most at once"
+        )
     return int(min(max(BYTES / max(row, 1.0), 1), ROWS))
 
 
@@ -247,7 +271,9 @@ class Checked(io.RawIOBase):
             return head
         length = struct.unpack_from("<i", head, len(head) - 4)[0]
         if not 0 <= length <= LONGEST:
-            raise TooLarge(f"the header of a batch has {length:,} bytes, and {LONGEST:,} is the most")
+            raise TooLarge(
+                f"the header of a batch has {length:,} bytes, and {LONGEST:,} is the most"
+            )
         if length == 0:
             return head
         header = self._read(length)
@@ -343,7 +369,8 @@ def is_nested(kind: Any) -> bool:
 
 
 def cut(batch: Any, schema: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield a batch in blocks of bounded bytes: with its dictionaries decoded, and as `schema` has it.
+    """Yield a batch in blocks of bounded bytes: with its dictionaries decoded, and as `schema` has
+    it.
 
     A row above the bound is refused.
     """
@@ -351,21 +378,30 @@ def cut(batch: Any, schema: Any) -> Iterator[tuple[Any, Any]]:
     memo: dict[Any, Counts] = {}
     for first in range(0, batch.num_rows, ROWS):
         rows = batch.slice(first, ROWS)
-        sizes = sum((_sizes(column, memo) for column in rows.columns), np.zeros(rows.num_rows, np.int64))
+        sizes = sum(
+            (_sizes(column, memo) for column in rows.columns), np.zeros(rows.num_rows, np.int64)
+        )
         long = np.flatnonzero(sizes > LONGEST)
         ends = np.cumsum(sizes)
         at, good = 0, int(long[0]) if len(long) else rows.num_rows
         while at < good:
             before = int(ends[at - 1]) if at else 0
-            n = min(max(int(np.searchsorted(ends, before + BYTES, side="right")) - at, 1), good - at)
+            n = min(
+                max(int(np.searchsorted(ends, before + BYTES, side="right")) - at, 1), good - at
+            )
             part = rows.slice(at, n)
             plain = [_decoded(column) for column in part.columns]
-            written = [c if c.type == f.type else p for c, p, f in zip(part.columns, plain, schema, strict=True)]
+            written = [
+                c if c.type == f.type else p
+                for c, p, f in zip(part.columns, plain, schema, strict=True)
+            ]
             yield pa.table(plain, part.schema.names), pa.table(written, part.schema.names)
             at += n
         if good < rows.num_rows:
             size = int(sizes[good])
-            raise TooLarge(f"it has {size:,} bytes, and {LONGEST:,} is the most of a row", first + good)
+            raise TooLarge(
+                f"it has {size:,} bytes, and {LONGEST:,} is the most of a row", first + good
+            )
 
 
 def _sizes(array: Any, memo: dict[Any, Counts]) -> Counts:
@@ -374,19 +410,32 @@ def _sizes(array: Any, memo: dict[Any, Counts]) -> Counts:
     if isinstance(kind, pa.BaseExtensionType):
         return _sizes(array.storage, memo)
     if at.is_dictionary(kind):
-        key = (*(b.address for b in array.dictionary.buffers() if b is not None), len(array.dictionary))
+        key = (
+            *(b.address for b in array.dictionary.buffers() if b is not None),
+            len(array.dictionary),
+        )
         if key not in memo:
             memo[key] = np.append(_sizes(array.dictionary, memo), 0)
-        codes = array.indices.fill_null(len(array.dictionary)) if array.null_count else array.indices
+        codes = (
+            array.indices.fill_null(len(array.dictionary)) if array.null_count else array.indices
+        )
         return memo[key][np.asarray(codes).astype(np.int64)]
     if str(kind) in ("string_view", "binary_view"):
-        views = np.frombuffer(array.buffers()[1], dtype=np.int32)[::4][array.offset : array.offset + n]
+        views = np.frombuffer(array.buffers()[1], dtype=np.int32)[::4][
+            array.offset : array.offset + n
+        ]
         return 16 + np.where(np.asarray(array.is_valid()), views, 0).astype(np.int64)
-    if any(test(kind) for test in (at.is_string, at.is_large_string, at.is_binary, at.is_large_binary)):
+    if any(
+        test(kind) for test in (at.is_string, at.is_large_string, at.is_binary, at.is_large_binary)
+    ):
         return 8 + np.asarray(pa.compute.binary_length(array).fill_null(0)).astype(np.int64)
     if at.is_list(kind) or at.is_large_list(kind) or at.is_map(kind):
         offsets = np.asarray(array.offsets).astype(np.int64)
-        child = pa.StructArray.from_arrays([array.keys, array.items], ["k", "v"]) if at.is_map(kind) else array.values
+        child = (
+            pa.StructArray.from_arrays([array.keys, array.items], ["k", "v"])
+            if at.is_map(kind)
+            else array.values
+        )
         inner = child.slice(offsets[0], offsets[-1] - offsets[0])
         ends = np.concatenate([[0], np.cumsum(_sizes(inner, memo))])
         sizes: Counts = 8 + np.diff(ends[offsets - offsets[0]])

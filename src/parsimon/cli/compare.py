@@ -1,4 +1,6 @@
-"""``parsimon compare``: several algorithms on one stream, beside doing nothing, a linear model, and the streaming models of others."""
+"""``parsimon compare``: several algorithms on one stream, beside doing nothing, a linear model, and
+the streaming models of others.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,15 @@ from parsimon.cli.curve import Curve
 from parsimon.cli.display import Screen, as_json, honest, table
 from parsimon.cli.learn import Interrupt, Pace, require_apart, require_writable, task_note
 from parsimon.cli.progress import Progress
-from parsimon.cli.reading import Block, Failure, Source, failure, in_good_parts, require_features, require_known
+from parsimon.cli.reading import (
+    Block,
+    Failure,
+    Source,
+    failure,
+    in_good_parts,
+    require_features,
+    require_known,
+)
 from parsimon.evaluation import METRICS, predict_then_learn
 from parsimon.preprocessing import TableEncoder, TableError, TargetScaler, read_table
 from parsimon.tables import ALGORITHMS, TASKS, TableModel
@@ -31,7 +41,8 @@ __all__ = ["PEERS", "Options", "compare"]
 Array = NDArray[np.float64]
 Labels = NDArray[Any]
 
-#: Rows that all models learn before the next ones are cut, at the beginning and at most; as many as take about this many seconds.
+#: Rows that all models learn before the next ones are cut, at the beginning and at most; as many as
+#: take about this many seconds.
 SLICE, LARGEST_SLICE, SECONDS = 256, 8192, 0.5
 #: Rows that a peer learns between two looks at the clock.
 PIECE = 16
@@ -107,7 +118,9 @@ def compare(options: Options) -> int:
 class _Run:
     """One run of the command."""
 
-    def __init__(self, options: Options, source: Source, screen: Screen, interrupt: Interrupt) -> None:
+    def __init__(
+        self, options: Options, source: Source, screen: Screen, interrupt: Interrupt
+    ) -> None:
         self.options, self.source, self.screen, self.interrupt = options, source, screen, interrupt
         self.models: dict[str, _Model] = {}
         self.task = options.task
@@ -115,7 +128,8 @@ class _Run:
         self.consumed = 0  # rows of the data, bad ones included
         self.reader = TableModel(options.target, task=options.task, ignore=options.ignore)
         self.progress = Progress()
-        self.curve: Curve[dict[str, tuple[float, float]]] = Curve()  # of each model, the rolling and the total error
+        # Of each model, the rolling and the total error
+        self.curve: Curve[dict[str, tuple[float, float]]] = Curve()
 
     def stream(self) -> None:
         pace, warmup = Pace(SLICE, SLICE, LARGEST_SLICE, SECONDS), TableModel("").warmup
@@ -124,7 +138,11 @@ class _Run:
                 if self.options.task != "classification":
                     self.source.require_plain(self.options.target)
                 require_known(self.options.ignore, self.source.columns)
-                require_features(block.table, [*self.options.ignore, self.options.target], self.reader.max_categories)
+                require_features(
+                    block.table,
+                    [*self.options.ignore, self.options.target],
+                    self.reader.max_categories,
+                )
             block = self.sound(block)
             if not block.table.num_rows:
                 continue
@@ -133,7 +151,8 @@ class _Run:
             at, n = 0, block.table.num_rows
             self.progress.begin(block)
             while at < n and not self.interrupt():
-                rows = min(pace.rows if self.rows else warmup, n - at)  # the warm-up settles the columns, for all alike
+                # The warm-up settles the columns, for all alike
+                rows = min(pace.rows if self.rows else warmup, n - at)
                 if self.rows and self.options.plot is not None:
                     rows = min(rows, self.curve.until(self.rows))
                 start = time.perf_counter()
@@ -159,7 +178,9 @@ class _Run:
         self.screen.clear()
 
     def begin(self, block: Block) -> Block:
-        """Make the models, of the task that the first rows tell, and return the rows that can be used."""
+        """Make the models, of the task that the first rows tell, and return the rows that can be
+        used.
+        """
         options = self.options
         reader = self.reader
         block = self.sound(block)
@@ -257,7 +278,14 @@ class _Run:
             centres = "" if model.centres is None else f"{model.centres:,}"
             cost = "" if not model.rows else f"{model.cost:,.1f}"
             lines.append([name, *texts, centres, cost, model.failed or ""])
-        header = [self.task, *shown.values(), f"{shown[first]}, last {WINDOW}", "centres", "us/row", ""]
+        header = [
+            self.task,
+            *shown.values(),
+            f"{shown[first]}, last {WINDOW}",
+            "centres",
+            "us/row",
+            "",
+        ]
         if not any(model.failed for model in self.models.values()):
             header, lines = header[:-1], [line[:-1] for line in lines]
         return header, lines
@@ -267,7 +295,12 @@ class _Run:
         if self.options.as_lines:
             for name, model in self.models.items():
                 total, rolling = model.scores()
-                facts = {"model": name, "rows": model.rows, "centres": model.centres, "microseconds_a_row": model.cost}
+                facts = {
+                    "model": name,
+                    "rows": model.rows,
+                    "centres": model.centres,
+                    "microseconds_a_row": model.cost,
+                }
                 facts["skipped"] = self.consumed - self.rows
                 failed = {} if model.failed is None else {"failed": model.failed}
                 print(as_json({**facts, "total": total, "rolling": rolling, **failed}))
@@ -276,7 +309,9 @@ class _Run:
             skipped = self.consumed - self.rows
             bad = f"; {skipped:,} bad ones were skipped" if skipped else ""
             print(f"{self.rows:,} rows, each predicted and then learned{bad}")
-            if self.task == "classification" and all(len(m.metrics.labels_) < 2 for m in self.models.values()):
+            if self.task == "classification" and all(
+                len(m.metrics.labels_) < 2 for m in self.models.values()
+            ):
                 print("there is only one class so far, so there are no scores")
         if self.options.plot is not None:
             self.draw(self.options.plot)
@@ -296,13 +331,16 @@ class _Run:
 
 
 def _blocks(source: Source, least: int, limit: int | None) -> Iterator[Block]:
-    """Yield the first `limit` rows in blocks, of which the first has at least a number of rows, if there are so many."""
+    """Yield the first `limit` rows in blocks, of which the first has at least a number of rows, if
+    there are so many.
+    """
     first: list[Block] = []
     rows, done = 0, 0.0
     for block in source.blocks():
         if limit is not None:
             n = min(block.table.num_rows, limit - rows)
-            end = max(block.span[1] if block.span else 0.0, (rows + n) / limit)  # whichever ends first
+            # Whichever ends first
+            end = max(block.span[1] if block.span else 0.0, (rows + n) / limit)
             block, done = block.slice(0, n)._replace(span=(done, end)), end
         rows += block.table.num_rows
         first.append(block)
@@ -326,7 +364,9 @@ def _joined(blocks: list[Block]) -> Block:
 
 
 class _Rows(NamedTuple):
-    """Targets y (n,), encoded rows X (n, d), for regression scaled targets and the function that scales predictions back; and the seconds that encoding took."""
+    """Targets y (n,), encoded rows X (n, d), for regression scaled targets and the function that
+    scales predictions back; and the seconds that encoding took.
+    """
 
     y: Labels
     X: Array
@@ -388,7 +428,12 @@ class _Ours(_Model):
 
     def __init__(self, options: Options, task: str, name: str) -> None:
         self._model = TableModel(
-            options.target, task=task, algorithm=name, budget=options.budget, ignore=options.ignore, window=WINDOW
+            options.target,
+            task=task,
+            algorithm=name,
+            budget=options.budget,
+            ignore=options.ignore,
+            window=WINDOW,
         )
 
     def learn(self, rows: Any, show: Callable[[], None] = lambda: None) -> None:
@@ -467,7 +512,9 @@ class _Usual(_Scored):
 
 
 class _Other(_Scored):
-    """A model of scikit-learn or River, which is given the encoded rows, one at a time, and for regression scaled targets. What encoding takes counts for it, as it does for ours."""
+    """A model of scikit-learn or River, which is given the encoded rows, one at a time, and for
+    regression scaled targets. What encoding takes counts for it, as it does for ours.
+    """
 
     def __init__(self, task: str, model: Any, classes: int) -> None:
         super().__init__(task)
@@ -494,9 +541,13 @@ class _Other(_Scored):
 
 
 class _Numbered:
-    """A classifier of scikit-learn for classes that come as they come. It is told of numbers, which labels are given in the order in which they are met.
+    """A classifier of scikit-learn for classes that come as they come.
 
-    A linear model that has no number left is given another one-against-all function, 0 but for an intercept of -1. Others cannot grow: labels beyond the numbers that they began with they do not learn.
+    It is told of numbers, which labels are given in the order in which they are met.
+
+    A linear model that has no number left is given another one-against-all function, 0 but for an
+    intercept of -1. Others cannot grow: labels beyond the numbers that they began with they do not
+    learn.
     """
 
     def __init__(self, model: Any, numbers: int) -> None:
@@ -551,7 +602,9 @@ def _river() -> Any:
     try:
         from river import forest, linear_model, tree
     except ImportError:
-        raise Failure(f"this peer is a model of River, which is not installed: {install_command('river')}") from None
+        raise Failure(
+            f"this peer is a model of River, which is not installed: {install_command('river')}"
+        ) from None
     return forest, tree, linear_model
 
 
@@ -598,5 +651,7 @@ PEERS: dict[str, _Peer] = {
             "classification": lambda: SGDClassifier(loss="hinge", **_PASSIVE),
         }
     ),
-    "sklearn-mlp": _Peer({"regression": lambda: _mlp("regression"), "classification": lambda: _mlp("classification")}),
+    "sklearn-mlp": _Peer(
+        {"regression": lambda: _mlp("regression"), "classification": lambda: _mlp("classification")}
+    ),
 }

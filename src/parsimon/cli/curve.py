@@ -13,7 +13,8 @@ MOST_POINTS = 400
 
 
 class Curve(Generic[T]):
-    """Values at multiples of a number of rows, which is doubled whenever there are too many of them.
+    """Values at multiples of a number of rows, which is doubled whenever there are too many of
+    them.
 
     >>> curve = Curve()
     >>> for rows in range(1, 10_001):

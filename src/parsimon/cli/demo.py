@@ -1,7 +1,9 @@
 """A stream from the command line: ``make demo``.
 
-Bicycles lent in each hour of 2011 come with parsimon. All but the last day are learned hour by hour, each predicted before it is learned; beside that, what a linear model and others make of it; and then
-the last day is predicted. It is all done by commands, which are printed as they could be typed.
+Bicycles lent in each hour of 2011 come with parsimon. All but the last day are learned hour by
+hour, each predicted before it is learned; beside that, what a linear model and others make of it;
+and then the last day is predicted. It is all done by commands, which are printed as they could be
+typed.
 """
 
 from __future__ import annotations
@@ -36,7 +38,19 @@ def main() -> int:
     stream, day = split(folder)
     model, picture = folder / "bikes.parsimon", folder / "bikes.png"
     for command in (
-        ["learn", stream, "--target", "bikers", "--model", model, "--overwrite", "--plot", picture, "--every", "100"],
+        [
+            "learn",
+            stream,
+            "--target",
+            "bikers",
+            "--model",
+            model,
+            "--overwrite",
+            "--plot",
+            picture,
+            "--every",
+            "100",
+        ],
         ["compare", stream, "--target", "bikers", "--algorithm", "default"],
         ["inspect", model, "--plot", folder / "model.png"],
         ["evaluate", model, day],

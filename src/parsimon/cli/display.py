@@ -90,7 +90,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[i
 
     def line(row: Sequence[str]) -> str:
         return "  ".join(
-            c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
+            c.ljust(w) if i in left else c.rjust(w)
+            for i, (c, w) in enumerate(zip(row, widths, strict=True))
         )
 
     return "\n".join([line(header).rstrip(), *(line(row).rstrip() for row in rows)])
@@ -108,7 +109,9 @@ def honest(metrics: Any) -> tuple[dict[str, float], dict[str, float]]:
     return total, rolling
 
 
-def scores(total: dict[str, float], rolling: dict[str, float] | None = None) -> list[tuple[str, str]]:
+def scores(
+    total: dict[str, float], rolling: dict[str, float] | None = None
+) -> list[tuple[str, str]]:
     """Return metrics by name, in total and over the last rows."""
     if total.get("rows") == 0:
         return [("scores", "none yet: the first row is not scored")]
@@ -168,7 +171,11 @@ class Screen:
         self._drawn = time.monotonic()
 
     def draw_all(
-        self, header: Sequence[str], rows: Sequence[Sequence[str]], fraction: float | None, left: float | None
+        self,
+        header: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        fraction: float | None,
+        left: float | None,
     ) -> None:
         """Draw a table of several models, and how far they are."""
         if self._live is None:
@@ -178,7 +185,9 @@ class Screen:
             view.add_column(name, justify="left" if i == 0 else "right")
         for row in rows:
             view.add_row(*row)
-        parts: list[Any] = [view] if fraction is None else [view, ProgressBar(1.0, fraction, width=28)]
+        parts: list[Any] = (
+            [view] if fraction is None else [view, ProgressBar(1.0, fraction, width=28)]
+        )
         if left is not None:
             parts.append(f"  time left {clock(left)}")
         self._live.update(Group(*parts), refresh=True)

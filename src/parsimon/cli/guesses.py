@@ -1,4 +1,6 @@
-"""Columns of text that look like something else: numbers with decimal commas, dates in another order."""
+"""Columns of text that look like something else: numbers with decimal commas, dates in another
+order.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["comma_numbers", "date_formats", "dates", "format_type", "other_numbers", "require_date_format"]
+__all__ = [
+    "comma_numbers",
+    "date_formats",
+    "dates",
+    "format_type",
+    "other_numbers",
+    "require_date_format",
+]
 
 NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 COMMA = r"^\s*[-+]?(\d+(,\d*)?|,\d+)([eE][-+]?\d+)?\s*$"
@@ -62,7 +71,8 @@ def all_match(values: Any, pattern: str) -> bool:
 
 
 def comma_numbers(values: Any) -> str | None:
-    """Return "decimal" for numbers with decimal commas, "grouped" if a comma may group digits, else None.
+    """Return "decimal" for numbers with decimal commas, "grouped" if a comma may group digits, else
+    None.
 
     >>> comma_numbers(pa.array(["1,5", "2"])), comma_numbers(pa.array(["1,500", "2"])), comma_numbers(pa.array(["a"]))
     ('decimal', 'grouped', None)
@@ -83,7 +93,11 @@ def other_numbers(values: Any) -> bool:
     (True, True, False)
     """
     values = present(values)
-    return len(values) > 0 and _share(values.slice(0, SOME), OTHER) > MOST and _share(values, OTHER) > MOST
+    return (
+        len(values) > 0
+        and _share(values.slice(0, SOME), OTHER) > MOST
+        and _share(values, OTHER) > MOST
+    )
 
 
 def date_formats(values: Any) -> list[str]:
@@ -94,12 +108,20 @@ def date_formats(values: Any) -> list[str]:
     """
     values = present(values)
     some = values.slice(0, SOME)
-    if not len(values) or _share(some, r"\d.*[/. -].*\d") < 1.0 or _share(some, r"^[\w/., :-]{6,25}$") < 1.0:
+    if (
+        not len(values)
+        or _share(some, r"\d.*[/. -].*\d") < 1.0
+        or _share(some, r"^[\w/., :-]{6,25}$") < 1.0
+    ):
         return []
     found = []
     for form in (day + time for day in DAYS for time in TIMES):
         pattern = re.sub(r"%\w", lambda m: PARTS[m[0]], form.replace(".", r"\."))
-        if all_match(some, f"^{pattern}$") and all_match(values, f"^{pattern}$") and not dates(values, form).null_count:
+        if (
+            all_match(some, f"^{pattern}$")
+            and all_match(values, f"^{pattern}$")
+            and not dates(values, form).null_count
+        ):
             found.append(form)
     return found
 
@@ -122,7 +144,11 @@ def require_date_format(form: str) -> None:
     moments = [datetime.datetime(2024, 12, 31, 13, 5, 6), datetime.datetime(2023, 2, 1, 1, 0, 0)]
     texts = [moment.strftime(form) for moment in moments]
     read = dates(pa.array(texts), form)
-    if "%" not in form or read.null_count or [m.date() for m in read.to_pylist()] != [m.date() for m in moments]:
+    if (
+        "%" not in form
+        or read.null_count
+        or [m.date() for m in read.to_pylist()] != [m.date() for m in moments]
+    ):
         raise ValueError(
             f"--date-format {form!r} reads no dates: it needs a day, a month and a year, as in %d.%m.%Y or %m/%d/%Y %H:%M"
         )

@@ -34,7 +34,8 @@ KINDS = {
     b"<!doctype html": "a web page",
     b"<html": "a web page",
 }
-#: Of these the ones whose first bytes a table could begin with: they must have bytes that no text has.
+#: Of these the ones whose first bytes a table could begin with: they must have bytes that no text
+#: has.
 LIKE_TEXT = (b"GIF8", b"FEA1", b"ORC", b"RDX", b"$FL", b"BZh")
 #: What a zip file is, by the names and texts near its beginning.
 ZIPPED = {
@@ -78,7 +79,12 @@ def looks_like(start: bytes) -> str:
     """
     if not start:
         return "an empty file"
-    known = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet", b"ARROW1": "Arrow"}
+    known = {
+        b"\x1f\x8b": "gzip",
+        b"\x28\xb5\x2f\xfd": "zstd",
+        b"PAR1": "Parquet",
+        b"ARROW1": "Arrow",
+    }
     for mark, name in (known | WIDE | {b"\xff\xff\xff\xff": "Arrow"}).items():
         if start.startswith(mark):
             return f"{name} text" if mark in WIDE and name != "Arrow" else f"{name} data"
@@ -90,7 +96,9 @@ def looks_like(start: bytes) -> str:
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith((b"{", b"[")):
         return "JSON"
-    return "CSV" if any(mark in text.split(b"\n")[0] for mark in (b",", b";", b"\t", b"|")) else "text"
+    return (
+        "CSV" if any(mark in text.split(b"\n")[0] for mark in (b",", b";", b"\t", b"|")) else "text"
+    )
 
 
 def _kind(start: bytes) -> str | None:

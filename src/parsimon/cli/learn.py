@@ -1,4 +1,6 @@
-"""``parsimon learn``: test, then learn, over a stream, with checkpoints from which it goes on exactly."""
+"""``parsimon learn``: test, then learn, over a stream, with checkpoints from which it goes on
+exactly.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,15 @@ from parsimon.cli.curve import Curve
 from parsimon.cli.display import Screen, byte_size, honest, lines, scores
 from parsimon.cli.kinds import looks_like
 from parsimon.cli.progress import Progress
-from parsimon.cli.reading import Block, Failure, Source, failure, in_good_parts, require_features, require_known
+from parsimon.cli.reading import (
+    Block,
+    Failure,
+    Source,
+    failure,
+    in_good_parts,
+    require_features,
+    require_known,
+)
 from parsimon.evaluation import Report, Trace
 from parsimon.plots.drawing import render
 from parsimon.plots.streams import trace_figure
@@ -48,7 +58,8 @@ __all__ = [
 
 #: Seconds between checkpoints, where no number of rows is given.
 CHECKPOINT = 30.0
-#: Rows that are learned at a time, at the beginning and at most; as many as take about this many seconds.
+#: Rows that are learned at a time, at the beginning and at most; as many as take about this many
+#: seconds.
 SLICE, LARGEST_SLICE, SECONDS = 256, 16384, 0.1
 
 
@@ -96,7 +107,10 @@ class Interrupt:
 
 @dataclass
 class Options:
-    """What `learn` was asked for. None is whatever the model that is resumed has, or the default."""
+    """What `learn` was asked for.
+
+    None is whatever the model that is resumed has, or the default.
+    """
 
     data: str
     target: str
@@ -123,7 +137,14 @@ class Options:
 
 def learn(options: Options) -> int:
     """Run the command, and return its exit code."""
-    require_apart({"DATA": options.data, "--model": options.model, "--plot": options.plot, "--report": options.report})
+    require_apart(
+        {
+            "DATA": options.data,
+            "--model": options.model,
+            "--plot": options.plot,
+            "--report": options.report,
+        }
+    )
     for path in (options.model, options.plot, options.report):
         if path is not None:
             require_writable(path, regular=path is options.model)
@@ -138,7 +159,10 @@ def learn(options: Options) -> int:
         raise Failure("--new-rows is for --resume")
     if options.overwrite and options.resume:
         raise Failure("--overwrite begins anew, --resume goes on: give one of them")
-    with Interrupt() as interrupt, nullcontext() if options.model is None else only_writer(options.model):
+    with (
+        Interrupt() as interrupt,
+        nullcontext() if options.model is None else only_writer(options.model),
+    ):
         return _Run(options, _model(options), interrupt).run()
 
 
@@ -149,7 +173,9 @@ def _model(options: Options) -> TableModel:
     if options.resume:
         return _resumed(options)
     if not options.overwrite:
-        raise Failure(f"{options.model} exists: --resume goes on from it, --overwrite learns anew in its place")
+        raise Failure(
+            f"{options.model} exists: --resume goes on from it, --overwrite learns anew in its place"
+        )
     load_table_model(options.model)  # nothing else is replaced
     return _new(options)
 
@@ -199,7 +225,9 @@ def load_table_model(path: Path) -> TableModel:
     """Return the model of a file that `learn` has written."""
     model = load_model(path)
     if not isinstance(model, TableModel):
-        raise Failure(f"{path} holds a {type(model).__name__}, which knows no columns: it was not learned by `learn`")
+        raise Failure(
+            f"{path} holds a {type(model).__name__}, which knows no columns: it was not learned by `learn`"
+        )
     return model
 
 
@@ -211,7 +239,9 @@ def column_kinds(model: TableModel) -> dict[str, str]:
     return {name: column.kind for name, column in held.items() if column.kind != "empty"}
 
 
-def reading_of(model: TableModel, decimal: str | None, date_formats: Sequence[str]) -> dict[str, Any]:
+def reading_of(
+    model: TableModel, decimal: str | None, date_formats: Sequence[str]
+) -> dict[str, Any]:
     """Return how to read data for a model: as asked for, or else as its data were read before."""
     kept = getattr(model, "reading_", {})
     return {
@@ -253,7 +283,8 @@ def _new(options: Options) -> TableModel:
     tasks = list(lookup(ALGORITHMS, algorithm, "algorithm"))
     if task == "auto" and len(tasks) == 1:
         task = tasks[0]
-    make_estimator(algorithm, tasks[0] if task == "auto" else task, options.budget)  # what is wrong with it shows here
+    # What is wrong with it shows here
+    make_estimator(algorithm, tasks[0] if task == "auto" else task, options.budget)
     return TableModel(
         options.target,
         task=task,
@@ -269,7 +300,10 @@ def _resumed(options: Options) -> TableModel:
     model = load_table_model(options.model)
     found = {
         "target": (options.target, model.target),
-        "task": (None if options.task == "auto" else options.task, getattr(model, "task_", model.task)),
+        "task": (
+            None if options.task == "auto" else options.task,
+            getattr(model, "task_", model.task),
+        ),
         "algorithm": (options.algorithm, model.algorithm),
         "budget": (options.budget, model.budget),
         "missing": (options.missing, model.missing),
@@ -279,7 +313,9 @@ def _resumed(options: Options) -> TableModel:
         if asked is not None and asked != has and not (name == "task" and has == "auto"):
             other = "" if name == "target" else f"leave --{name} out, or "
             shown = "of its own" if has is None else has
-            raise Failure(f"{options.model} has --{name} {shown}, not {asked}: {other}learn a new model")
+            raise Failure(
+                f"{options.model} has --{name} {shown}, not {asked}: {other}learn a new model"
+            )
     if options.task is not None and not hasattr(model, "task_"):
         model.task = options.task  # it is still open
     return model
@@ -305,7 +341,8 @@ class _Run:
         self.options, self.model, self.interrupt = options, model, interrupt
         self.start = model.n_rows_
         self.bad = getattr(model, "reading_", {}).get("skipped", 0)  # before this run
-        self.consumed = 0 if options.new_rows else self.start + self.bad  # rows of the data, bad ones included
+        # Rows of the data, bad ones included
+        self.consumed = 0 if options.new_rows else self.start + self.bad
         self.before = self.consumed
         self.explained = hasattr(model, "task_") or model.task != "auto"
         self.began = self.saved_at = time.monotonic()
@@ -328,16 +365,27 @@ class _Run:
 
     def run(self) -> int:
         options, model = self.options, self.model
-        with self.source, Screen(as_lines=options.json, title=f"{options.target} of {options.data}") as self.screen:
+        with (
+            self.source,
+            Screen(
+                as_lines=options.json, title=f"{options.target} of {options.data}"
+            ) as self.screen,
+        ):
             try:
                 self.stream()
             except (Failure, OSError) as error:
-                if options.model is None or model.n_rows_ == self.start or isinstance(error, Unsaved):
+                if (
+                    options.model is None
+                    or model.n_rows_ == self.start
+                    or isinstance(error, Unsaved)
+                ):
                     raise
                 self.save()
                 if isinstance(error, OSError):
                     raise
-                raise Failure(f"{error}\n{model.n_rows_:,} rows are learned and kept in {options.model}") from None
+                raise Failure(
+                    f"{error}\n{model.n_rows_:,} rows are learned and kept in {options.model}"
+                ) from None
             if not self.interrupt():
                 self.finish()
             if not model.n_rows_ and not self.interrupt():
@@ -355,12 +403,21 @@ class _Run:
             if not self.seconds:
                 self.require_plain_target()
                 require_known(self.options.ignore, self.source.columns)
-                require_features(block.table, [*self.model.ignore, self.options.target], self.model.max_categories)
+                require_features(
+                    block.table,
+                    [*self.model.ignore, self.options.target],
+                    self.model.max_categories,
+                )
                 self.keep_reading()
             self.progress.begin(block)
             at = 0
             while at < block.table.num_rows and not self.interrupt():
-                n = min(pace.rows, block.table.num_rows - at, self.until_checkpoint(), self.until_report())
+                n = min(
+                    pace.rows,
+                    block.table.num_rows - at,
+                    self.until_checkpoint(),
+                    self.until_report(),
+                )
                 pace.took(n, self.slice(block, at, n))
                 at += n
                 self.progress.learned(at)
@@ -413,7 +470,10 @@ class _Run:
         """Keep in the model how its data were read, if not in the usual way."""
         source = self.source
         skipped = self.bad + (self.consumed - self.before) - (self.model.n_rows_ - self.start)
-        usual = {"decimal": None if source.decimal == "." else source.decimal, "date_formats": source.date_formats}
+        usual = {
+            "decimal": None if source.decimal == "." else source.decimal,
+            "date_formats": source.date_formats,
+        }
         kept = {name: value for name, value in {**usual, "skipped": skipped}.items() if value}
         if kept:
             self.model.reading_ = kept
@@ -430,7 +490,9 @@ class _Run:
         return self.options.plot is not None or self.options.report is not None
 
     def until_report(self) -> int:
-        """Return how many rows there are to the next point of the plot or line of JSON, if there is one."""
+        """Return how many rows there are to the next point of the plot or line of JSON, if there is
+        one.
+        """
         rows, every = self.model.n_rows_, self.options.every
         to_line = every - rows % every if self.options.json else LARGEST_SLICE
         return min(to_line, self.curve.until(rows)) if self.draws else to_line
@@ -468,7 +530,9 @@ class _Run:
         model, metrics = self.model, self.model.metrics_
         if metrics is None:
             return Report(model.n_rows_, self.seconds, None, None, {}, {})
-        return Report(model.n_rows_, self.seconds, model.n_centers_, model.nbytes_, *honest(metrics))
+        return Report(
+            model.n_rows_, self.seconds, model.n_centers_, model.nbytes_, *honest(metrics)
+        )
 
     def report(self, *, last: bool = False) -> None:
         if not (self.options.json or last or self.screen.live):
@@ -506,20 +570,32 @@ class _Run:
                 print("parsimon: note: no row was scored, so nothing is drawn", file=sys.stderr)
             return
         reports = [report for _, report in self.curve.points]
-        trace, title = Trace(reports, self.model.metrics_), f"{options.target} of {Path(options.data).name}"
+        trace, title = (
+            Trace(reports, self.model.metrics_),
+            f"{options.target} of {Path(options.data).name}",
+        )
         if options.plot is not None:
             trace.plot(options.plot, title=title)
         if options.report is not None:
             write_whole(
-                options.report, _page(title, summary(self.model), render(trace_figure(reports, title), "png")).encode()
+                options.report,
+                _page(
+                    title, summary(self.model), render(trace_figure(reports, title), "png")
+                ).encode(),
             )
 
     def end(self) -> None:
-        stopped = None if self.interrupt.number is None else signal.Signals(self.interrupt.number).name
+        stopped = (
+            None if self.interrupt.number is None else signal.Signals(self.interrupt.number).name
+        )
         options = self.options
         kept = None if options.model is None else str(options.model)
         if options.json:
-            event = {"event": "end", **self.facts(self.now()), "task": getattr(self.model, "task_", None)}
+            event = {
+                "event": "end",
+                **self.facts(self.now()),
+                "task": getattr(self.model, "task_", None),
+            }
             self.screen.tell({**event, "target": options.target, "model": kept, "stopped": stopped})
             return
         pairs = summary(self.model)
@@ -534,7 +610,10 @@ class _Run:
 
 
 def _page(title: str, pairs: list[tuple[str, str]], picture: bytes) -> str:
-    rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in pairs)
+    rows = "".join(
+        f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>"
+        for name, value in pairs
+    )
     image = base64.b64encode(picture).decode()
     style = "body{font-family:sans-serif;max-width:50em;margin:2em auto}th{text-align:left;padding-right:2em}"
     return (

@@ -54,7 +54,9 @@ def split_rows(piece: bytes, *, quoted: bool) -> list[bytes]:
     return found
 
 
-def sifted(rows: list[bytes], read: Callable[[bytes, int], Any], first: int) -> Iterator[tuple[list[bytes], Any]]:
+def sifted(
+    rows: list[bytes], read: Callable[[bytes, int], Any], first: int
+) -> Iterator[tuple[list[bytes], Any]]:
     """Yield rows, in order, with the table that they are, or one row with the `Failure` that it is."""
     parts = [rows]
     while parts:
@@ -71,9 +73,14 @@ def sifted(rows: list[bytes], read: Callable[[bytes, int], Any], first: int) -> 
 
 
 def objects(text: str) -> Iterator[tuple[Any, int]]:
-    """Yield the values of JSON in a text, each with the number of the line that it begins in, from 0."""
+    """Yield the values of JSON in a text, each with the number of the line that it begins in, from
+    0.
+    """
     # Long numbers and control characters are no reason not to look at the rest.
-    decoder, space = json.JSONDecoder(parse_int=len, parse_float=len, strict=False), re.compile(r"\s*")
+    decoder, space = (
+        json.JSONDecoder(parse_int=len, parse_float=len, strict=False),
+        re.compile(r"\s*"),
+    )
     at = line = 0
     while True:
         before, at = at, space.match(text, at).end()  # type: ignore[union-attr]
@@ -101,7 +108,9 @@ def deeper(value: Any, most: int) -> bool:
     for _ in range(most):
         if _Deep in level:
             return True
-        inner = [v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list)]
+        inner = [
+            v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list)
+        ]
         level = [v for values in inner for v in values if isinstance(v, dict | list) or v is _Deep]
         if not level:
             return False
@@ -119,7 +128,8 @@ def in_cells(piece: bytes, width: int, cells: int) -> Iterator[bytes]:
     for line in piece.split(b"\n"):
         inside = line.count(b"{")
         if inside > most:
-            inside = sum(1 for _ in objects(line.decode(errors="replace")))  # those within others are no rows
+            # Those within others are no rows
+            inside = sum(1 for _ in objects(line.decode(errors="replace")))
             if inside > most:
                 raise Failure("a line of JSON has many objects: write one object a line")
         if n + inside > most and some:

@@ -18,14 +18,16 @@ MARKS = 100
 class Progress:
     """The share of the data that is learned, and an estimate of the time left.
 
-    Blocks are read ahead, so the share is counted in rows learned: each block says which part of the data it is, and
-    rows within a block count alike. The time left assumes that learning goes on as fast as it did in the later half of
-    the time so far. A model is quicker while it has few centres, and the mean speed would promise too much.
+    Blocks are read ahead, so the share is counted in rows learned: each block says which part of
+    the data it is, and rows within a block count alike. The time left assumes that learning goes on
+    as fast as it did in the later half of the time so far. A model is quicker while it has few
+    centres, and the mean speed would promise too much.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._marks: deque[tuple[float, float]] = deque()  # (time, share), the first about half way back
+        # (time, share), the first about half way back
+        self._marks: deque[tuple[float, float]] = deque()
         self._block: Block | None = None
         self._began: float | None = None  # when the first row was about to be learned
 

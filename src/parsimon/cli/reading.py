@@ -1,4 +1,6 @@
-"""Rows from files and pipes, in blocks: CSV, JSON lines, Parquet and Arrow IPC, plain or compressed with gzip or zstd. What a file is, its first bytes tell."""
+"""Rows from files and pipes, in blocks: CSV, JSON lines, Parquet and Arrow IPC, plain or compressed
+with gzip or zstd. What a file is, its first bytes tell.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,16 @@ from parsimon.cli.kinds import foreign
 from parsimon.cli.pieces import deeper, in_cells, last_end, objects, row_end, sifted, split_rows
 from parsimon.preprocessing import TableError, feature_count, nearest
 
-__all__ = ["BAD_ROWS", "Block", "Failure", "Source", "failure", "in_good_parts", "require_features", "require_known"]
+__all__ = [
+    "BAD_ROWS",
+    "Block",
+    "Failure",
+    "Source",
+    "failure",
+    "in_good_parts",
+    "require_features",
+    "require_known",
+]
 
 #: What can be done about rows that cannot be used.
 BAD_ROWS = {"error": "stop at the first", "skip": "leave them out, and count them"}
@@ -75,7 +86,11 @@ TYPES = {
 def failure(error: TableError, first: int) -> Failure:
     """Return what to say about a block whose first row is row `first` of the data, from 0."""
     place = [] if error.row is None else [f"row {first + error.row + 1:,}"]
-    place += [] if error.column is None or error.what.startswith("there is no column") else [f"column {error.column!r}"]
+    place += (
+        []
+        if error.column is None or error.what.startswith("there is no column")
+        else [f"column {error.column!r}"]
+    )
     return Failure(f"{', '.join(place)}: {error.what}" if place else error.what)
 
 
@@ -89,9 +104,17 @@ def require_known(names: Collection[str], known: Collection[str]) -> None:
 def require_features(table: Any, ignored: Collection[str], max_categories: int) -> None:
     """Refuse a table whose columns become more features than a model can have."""
     unused = set(ignored)
-    wanted = (t for name, t in zip(table.column_names, table.schema.types, strict=True) if name not in unused)
+    wanted = (
+        t
+        for name, t in zip(table.column_names, table.schema.types, strict=True)
+        if name not in unused
+    )
     kinds = (
-        "text" if _is_text(t) or "string" in str(t) else "timestamp" if pa.types.is_temporal(t) else "number"
+        "text"
+        if _is_text(t) or "string" in str(t)
+        else "timestamp"
+        if pa.types.is_temporal(t)
+        else "number"
         for t in wanted
     )
     n = sum(feature_count(kind, max_categories) for kind in kinds)
@@ -101,7 +124,9 @@ def require_features(table: Any, ignored: Collection[str], max_categories: int) 
         )
 
 
-def in_good_parts(take: Callable[[int, int], None], at: int, n: int, refuse: Callable[[int, TableError], None]) -> None:
+def in_good_parts(
+    take: Callable[[int, int], None], at: int, n: int, refuse: Callable[[int, TableError], None]
+) -> None:
     """Let `take` have rows `at` to `at + n`, but for those that it refuses: `refuse` has these.
 
     What is taken is in order, and every row that can be taken is. `take` must change nothing when
@@ -126,9 +151,10 @@ def in_good_parts(take: Callable[[int, int], None], at: int, n: int, refuse: Cal
 class Block(NamedTuple):
     """Rows of the data.
 
-    `table` holds them and `first` is the number of the first, from 0. `written` has the same rows as they were written,
-    where that was asked for. `span` says where they begin and end in the data, as shares of it, if that can be known.
-    `numbers` are those of all rows, from 0; None where no row was left out.
+    `table` holds them and `first` is the number of the first, from 0. `written` has the same rows
+    as they were written, where that was asked for. `span` says where they begin and end in the
+    data, as shares of it, if that can be known. `numbers` are those of all rows, from 0; None where
+    no row was left out.
     """
 
     table: Any
@@ -143,7 +169,11 @@ class Block(NamedTuple):
 
     def all_numbers(self) -> NDArray[np.int64]:
         """Return the numbers of all rows, (n,)."""
-        return np.arange(self.first, self.first + self.table.num_rows) if self.numbers is None else self.numbers
+        return (
+            np.arange(self.first, self.first + self.table.num_rows)
+            if self.numbers is None
+            else self.numbers
+        )
 
     def slice(self, at: int, n: int | None = None) -> Block:
         """Return some of the rows."""
@@ -160,7 +190,8 @@ class Block(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Rows as they were read: the table, the same as it was written, and how many rows of the data these were.
+    """Rows as they were read: the table, the same as it was written, and how many rows of the data
+    these were.
 
     `numbers` says which of these the rows of the table are; None is all.
     """
@@ -174,13 +205,16 @@ class _Part(NamedTuple):
 class Source:
     """The rows of a file, or of standard input (``-``).
 
-    CONVENTION: the first block settles the columns and their types, except where `kinds` (those of a model) say more. Integers are read as float64, for a later value may not be whole; columns in `unused`, and
-    those that a model does not know, as text. With `follow` rows are given as they come, and a file is never at its end; `stopped` ends that.
+    CONVENTION: the first block settles the columns and their types, except where `kinds` (those of
+    a model) say more. Integers are read as float64, for a later value may not be whole; columns in
+    `unused`, and those that a model does not know, as text. With `follow` rows are given as they
+    come, and a file is never at its end; `stopped` ends that.
 
-    `decimal` is the decimal mark of a CSV; None finds it out, and after the first block it is known.
-    `date_formats` are tried on columns of text: one that reads all values of the first block is used.
-    With `bad_rows` "skip" rows that cannot be read are left out, and so they are among the first
-    `bad_before` rows in any case. `columns` has the names of all columns after the first block.
+    `decimal` is the decimal mark of a CSV; None finds it out, and after the first block it is
+    known. `date_formats` are tried on columns of text: one that reads all values of the first block
+    is used. With `bad_rows` "skip" rows that cannot be read are left out, and so they are among the
+    first `bad_before` rows in any case. `columns` has the names of all columns after the first
+    block.
     """
 
     def __init__(
@@ -206,14 +240,24 @@ class Source:
             guesses.require_date_format(form)
         lookup(BAD_ROWS, bad_rows, "value of --bad-rows")
         self.decimal, self.date_formats = decimal, list(date_formats)
-        self._skips, self._bad_before, self._resumed_at, self._shown = bad_rows == "skip", bad_before, 0, 0
+        self._skips, self._bad_before, self._resumed_at, self._shown = (
+            bad_rows == "skip",
+            bad_before,
+            0,
+            0,
+        )
         self._formats: dict[str, tuple[str, Any]] | None = None  # by the names of columns of dates
         self.doubts: dict[str, str] = {}  # columns of text that look like numbers
         self.columns: list[str] = []
         self.rows = 0  # that were read, bad ones included
         self.path, self.follow, self._asked = path, follow, stopped
         self._closed = threading.Event()
-        self._kinds, self._unused, self._written, self._delimiter = dict(kinds or {}), set(unused), written, delimiter
+        self._kinds, self._unused, self._written, self._delimiter = (
+            dict(kinds or {}),
+            set(unused),
+            written,
+            delimiter,
+        )
         self._types: dict[str, Any] = {}
         self._names: list[str] = []
         self.notes: list[str] = []
@@ -233,13 +277,16 @@ class Source:
         self._size = os.fstat(self._raw.fileno()).st_size if self._file else None
         self._part: tuple[int, int] | None = None  # rows or batches that were given, of how many
         self._total: int | None = None  # rows there are, if that is known
-        self._gathered = self._consumed = 0  # bytes of text that were read, and that were made rows of
+        # Bytes of text that were read, and that were made rows of
+        self._gathered = self._consumed = 0
         self._stream: Any = self._raw
         start = self._peek(self._raw)
         packed = next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
         if packed:
             if self.follow and self._file:
-                raise Failure(f"{self.path} is compressed: --follow is for plain CSV and JSON lines")
+                raise Failure(
+                    f"{self.path} is compressed: --follow is for plain CSV and JSON lines"
+                )
             unpacked = _Unpacked(pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), packed))
             self._stream = self._held.enter_context(io.BufferedReader(unpacked))
             start = self._guard(lambda: self._stream.peek(8))
@@ -260,7 +307,9 @@ class Source:
         self._held.close()
 
     def _fraction(self) -> float | None:
-        """Return the share of the data that the rows given so far are, or None if it cannot be known."""
+        """Return the share of the data that the rows given so far are, or None if it cannot be
+        known.
+        """
         if self._part is not None:
             return self._part[0] / max(self._part[1], 1)
         if not self._size or self.follow or self._raw.closed:
@@ -284,7 +333,11 @@ class Source:
             if start < part.table.num_rows:
                 span = None if now is None else (begin, now)
                 yield Block(
-                    part.table, first if numbers is None else int(numbers[0]), part.written, span, numbers
+                    part.table,
+                    first if numbers is None else int(numbers[0]),
+                    part.written,
+                    span,
+                    numbers,
                 ).slice(start)
         if self.rows < skip and not self.stopped():
             raise Failure(
@@ -293,7 +346,10 @@ class Source:
             )
 
     def ahead(self, skip: int = 0, waiting: Callable[[], Any] = lambda: None) -> Iterator[Block]:
-        """Yield the same blocks, read by a thread while those before are worked on. `waiting` is called now and then while there is none."""
+        """Yield the same blocks, read by a thread while those before are worked on.
+
+        `waiting` is called now and then while there is none.
+        """
         ready: queue.Queue[Any] = queue.Queue(maxsize=2)
 
         def read() -> None:
@@ -376,7 +432,9 @@ class Source:
             part = self._read(piece, partial(self._read_csv, types=self._types), first)
             if self._written:
                 texts = dict.fromkeys(self._names, pa.string())
-                part = part._replace(written=self._read_csv(piece, first, types=texts, verbatim=True))
+                part = part._replace(
+                    written=self._read_csv(piece, first, types=texts, verbatim=True)
+                )
             yield part
             first += part.rows
 
@@ -401,15 +459,25 @@ class Source:
             raise Failure(f"{self.path} has more than {MOST_COLUMNS:,} columns, which is the most")
 
     def _read_csv(
-        self, piece: bytes, first: int, *, types: Mapping[str, Any], verbatim: bool = False, decimal: str | None = None
+        self,
+        piece: bytes,
+        first: int,
+        *,
+        types: Mapping[str, Any],
+        verbatim: bool = False,
+        decimal: str | None = None,
     ) -> Any:
         decimal = decimal or self.decimal or "."
         try:
             table = pa.csv.read_csv(
                 pa.py_buffer(piece),
-                pa.csv.ReadOptions(column_names=self._names, use_threads=False, block_size=len(piece) + 1),
+                pa.csv.ReadOptions(
+                    column_names=self._names, use_threads=False, block_size=len(piece) + 1
+                ),
                 pa.csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=b'"' in piece),
-                pa.csv.ConvertOptions(column_types=types, strings_can_be_null=not verbatim, decimal_point=decimal),
+                pa.csv.ConvertOptions(
+                    column_types=types, strings_can_be_null=not verbatim, decimal_point=decimal
+                ),
             )
         except pa.ArrowInvalid as error:
             raise _csv_failure(str(error), self._names, first, decimal) from None
@@ -427,7 +495,9 @@ class Source:
         self._settle(dict(zip(self._names, table.schema.types, strict=True)), table.column)
 
     def _sound(self, piece: bytes, first: int) -> bytes:
-        """Return the rows of the first block that can be read as text; all of them, if bad rows are errors."""
+        """Return the rows of the first block that can be read as text; all of them, if bad rows are
+        errors.
+        """
         if not self._lenient(first):
             return piece
         read = partial(self._read_csv, types=dict.fromkeys(self._names, pa.string()), verbatim=True)
@@ -455,7 +525,11 @@ class Source:
         except Failure:
             if not self._lenient(first):
                 raise
-        tables, numbers, n = [pa.schema(self._found_types()).empty_table()], [np.empty(0, np.int64)], 0
+        tables, numbers, n = (
+            [pa.schema(self._found_types()).empty_table()],
+            [np.empty(0, np.int64)],
+            0,
+        )
         for _, found in sifted(split_rows(piece, quoted=self.format == "csv"), read, first):
             if isinstance(found, Failure):
                 self.refuse(first + n, found)
@@ -468,7 +542,10 @@ class Source:
 
     def _found_types(self) -> list[tuple[str, Any]]:
         formats = self._formats or {}
-        return [(name, formats[name][1] if name in formats else kind) for name, kind in self._types.items()]
+        return [
+            (name, formats[name][1] if name in formats else kind)
+            for name, kind in self._types.items()
+        ]
 
     def _json(self) -> Iterator[_Part]:
         first = 0
@@ -484,7 +561,11 @@ class Source:
             read = partial(self._read_json, schema=pa.schema(list(self._types.items())))
             for some in in_cells(piece, width, CELLS):
                 part = self._read(some, read, first)
-                yield part._replace(written=self._read_json(some, first, schema=None)) if self._written else part
+                yield (
+                    part._replace(written=self._read_json(some, first, schema=None))
+                    if self._written
+                    else part
+                )
                 first += part.rows
 
     def _width(self, piece: bytes, first: int) -> int:
@@ -516,7 +597,9 @@ class Source:
         self._settle(types, lambda name: pa.chunked_array(texts.get(name, []), pa.string()))
 
     def _inferred(self, piece: bytes, width: int, first: int) -> Iterator[Any]:
-        """Yield the first block in parts, with the types that each has; bad rows that are left out are not in them."""
+        """Yield the first block in parts, with the types that each has; bad rows that are left out
+        are not in them.
+        """
         read = partial(self._read_json, schema=None)
         for some in in_cells(piece, width, CELLS):
             if self._lenient(first):
@@ -550,7 +633,8 @@ class Source:
                 for table, written in bounds.cut(batch, schema):
                     if self._formats is None:
                         self._settle_formats(
-                            dict(zip(table.column_names, table.schema.types, strict=True)), table.column
+                            dict(zip(table.column_names, table.schema.types, strict=True)),
+                            table.column,
                         )
                     first += table.num_rows
                     if self._total is not None:
@@ -581,9 +665,14 @@ class Source:
             raw = held.enter_context(open(place, "rb")) if isinstance(place, str) else place
             for group in range(metadata.num_row_groups):
                 rows = bounds.batch_rows(raw, metadata, group, leaves)
-                texts = [metadata.schema.column(i).path for i in bounds.dictionaries(metadata, group, leaves)]
+                texts = [
+                    metadata.schema.column(i).path
+                    for i in bounds.dictionaries(metadata, group, leaves)
+                ]
                 if file is None or texts != before:
-                    file = pa.parquet.ParquetFile(place, read_dictionary=texts, buffer_size=BLOCK, metadata=metadata)
+                    file = pa.parquet.ParquetFile(
+                        place, read_dictionary=texts, buffer_size=BLOCK, metadata=metadata
+                    )
                     before = texts
                 for batch in file.iter_batches(rows, row_groups=[group], columns=names):
                     yield batch.select(names), pa.schema([schema.field(i) for i in chosen])
@@ -592,11 +681,15 @@ class Source:
         if self._peek(self._stream).startswith(b"ARROW1"):
             place = self._seekable()
             with contextlib.ExitStack() as held:
-                bounds.check_arrow_file(held.enter_context(open(place, "rb")) if isinstance(place, str) else place)
+                bounds.check_arrow_file(
+                    held.enter_context(open(place, "rb")) if isinstance(place, str) else place
+                )
             reader = pa.ipc.open_file(place)
             batches = self._record_batches(reader)
         else:
-            reader = pa.ipc.open_stream(pa.PythonFile(io.BufferedReader(bounds.Checked(self._stream)), "r"))
+            reader = pa.ipc.open_stream(
+                pa.PythonFile(io.BufferedReader(bounds.Checked(self._stream)), "r")
+            )
             batches = reader
         chosen = self._chosen(reader.schema)
         for batch in batches:
@@ -608,7 +701,9 @@ class Source:
         self._require_columns(len(schema.names))
         chosen = []
         for i, (name, kind) in enumerate(zip(schema.names, schema.types, strict=True)):
-            if not self._written and (name in self._unused or (self._kinds and name not in self._kinds)):
+            if not self._written and (
+                name in self._unused or (self._kinds and name not in self._kinds)
+            ):
                 continue
             if not self._written and bounds.is_nested(kind):
                 raise Failure(
@@ -652,7 +747,11 @@ class Source:
         self._formats = {}
         for name in types if self.date_formats else ():
             kind = self._kinds.get(name)
-            if self._is_unused(name) or kind not in (None, "date", "timestamp") or not _is_text(types[name]):
+            if (
+                self._is_unused(name)
+                or kind not in (None, "date", "timestamp")
+                or not _is_text(types[name])
+            ):
                 continue
             present = guesses.present(values(name))
             unread = {form: guesses.dates(present, form).null_count for form in self.date_formats}
@@ -665,7 +764,11 @@ class Source:
                 self._formats[name] = form, TYPES["timestamp"] if kind == "timestamp" else found
         used = {form for form, _ in self._formats.values()}
         if not self._kinds:
-            self.notes += [f"no column has dates of --date-format {f!r}" for f in self.date_formats if f not in used]
+            self.notes += [
+                f"no column has dates of --date-format {f!r}"
+                for f in self.date_formats
+                if f not in used
+            ]
 
     def _dated(self, table: Any, first: int) -> Any:
         """Return a table with its texts that are dates read as such."""
@@ -686,7 +789,11 @@ class Source:
         """Return whether a file has decimal commas, and nothing that speaks against it; say so."""
         if self._delimiter == ",":
             return False
-        names = [f.name for f in table.schema if pa.types.is_string(f.type) and not self._is_unused(f.name)]
+        names = [
+            f.name
+            for f in table.schema
+            if pa.types.is_string(f.type) and not self._is_unused(f.name)
+        ]
         names = [name for name in names if self._kinds.get(name, "number") == "number"]
         found = [name for name in names if guesses.comma_numbers(table.column(name)) == "decimal"]
         if not found:
@@ -696,8 +803,12 @@ class Source:
             if pa.types.is_floating(before.type) and not pa.types.is_floating(then.type):
                 return False  # it has decimal points, too
         more, value = len(found) - 1, _with_comma(table.column(found[0]))
-        shown = f"columns {found[0]!r} and {more:,} more have" if more else f"column {found[0]!r} has"
-        self.notes.append(f"{shown} decimal commas, as in {value!r}: read as numbers; --decimal . reads text")
+        shown = (
+            f"columns {found[0]!r} and {more:,} more have" if more else f"column {found[0]!r} has"
+        )
+        self.notes.append(
+            f"{shown} decimal commas, as in {value!r}: read as numbers; --decimal . reads text"
+        )
         return True
 
     def _note(self, name: str, values: Any) -> None:
@@ -706,15 +817,25 @@ class Source:
             value = values[odd].as_py()
             if self._skips:
                 self._types[name] = pa.float64()
-                self.notes.append(f"column {name!r} is read as numbers: a row with another value, as {value!r}, is bad")
+                self.notes.append(
+                    f"column {name!r} is read as numbers: a row with another value, as {value!r}, is bad"
+                )
             else:
                 what = f"column {name!r} is taken for text: row {odd + 1:,} has {value!r}, but most are numbers"
                 self.notes.append(what)
             return
-        if guesses.mostly(values, guesses.DAY) is not None or guesses.all_match(values, guesses.DAY):
-            self.notes.append(f"column {name!r} is taken for text, but most are dates: not all of them can be read")
+        if guesses.mostly(values, guesses.DAY) is not None or guesses.all_match(
+            values, guesses.DAY
+        ):
+            self.notes.append(
+                f"column {name!r} is taken for text, but most are dates: not all of them can be read"
+            )
         elif self.decimal != "," and (comma := guesses.comma_numbers(values)):
-            read = "reads it" if comma == "decimal" else "if it is a decimal comma, else take the commas out"
+            read = (
+                "reads it"
+                if comma == "decimal"
+                else "if it is a decimal comma, else take the commas out"
+            )
             self._doubt(name, f"{_with_comma(values)!r} looks like a number: --decimal , {read}")
         elif forms := guesses.date_formats(values):
             shown, options = guesses.present(values)[0].as_py(), " or ".join(forms)
@@ -723,7 +844,9 @@ class Source:
             )
         elif guesses.other_numbers(values):
             shown = guesses.present(values)[0].as_py()
-            self._doubt(name, f"{shown!r} looks like a number: write it with digits and a decimal mark only")
+            self._doubt(
+                name, f"{shown!r} looks like a number: write it with digits and a decimal mark only"
+            )
 
     def _doubt(self, name: str, what: str) -> None:
         self.doubts[name] = f"column {name!r} is read as text, but {what}"
@@ -737,13 +860,20 @@ class Source:
         while True:
             data, ended = self._gather()
             end = data.rfind(b"\n") + 1
-            if end and began and not ended and b'"' not in data and b'"' not in rest:  # the usual case, with one copy
+            # The usual case, with one copy
+            if end and began and not ended and b'"' not in data and b'"' not in rest:
                 piece, rest = b"".join((rest, memoryview(data)[:end])), data[end:]
                 self._consumed += len(piece)
                 yield piece
                 continue
             rest = rest + data if rest else data
-            if not ended and self.follow and not began and len(rest) < BLOCK and rest.count(b"\n") <= FIRST:
+            if (
+                not ended
+                and self.follow
+                and not began
+                and len(rest) < BLOCK
+                and rest.count(b"\n") <= FIRST
+            ):
                 continue  # not enough to tell the types from
             end = last_end(rest, self.format == "csv")
             if ended and not self.stopped():
@@ -756,10 +886,14 @@ class Source:
             if ended:
                 return
             if len(rest) > bounds.LONGEST:
-                raise Failure(f"{self.path}: a row has more than {bounds.LONGEST:,} bytes, or a quote is not closed")
+                raise Failure(
+                    f"{self.path}: a row has more than {bounds.LONGEST:,} bytes, or a quote is not closed"
+                )
 
     def _gather(self) -> tuple[bytes, bool]:
-        """Return up to a block of bytes, and whether they are the last; those that are there, if the stream is followed."""
+        """Return up to a block of bytes, and whether they are the last; those that are there, if
+        the stream is followed.
+        """
         data = b""
         while len(data) < BLOCK:
             if self._pipe and not self._ready(wait=not (self.follow and data)):
@@ -795,7 +929,8 @@ class Source:
         if self._stream is self._raw and self._file:
             return self.path if self.path != "-" else self._raw
         spool = self._held.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
-        most = UNPACKED if self._stream is not self._raw else None  # what is not compressed cannot grow
+        # What is not compressed cannot grow
+        most = UNPACKED if self._stream is not self._raw else None
         size = 0
         while data := self._stream.read(BLOCK):
             size += len(data)
@@ -847,7 +982,9 @@ def _open(path: str) -> BinaryIO | io.BufferedReader:
             folder = os.path.dirname(path) or "."
             names = os.listdir(folder) if os.path.isdir(folder) else []
             hint = nearest(os.path.basename(path), names)
-            raise Failure(f"there is no file {path}" + (f": {hint}" if hint.startswith("did") else ""))
+            raise Failure(
+                f"there is no file {path}" + (f": {hint}" if hint.startswith("did") else "")
+            )
         return open(path, "rb")
     raw = sys.stdin.buffer
     return io.BufferedReader(io.FileIO(raw.fileno(), closefd=False) if _has_fileno(raw) else raw)  # type: ignore[type-var]
@@ -871,7 +1008,9 @@ def _format(start: bytes) -> str:
 
 
 def _joined_type(before: Any, then: Any) -> Any:
-    """Return the type of a column that has values of two types; that of the first, if nothing has both."""
+    """Return the type of a column that has values of two types; that of the first, if nothing has
+    both.
+    """
     if before is None or pa.types.is_null(before):
         return then
     if _kind(before) == _kind(then) == "number":
@@ -919,7 +1058,13 @@ def _widened(found: Any) -> Any:
     return TYPES.get(_kind(found), found)
 
 
-NOUNS = {"double": "number", "bool": "boolean", "date32": "date", "time64": "time", "timestamp": "date with time"}
+NOUNS = {
+    "double": "number",
+    "bool": "boolean",
+    "date32": "date",
+    "time64": "time",
+    "timestamp": "date with time",
+}
 
 
 #: What to do about text in another encoding.
@@ -930,7 +1075,9 @@ def _csv_failure(text: str, names: list[str], first: int, decimal: str) -> Failu
     row = re.search(r"Row #(\d+)", text)
     place = f"row {first + int(row[1]):,}" if row else "a row"
     if ragged := re.search(r"Expected (\d+) columns, got (\d+)", text):
-        return Failure(f"{place}: it has {ragged[2]} values where the header has {ragged[1]} columns")
+        return Failure(
+            f"{place}: it has {ragged[2]} values where the header has {ragged[1]} columns"
+        )
     column = re.search(r"In CSV column #(\d+)", text)
     where = f"{place}, column {names[int(column[1])]!r}" if column else place
     if "invalid UTF8" in text:
@@ -938,7 +1085,9 @@ def _csv_failure(text: str, names: list[str], first: int, decimal: str) -> Failu
     if bad := re.search(r"conversion error to (\w+).*?: invalid value '(.*)'", text, re.DOTALL):
         noun, value = NOUNS.get(bad[1], bad[1]), bad[2]
         shown = value if len(value) <= 100 else value[:100] + "..."
-        return Failure(f"{where}: {shown!r} is no {noun}, which the values before are{_remedy(noun, value, decimal)}")
+        return Failure(
+            f"{where}: {shown!r} is no {noun}, which the values before are{_remedy(noun, value, decimal)}"
+        )
     return Failure(f"{where}: {_line(text)}")
 
 
@@ -955,7 +1104,9 @@ def _json_failure(text: str, first: int) -> Failure:
     row = re.search(r"in row (\d+)", text)
     place = f"row {first + int(row[1]) + 1:,}" if row else "a row"
     if changed := re.search(r"Column\(/(.*?)\) changed from (\w+) to (\w+)", text):
-        return Failure(f"{place}, column {changed[1]!r}: a {changed[3]}, where the values before are {changed[2]}")
+        return Failure(
+            f"{place}, column {changed[1]!r}: a {changed[3]}, where the values before are {changed[2]}"
+        )
     what = re.sub(r"JSON parse error: |\.? in row \d+", "", _line(text))
     return Failure(f"{place} is not a JSON object on one line: {what}")
 

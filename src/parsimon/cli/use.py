@@ -1,4 +1,6 @@
-"""What is done with models and data besides learning: predict, evaluate, inspect, export, merge, reproduce, datasets."""
+"""What is done with models and data besides learning: predict, evaluate, inspect, export, merge,
+reproduce, datasets.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,15 @@ import pyarrow.parquet
 from sklearn.exceptions import NotFittedError
 
 import parsimon
-from parsimon import KernelDictionaryClassifier, KernelDictionaryLearning, datasets, diagnostics, export, merging, plots
+from parsimon import (
+    KernelDictionaryClassifier,
+    KernelDictionaryLearning,
+    datasets,
+    diagnostics,
+    export,
+    merging,
+    plots,
+)
 from parsimon._files import Output, only_writer, writing
 from parsimon._parts import lookup
 from parsimon.cli.display import NAMES, as_json, byte_size, honest, lines, scores, table
@@ -58,7 +68,13 @@ MOST_DRAWN = 10
 #: Rows that are written at a time.
 WRITTEN = 8192
 #: Formats of what is written, by suffix.
-FORMATS = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
+FORMATS = {
+    ".csv": "csv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+    ".parquet": "parquet",
+}
 
 
 # Predicting and evaluating
@@ -79,8 +95,12 @@ def predict(
     model = load_table_model(path).finish()
     if not model.n_rows_:
         raise Failure(f"{path} has learned nothing yet")
-    if probabilities and not (model.task_ == "classification" and hasattr(model.estimator_, "predict_proba")):
-        raise Failure(f"{path} gives no probabilities: it is {model.task_} with {type(model.estimator_).__name__}")
+    if probabilities and not (
+        model.task_ == "classification" and hasattr(model.estimator_, "predict_proba")
+    ):
+        raise Failure(
+            f"{path} gives no probabilities: it is {model.task_} with {type(model.estimator_).__name__}"
+        )
     require_apart({"MODEL": path, "DATA": data, "--out": out})
     kind = _kind_of(out)
     with (
@@ -110,9 +130,13 @@ def predict(
     return 0
 
 
-def _with_predictions(model: TableModel, block: Block, rows: Any, column: str, probabilities: bool, short: bool) -> Any:
+def _with_predictions(
+    model: TableModel, block: Block, rows: Any, column: str, probabilities: bool, short: bool
+) -> Any:
     if column in rows.column_names:
-        raise Failure(f"the data has a column {column!r} already: choose another name with --column")
+        raise Failure(
+            f"the data has a column {column!r} already: choose another name with --column"
+        )
     try:
         found = {column: model.predict(block.table)}
         if short and model.task_ == "regression":
@@ -120,7 +144,9 @@ def _with_predictions(model: TableModel, block: Block, rows: Any, column: str, p
         if probabilities:
             P = model.predict_proba(block.table)
             P = np.round(P, 8) if short else P
-            found |= {f"{column}: {label}": P[:, i] for i, label in enumerate(model.classes_.tolist())}
+            found |= {
+                f"{column}: {label}": P[:, i] for i, label in enumerate(model.classes_.tolist())
+            }
     except TableError as error:
         raise failure(error, block.first) from None
     for name, values in found.items():
@@ -129,7 +155,8 @@ def _with_predictions(model: TableModel, block: Block, rows: Any, column: str, p
 
 
 def _rounded(values: Any, scale: float) -> Any:
-    """Round predictions of a target with a standard deviation `scale` to a unit of at most 1e-4 of it.
+    """Round predictions of a target with a standard deviation `scale` to a unit of at most 1e-4 of
+    it.
 
     >>> _rounded(np.array([1234.56789, 0.1]), 250.0).tolist()
     [1234.57, 0.1]
@@ -207,7 +234,9 @@ def evaluate(
         raise Failure(f"{path} has learned nothing yet")
     scored = _Scored(model)
     reading = reading_of(model, decimal, date_formats)
-    with Source(data, kinds=column_kinds(model), delimiter=delimiter, bad_rows=bad_rows, **reading) as source:
+    with Source(
+        data, kinds=column_kinds(model), delimiter=delimiter, bad_rows=bad_rows, **reading
+    ) as source:
         for block in source.blocks():
 
             def refuse(at: int, error: TableError, block: Block = block) -> None:
@@ -230,14 +259,19 @@ def evaluate(
         print(as_json({**total, "skipped": skipped}))
         return 0
     told = "if the rows are in order of time"
-    pairs = [(label, f"{text}, {told}" if label == NAMES[name] else text) for label, text in scores(total)]
+    pairs = [
+        (label, f"{text}, {told}" if label == NAMES[name] else text)
+        for label, text in scores(total)
+    ]
     bad = f", besides {skipped:,} bad ones that were skipped" if skipped else ""
     print(lines([("rows", f"{n:,}{bad}"), *pairs]))
     return 0
 
 
 class _Scored:
-    """How well a model predicts rows: `metrics` of all of them, `ordered` without the first, which has none before it."""
+    """How well a model predicts rows: `metrics` of all of them, `ordered` without the first, which
+    has none before it.
+    """
 
     def __init__(self, model: TableModel) -> None:
         self._model, self.rows = model, 0
@@ -251,7 +285,8 @@ class _Scored:
         if hasattr(model.estimator_, "predict_proba"):
             found += [model.predict_proba(rows)]
         self.ordered.update(y, found[0])
-        if not self.rows:  # the metrics leave a first row out, for nothing is known then: here all is
+        # The metrics leave a first row out, for nothing is known then: here all is
+        if not self.rows:
             y, found = np.concatenate([y[:1], y]), [np.concatenate([f[:1], f]) for f in found]
         self.rows += n
         self.metrics.update(y, *found, *([model.classes_] if len(found) > 1 else []))
@@ -267,9 +302,16 @@ def inspect(path: Path, as_lines: bool, plot: Path | None) -> int:
         plots.require_drawable(plot)
     model = load_model(path)
     if plot is not None:
-        plots.expansions(plot, _expansions(model, path), title=f"{type(model).__name__} in {path.name}")
+        plots.expansions(
+            plot, _expansions(model, path), title=f"{type(model).__name__} in {path.name}"
+        )
     facts = _table_facts(model) if isinstance(model, TableModel) else _estimator_facts(model)
-    facts = {"file": str(path), "file_bytes": path.stat().st_size, "kind": type(model).__name__, **facts}
+    facts = {
+        "file": str(path),
+        "file_bytes": path.stat().st_size,
+        "kind": type(model).__name__,
+        **facts,
+    }
     if as_lines:
         print(as_json(facts))
         return 0
@@ -281,16 +323,22 @@ def inspect(path: Path, as_lines: bool, plot: Path | None) -> int:
 
 
 def _expansions(model: Any, path: Path) -> dict[str, plots.Expansion]:
-    """Return what can be drawn of a model, with labels; of many classes those with the most centres."""
+    """Return what can be drawn of a model, with labels; of many classes those with the most
+    centres.
+    """
     try:
         found = _parts(model)
     except NotFittedError:
         found = {}
     if found is None:
-        raise Failure(f"{path} holds a {type(model).__name__}, which has no centres: there is nothing to draw")
+        raise Failure(
+            f"{path} holds a {type(model).__name__}, which has no centres: there is nothing to draw"
+        )
     ranked = sorted(found, key=lambda label: -len(found[label].centers))[:MOST_DRAWN]
     if len(found) > MOST_DRAWN:
-        note = f"there are {len(found)} dictionaries: drawn are the {MOST_DRAWN} with the most centres"
+        note = (
+            f"there are {len(found)} dictionaries: drawn are the {MOST_DRAWN} with the most centres"
+        )
         print(f"parsimon: note: {note}", file=sys.stderr)
     drawn = {label: part for label, part in found.items() if label in ranked and len(part.centers)}
     if not drawn:
@@ -303,8 +351,15 @@ def _parts(model: Any) -> dict[str, plots.Expansion] | None:
     if isinstance(model, TableModel):
         return _parts(model.estimator_) if model.metrics_ is not None else {}
     if isinstance(model, MixtureClassifier):
-        each = zip(model.shares_, model.candidates_, strict=True) if hasattr(model, "candidates_") else ()
-        found = [(f"candidate {i + 1}, heard {share:.0%}", _parts(part)) for i, (share, part) in enumerate(each)]
+        each = (
+            zip(model.shares_, model.candidates_, strict=True)
+            if hasattr(model, "candidates_")
+            else ()
+        )
+        found = [
+            (f"candidate {i + 1}, heard {share:.0%}", _parts(part))
+            for i, (share, part) in enumerate(each)
+        ]
         return {label: part for label, inner in found for part in (inner or {}).values()}
     if isinstance(model, KernelDictionaryClassifier):
         learners = getattr(model, "_learners", {})
@@ -320,15 +375,26 @@ def _parts(model: Any) -> dict[str, plots.Expansion] | None:
 
 
 def _table_facts(model: TableModel) -> dict[str, Any]:
-    facts: dict[str, Any] = {"target": model.target, "rows": model.n_rows_, "parameters": _parameters(model)}
+    facts: dict[str, Any] = {
+        "target": model.target,
+        "rows": model.n_rows_,
+        "parameters": _parameters(model),
+    }
     if hasattr(model, "reading_"):
         facts["reading"] = model.reading_
     if model.metrics_ is None:
-        return {**facts, "columns": column_kinds(model), "state": f"warming up: it needs {model.warmup} rows"}
+        return {
+            **facts,
+            "columns": column_kinds(model),
+            "state": f"warming up: it needs {model.warmup} rows",
+        }
     classes = {"classes": model.classes_.tolist()} if model.task_ == "classification" else {}
     columns = {"columns": model.encoder_.columns_, "features": model.encoder_.n_features_}
     scored = dict(zip(("total", "rolling"), honest(model.metrics_), strict=True))
-    inner = {f"estimator_{k}" if k in facts else k: v for k, v in _estimator_facts(model.estimator_).items()}
+    inner = {
+        f"estimator_{k}" if k in facts else k: v
+        for k, v in _estimator_facts(model.estimator_).items()
+    }
     name = {"estimator": type(model.estimator_).__name__}
     return {**facts, "task": model.task_, **classes, **columns, **name, **inner, **scored}
 
@@ -337,12 +403,22 @@ def _estimator_facts(model: Any) -> dict[str, Any]:
     if isinstance(model, MixtureClassifier) and hasattr(model, "candidates_"):
         parts = [_estimator_facts(m) for m in model.candidates_]
         shares = [round(float(s), 4) for s in model.shares_]
-        return {"centres": model.n_centers_, "bytes": model.nbytes_, "shares": shares, "candidates": parts}
+        return {
+            "centres": model.n_centers_,
+            "bytes": model.nbytes_,
+            "shares": shares,
+            "candidates": parts,
+        }
     facts: dict[str, Any] = {"parameters": _parameters(model)}
-    for name, attribute in {"centres": "n_centers_", "bytes": "nbytes_", "samples": "n_samples_seen_"}.items():
+    for name, attribute in {
+        "centres": "n_centers_",
+        "bytes": "nbytes_",
+        "samples": "n_samples_seen_",
+    }.items():
         if hasattr(model, attribute):
             value = getattr(model, attribute)
-            facts[name] = value.tolist() if hasattr(value, "tolist") else value  # one for each class, or a number
+            # One for each class, or a number
+            facts[name] = value.tolist() if hasattr(value, "tolist") else value
     if hasattr(model, "kernel_"):
         facts["kernel"] = repr(model.kernel_)
         if hasattr(model, "norm"):  # one expansion
@@ -355,7 +431,11 @@ def _estimator_facts(model: Any) -> dict[str, Any]:
 def _parameters(model: Any) -> dict[str, Any]:
     given = model.get_params(deep=False).items()
     kept = {k: v for k, v in given if not isinstance(v, np.ndarray)}  # arrays are what was learned
-    return {k: v for k, v in kept.items() if v is not None and not (isinstance(v, list | tuple) and not v)}
+    return {
+        k: v
+        for k, v in kept.items()
+        if v is not None and not (isinstance(v, list | tuple) and not v)
+    }
 
 
 def _shown(name: str, value: Any) -> str:
@@ -380,7 +460,9 @@ def export_model(path: Path, out: Path, kind: str | None, name: str) -> int:
     suffixes = {".onnx": "onnx", ".h": "c", ".c": "c", ".libsvm": "libsvm", ".model": "libsvm"}
     kind = kind or suffixes.get(out.suffix.lower())
     if kind is None:
-        raise Failure(f"{out}: give --format {', '.join(kinds)}, or one of the suffixes {', '.join(suffixes)}")
+        raise Failure(
+            f"{out}: give --format {', '.join(kinds)}, or one of the suffixes {', '.join(suffixes)}"
+        )
     write = lookup(kinds, kind, "format")
     require_apart({"MODEL": path, "OUT": out})
     require_writable(out)
@@ -420,12 +502,16 @@ def _tell_encoding(model: TableModel) -> None:
     for i, feature in enumerate(encoder.feature_names_):
         if feature in known:
             mean, deviation = known[feature]
-            rows.append([str(i), f"({feature} - {mean:.9g}) / {deviation:.9g}, within +-{encoder.clip:g}"])
+            rows.append(
+                [str(i), f"({feature} - {mean:.9g}) / {deviation:.9g}, within +-{encoder.clip:g}"]
+            )
         else:
             rows.append([str(i), feature])
     print(lines([(index, text) for index, text in rows]))
     if model.task_ == "regression":
-        print(f"Its output f stands for {model.target} = {model.scaler_.mean_:.9g} + {model.scaler_.scale_:.9g} f.")
+        print(
+            f"Its output f stands for {model.target} = {model.scaler_.mean_:.9g} + {model.scaler_.scale_:.9g} f."
+        )
 
 
 def merge(paths: list[Path], out: Path, budget: int | None, tolerance: float | None) -> int:
@@ -462,7 +548,12 @@ def _merge(paths: list[Path], out: Path, budget: int | None, tolerance: float | 
 def reproduce(names: list[str], output: Path, data_dir: Path | None, quick: bool) -> int:
     """Run the papers' experiments, or list them."""
     if not names:
-        print(table(["experiment", "data"], [[n, "real" if n in WITH_DATA else "generated"] for n in EXPERIMENTS]))
+        print(
+            table(
+                ["experiment", "data"],
+                [[n, "real" if n in WITH_DATA else "generated"] for n in EXPERIMENTS],
+            )
+        )
         return 0
     modules = {name: lookup(EXPERIMENTS, name, "experiment") for name in names}
     for name, module in modules.items():
@@ -471,7 +562,10 @@ def reproduce(names: list[str], output: Path, data_dir: Path | None, quick: bool
         folder = output / name
         report = importlib.import_module(module).run(folder, quick=quick, **given)
         report.write(folder)
-        print(f"{report}\n\n{name}: {time.perf_counter() - start:.0f} s, written to {folder}\n", flush=True)
+        print(
+            f"{report}\n\n{name}: {time.perf_counter() - start:.0f} s, written to {folder}\n",
+            flush=True,
+        )
     return 0
 
 
@@ -485,7 +579,9 @@ GENERATED: dict[str, tuple[Any, int, str, str]] = {
 
 
 class Stored(NamedTuple):
-    """A real data set: what returns its table given a folder, its size, its task, the name of its target, and where it comes from without a folder."""
+    """A real data set: what returns its table given a folder, its size, its task, the name of its
+    target, and where it comes from without a folder.
+    """
 
     load: Callable[[Path | None], datasets.Table]
     rows: int
@@ -495,7 +591,9 @@ class Stored(NamedTuple):
     source: str
 
 
-def _of_pair(load: Callable[[Path | None], Any], target: str) -> Callable[[Path | None], datasets.Table]:
+def _of_pair(
+    load: Callable[[Path | None], Any], target: str
+) -> Callable[[Path | None], datasets.Table]:
     def table_of(folder: Path | None) -> datasets.Table:
         X, y = load(folder)
         return _named(X, y, target)
@@ -503,7 +601,9 @@ def _of_pair(load: Callable[[Path | None], Any], target: str) -> Callable[[Path 
     return table_of
 
 
-def _of_split(load: Callable[[Path | None], datasets.Split]) -> Callable[[Path | None], datasets.Table]:
+def _of_split(
+    load: Callable[[Path | None], datasets.Split],
+) -> Callable[[Path | None], datasets.Table]:
     """Training rows first, then test rows."""
 
     def table_of(folder: Path | None) -> datasets.Table:
@@ -537,10 +637,31 @@ STORED: dict[str, Stored] = {
 
 def list_datasets() -> int:
     """Print what can be generated and fetched."""
-    made = [[name, "any", str(d), task, "y", f"generate: {text}"] for name, (_, d, task, text) in GENERATED.items()]
-    kept = [[name, f"{s.rows:,}", str(s.columns), s.task, s.target, f"fetch: {s.source}"] for name, s in STORED.items()]
-    here = [[SHIPPED, "8,645", "8", "regression", "bikers", "fetch: comes with parsimon (UCI, CC BY 4.0)"]]
-    print(table(["name", "rows", "columns", "task", "target", "source"], [*made, *here, *kept], left=(0, 3, 4, 5)))
+    made = [
+        [name, "any", str(d), task, "y", f"generate: {text}"]
+        for name, (_, d, task, text) in GENERATED.items()
+    ]
+    kept = [
+        [name, f"{s.rows:,}", str(s.columns), s.task, s.target, f"fetch: {s.source}"]
+        for name, s in STORED.items()
+    ]
+    here = [
+        [
+            SHIPPED,
+            "8,645",
+            "8",
+            "regression",
+            "bikers",
+            "fetch: comes with parsimon (UCI, CC BY 4.0)",
+        ]
+    ]
+    print(
+        table(
+            ["name", "rows", "columns", "task", "target", "source"],
+            [*made, *here, *kept],
+            left=(0, 3, 4, 5),
+        )
+    )
     return 0
 
 
@@ -598,5 +719,10 @@ def _write(make: Callable[[], datasets.Table], out: Path | None) -> int:
     with _writer(out, kind) as write:
         for first in range(0, len(made.y), WRITTEN):
             rows = slice(first, first + WRITTEN)
-            write(pa.table([*(c[rows] for c in columns), made.y[rows]], [*made.feature_names, made.target_name]))
+            write(
+                pa.table(
+                    [*(c[rows] for c in columns), made.y[rows]],
+                    [*made.feature_names, made.target_name],
+                )
+            )
     return 0

@@ -17,10 +17,12 @@ def make_multidist(
     spread: float = 0.2,
     random_state: int | np.random.Generator | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Generate classes in the plane, each a mixture of Gaussians: the data set multidist of Koppel, Warnell, Stump & Ribeiro 2019, section 5.2.
+    """Generate classes in the plane, each a mixture of Gaussians: the data set multidist of Koppel,
+    Warnell, Stump & Ribeiro 2019, section 5.2.
 
-    The means of a class's modes are normal, of variance `scatter`, around a point of its own on the unit circle; the samples of a mode are normal, of variance `spread`. With the
-    defaults there are 15 modes. A test set of the same mixture is drawn with the training set: ask for both and split.
+    The means of a class's modes are normal, of variance `scatter`, around a point of its own on the
+    unit circle; the samples of a mode are normal, of variance `spread`. With the defaults there are
+    15 modes. A test set of the same mixture is drawn with the training set: ask for both and split.
 
     Returns
     -------

@@ -35,7 +35,8 @@ class Split(NamedTuple):
 def load_mnist(data_dir: str | Path | None = None) -> Split:
     """Return the MNIST digits, 60,000 and 10,000 images of 28 x 28 pixels in [0, 1].
 
-    From ``mnist.npz`` (arrays X_train, y_train, X_test, y_test) in `data_dir` if that is given; else from OpenML, where scikit-learn keeps a copy for the next time.
+    From ``mnist.npz`` (arrays X_train, y_train, X_test, y_test) in `data_dir` if that is given;
+    else from OpenML, where scikit-learn keeps a copy for the next time.
     """
     if data_dir is not None:
         return _split(_read(data_dir, "mnist.npz", *Split._fields), 255.0)
@@ -71,16 +72,22 @@ def load_banana(data_dir: str | Path | None = None) -> Split:
     return Split(X[first], y[first], X[rest], y[rest])
 
 
-def load_boston(data_dir: str | Path | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Boston housing, X (506, 13) and the median values y (506,) in thousands of dollars, all in original units.
+def load_boston(
+    data_dir: str | Path | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return Boston housing, X (506, 13) and the median values y (506,) in thousands of dollars,
+    all in original units.
 
     From ``boston_housing.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML.
     """
     return _regression(data_dir, "boston_housing.npz", "boston")
 
 
-def load_comp_activ(data_dir: str | Path | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Comp-activ with its twelve attributes, X (8192, 12), and the percentage of time y (8192,) that the processors ran in user mode, all in original units.
+def load_comp_activ(
+    data_dir: str | Path | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return Comp-activ with its twelve attributes, X (8192, 12), and the percentage of time y
+    (8192,) that the processors ran in user mode, all in original units.
 
     From ``cpusmall.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML.
     """
@@ -88,7 +95,9 @@ def load_comp_activ(data_dir: str | Path | None = None) -> tuple[NDArray[np.floa
 
 
 class Table(NamedTuple):
-    """Rows in the order of the source: X (n, d), targets y (n,), and what the columns and the target are called."""
+    """Rows in the order of the source: X (n, d), targets y (n,), and what the columns and the
+    target are called.
+    """
 
     X: NDArray[np.float64]
     y: NDArray[Any]
@@ -97,9 +106,11 @@ class Table(NamedTuple):
 
 
 def load_electricity(data_dir: str | Path | None = None) -> Table:
-    """Return Elec2, the electricity market of New South Wales: 45,312 half hours in order of time, 8 columns, and whether the price is above its mean over the last day (1) or not (0).
+    """Return Elec2, the electricity market of New South Wales: 45,312 half hours in order of time,
+    8 columns, and whether the price is above its mean over the last day (1) or not (0).
 
-    From ``electricity.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML. All columns but `day` are scaled to [0, 1] at the source.
+    From ``electricity.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML. All
+    columns but `day` are scaled to [0, 1] at the source.
 
     References
     ----------
@@ -113,13 +124,16 @@ def load_electricity(data_dir: str | Path | None = None) -> Table:
 
 
 def load_bike_sharing(data_dir: str | Path | None = None) -> Table:
-    """Return bike sharing in Washington: 17,379 hours in order of time, 12 columns of calendar and weather, and how many bikes were rented.
+    """Return bike sharing in Washington: 17,379 hours in order of time, 12 columns of calendar and
+    weather, and how many bikes were rented.
 
-    From ``bike_sharing_hour.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML, where temperatures, humidity and wind are in their own units instead of fractions.
+    From ``bike_sharing_hour.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML,
+    where temperatures, humidity and wind are in their own units instead of fractions.
 
     References
     ----------
-    H. Fanaee-T, J. Gama, *Event labeling combining ensemble detectors and background knowledge*, Progress in Artificial Intelligence 2014.
+    H. Fanaee-T, J. Gama, *Event labeling combining ensemble detectors and background knowledge*,
+    Progress in Artificial Intelligence 2014.
     """
     names = ["season", "yr", "mnth", "hr", "holiday", "weekday", "workingday", "weathersit"]
     names += ["temp", "atemp", "hum", "windspeed"]
@@ -130,13 +144,17 @@ def load_bike_sharing(data_dir: str | Path | None = None) -> Table:
 
 
 def load_covtype(data_dir: str | Path | None = None) -> Table:
-    """Return forest covertype: 54 columns about patches of 30 x 30 m, and which of seven kinds of trees grow there (1 to 7).
+    """Return forest covertype: 54 columns about patches of 30 x 30 m, and which of seven kinds of
+    trees grow there (1 to 7).
 
-    From ``covtype_20k.npz`` (arrays X, y; 20,000 of the rows) in `data_dir` if that is given; else all 581,012, which scikit-learn fetches.
+    From ``covtype_20k.npz`` (arrays X, y; 20,000 of the rows) in `data_dir` if that is given; else
+    all 581,012, which scikit-learn fetches.
 
     References
     ----------
-    J. A. Blackard, D. J. Dean, *Comparative accuracies of artificial neural networks and discriminant analysis in predicting forest cover types from cartographic variables*, Computers and Electronics in Agriculture 1999.
+    J. A. Blackard, D. J. Dean, *Comparative accuracies of artificial neural networks and
+    discriminant analysis in predicting forest cover types from cartographic variables*, Computers
+    and Electronics in Agriculture 1999.
     """
     names = ["elevation", "aspect", "slope", "to_water_horizontal", "to_water_vertical", "to_roads"]
     names += ["hillshade_9am", "hillshade_noon", "hillshade_3pm", "to_fire_points"]
@@ -148,43 +166,59 @@ def load_covtype(data_dir: str | Path | None = None) -> Table:
     try:
         found = fetch_covtype()
     except (urllib.error.URLError, OSError) as error:
-        raise OSError(f"cannot fetch covertype ({error}); give a data_dir that holds covtype_20k.npz") from error
-    return Table(np.asarray(found.data, dtype=np.float64), np.asarray(found.target, dtype=np.int64), names, "cover")
+        raise OSError(
+            f"cannot fetch covertype ({error}); give a data_dir that holds covtype_20k.npz"
+        ) from error
+    return Table(
+        np.asarray(found.data, dtype=np.float64),
+        np.asarray(found.target, dtype=np.int64),
+        names,
+        "cover",
+    )
 
 
 def load_cod_rna(data_dir: str | Path | None = None) -> Table:
-    """Return cod-rna, whose task is to detect non-coding RNA: 59,535 pairs of sequences, 8 columns, and the class, -1 or 1. The rows are nearly sorted by class: shuffle them.
+    """Return cod-rna, whose task is to detect non-coding RNA: 59,535 pairs of sequences, 8 columns,
+    and the class, -1 or 1. The rows are nearly sorted by class: shuffle them.
 
-    From ``cod_rna.npz`` (arrays X_train, y_train) in `data_dir`, which must be given: on OpenML these rows are mixed with others.
+    From ``cod_rna.npz`` (arrays X_train, y_train) in `data_dir`, which must be given: on OpenML
+    these rows are mixed with others.
 
     References
     ----------
-    A. V. Uzilov, J. M. Keegan, D. H. Mathews, *Detection of non-coding RNAs on the basis of predicted secondary structure formation free energy change*, BMC Bioinformatics 2006.
+    A. V. Uzilov, J. M. Keegan, D. H. Mathews, *Detection of non-coding RNAs on the basis of
+    predicted secondary structure formation free energy change*, BMC Bioinformatics 2006.
     """
     folder = _required(data_dir, "cod_rna")
     return _stored_table(folder, "cod_rna.npz", _numbered(8), "class", ("X_train", "y_train"))
 
 
 def load_kin40k(data_dir: str | Path | None = None) -> Table:
-    """Return kin40k: 40,000 poses of a robot arm, 8 columns, and how far its end is from a point, all standardised.
+    """Return kin40k: 40,000 poses of a robot arm, 8 columns, and how far its end is from a point,
+    all standardised.
 
-    From ``kin40k.npz`` (arrays X, y) in `data_dir`, which must be given: no copy at OpenML is known.
+    From ``kin40k.npz`` (arrays X, y) in `data_dir`, which must be given: no copy at OpenML is
+    known.
 
     References
     ----------
-    A. Schwaighofer, V. Tresp, *Transductive and inductive methods for approximate Gaussian process regression*, NIPS 2002.
+    A. Schwaighofer, V. Tresp, *Transductive and inductive methods for approximate Gaussian process
+    regression*, NIPS 2002.
     """
     return _stored_table(_required(data_dir, "kin40k"), "kin40k.npz", _numbered(8), "y")
 
 
 def load_ccpp(data_dir: str | Path | None = None) -> Table:
-    """Return the combined cycle power plant: 9568 hours, in no order, 4 columns (temperature, vacuum, pressure, humidity), and the power in megawatts.
+    """Return the combined cycle power plant: 9568 hours, in no order, 4 columns (temperature,
+    vacuum, pressure, humidity), and the power in megawatts.
 
     From ``ccpp.npz`` (arrays X, y) in `data_dir`, which must be given: no copy at OpenML is known.
 
     References
     ----------
-    P. Tüfekci, *Prediction of full load electrical power output of a base load operated combined cycle power plant using machine learning methods*, International Journal of Electrical Power & Energy Systems 2014.
+    P. Tüfekci, *Prediction of full load electrical power output of a base load operated combined
+    cycle power plant using machine learning methods*, International Journal of Electrical Power &
+    Energy Systems 2014.
     """
     return _stored_table(_required(data_dir, "ccpp"), "ccpp.npz", ["AT", "V", "AP", "RH"], "PE")
 
@@ -192,7 +226,8 @@ def load_ccpp(data_dir: str | Path | None = None) -> Table:
 def load_brodatz(data_dir: str | Path | None = None) -> NDArray[np.uint8]:
     """Return thirteen Brodatz textures, (13, 512, 512) grey levels.
 
-    From ``brodatz13.npz`` (array images) in `data_dir` if that is given; else from the USC-SIPI image database, which needs Pillow to read.
+    From ``brodatz13.npz`` (array images) in `data_dir` if that is given; else from the USC-SIPI
+    image database, which needs Pillow to read.
     """
     if data_dir is not None:
         images: NDArray[np.uint8] = _read(data_dir, "brodatz13.npz", "images")["images"]
@@ -206,20 +241,26 @@ def load_brodatz(data_dir: str | Path | None = None) -> NDArray[np.uint8]:
         address = _BRODATZ.format(number)
         try:
             with urllib.request.urlopen(address, timeout=60) as answer:
-                found.append(np.asarray(Image.open(BytesIO(answer.read())).convert("L"), dtype=np.uint8))
+                found.append(
+                    np.asarray(Image.open(BytesIO(answer.read())).convert("L"), dtype=np.uint8)
+                )
         except (urllib.error.URLError, OSError) as error:
-            raise OSError(f"cannot fetch {address} ({error}); give a data_dir that holds brodatz13.npz") from error
+            raise OSError(
+                f"cannot fetch {address} ({error}); give a data_dir that holds brodatz13.npz"
+            ) from error
     return np.stack(found)
 
 
 def bikes_path() -> Path:
-    """Return where `bikes.csv.gz` is, which comes with parsimon: bicycles lent in Washington in each hour of 2011, with the weather. For tables and the command line.
+    """Return where `bikes.csv.gz` is, which comes with parsimon: bicycles lent in Washington in
+    each hour of 2011, with the weather. For tables and the command line.
 
     >>> import gzip
     >>> gzip.open(bikes_path(), "rt").readline().strip()
     'time,holiday,workingday,weather,temperature,feels_like,humidity,windspeed,bikers'
 
-    Reference: Fanaee-T & Gama, *Event labeling combining ensemble detectors and background knowledge*, Progress in Artificial Intelligence 2, 2014.
+    Reference: Fanaee-T & Gama, *Event labeling combining ensemble detectors and background
+    knowledge*, Progress in Artificial Intelligence 2, 2014.
     """
     return Path(__file__).parent / "shipped" / "bikes.csv.gz"
 
@@ -235,12 +276,18 @@ def _read(data_dir: str | Path, name: str, *arrays: str) -> dict[str, NDArray[An
         raise ValueError(f"{path} cannot be read: it is damaged, or no NumPy archive") from error
     missing = [array for array in arrays if array not in found]
     if missing:
-        raise ValueError(f"{path} has no array {missing[0]!r}; it holds {', '.join(sorted(found)) or 'none'}")
+        raise ValueError(
+            f"{path} has no array {missing[0]!r}; it holds {', '.join(sorted(found)) or 'none'}"
+        )
     return found
 
 
 def _stored_table(
-    data_dir: str | Path, file: str, names: list[str], target: str, arrays: tuple[str, str] = ("X", "y")
+    data_dir: str | Path,
+    file: str,
+    names: list[str],
+    target: str,
+    arrays: tuple[str, str] = ("X", "y"),
 ) -> Table:
     stored = _read(data_dir, file, *arrays)
     X, y = stored[arrays[0]].astype(np.float64), stored[arrays[1]]
@@ -268,7 +315,9 @@ def _split(stored: dict[str, NDArray[Any]], scale: float) -> Split:
     return Split(X, stored["y_train"].astype(np.int64), Z, stored["y_test"].astype(np.int64))
 
 
-def _regression(data_dir: str | Path | None, file: str, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _regression(
+    data_dir: str | Path | None, file: str, name: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if data_dir is not None:
         stored = _read(data_dir, file, "X", "y")
         X, y = stored["X"], stored["y"]
@@ -285,17 +334,24 @@ def _openml(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 def _fetch(
     name: str, version: int | str, words: Mapping[str, float] | None = None
 ) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Return X and y of a data set from OpenML; categories that are no numbers are what `words` say."""
+    """Return X and y of a data set from OpenML; categories that are no numbers are what `words`
+    say.
+    """
     from sklearn.datasets import fetch_openml
 
     try:  # liac-arff is the parser that does not need pandas
         found = fetch_openml(name, version=version, as_frame=False, parser="liac-arff")
     except (urllib.error.URLError, OSError) as error:
-        raise OSError(f"cannot fetch {name} from OpenML ({error}); give a data_dir that holds it") from error
+        raise OSError(
+            f"cannot fetch {name} from OpenML ({error}); give a data_dir that holds it"
+        ) from error
     X = np.asarray(found.data, dtype=np.float64)
-    for feature, values in (found.categories or {}).items():  # given as indices into the values: Boston's RAD, CHAS
+    # Given as indices into the values: Boston's RAD, CHAS
+    for feature, values in (found.categories or {}).items():
         if feature in found.feature_names:
             column = found.feature_names.index(feature)
-            codes = np.array([(words or {}).get(value, value) for value in values], dtype=np.float64)
+            codes = np.array(
+                [(words or {}).get(value, value) for value in values], dtype=np.float64
+            )
             X[:, column] = codes[X[:, column].astype(np.int64)]
     return X, np.asarray(found.target)

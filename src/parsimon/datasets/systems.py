@@ -17,7 +17,8 @@ def make_honeine_system(
 
         y_n = 0.5 y_{n-1} u_{n-1} + 0.2 u_{n-1} + 0.05 y_{n-1}^2 + 0.6 u_{n-1}^2,   d_n = y_n + e_n,
 
-    from y_1 = 0.1, with u_n normal of mean 0.2 and standard deviation 0.1 and e_n normal of standard deviation `noise`. The task is d_n = psi(d_{n-1}, u_{n-1}).
+    from y_1 = 0.1, with u_n normal of mean 0.2 and standard deviation 0.1 and e_n normal of
+    standard deviation `noise`. The task is d_n = psi(d_{n-1}, u_{n-1}).
 
     Returns
     -------
@@ -38,20 +39,28 @@ def make_honeine_system(
     y = np.empty(n)
     y[0] = 0.1
     for i in range(1, n):
-        y[i] = 0.5 * y[i - 1] * u[i - 1] + 0.2 * u[i - 1] + 0.05 * y[i - 1] ** 2 + 0.6 * u[i - 1] ** 2
+        y[i] = (
+            0.5 * y[i - 1] * u[i - 1] + 0.2 * u[i - 1] + 0.05 * y[i - 1] ** 2 + 0.6 * u[i - 1] ** 2
+        )
     d = y + rng.normal(0.0, noise, size=n)
     return np.column_stack([d[:-1], u[:-1]]), d[1:]
 
 
 def make_dodd_series(
-    n_samples: int, *, skip: int = 0, noise: float = 0.0, random_state: int | np.random.Generator | None = None
+    n_samples: int,
+    *,
+    skip: int = 0,
+    noise: float = 0.0,
+    random_state: int | np.random.Generator | None = None,
 ) -> tuple[Array, Array]:
     """Generate Dodd's nonlinear time series, the first benchmark of Pothin & Richard 2006.
 
-        y_t = (0.8 - 0.5 exp(-y_{t-1}^2)) y_{t-1} - (0.3 + 0.9 exp(-y_{t-1}^2)) y_{t-2} + 0.1 sin(pi y_{t-1})
+        y_t = (0.8 - 0.5 exp(-y_{t-1}^2)) y_{t-1} - (0.3 + 0.9 exp(-y_{t-1}^2)) y_{t-2} + 0.1 sin(pi
+        y_{t-1})
 
-    from (0.1, 0.1); the first `skip` points are left out, and normal noise of standard deviation `noise` is added to what is observed, inputs included. The task is
-    to predict y_t from (y_{t-1}, y_{t-2}).
+    from (0.1, 0.1); the first `skip` points are left out, and normal noise of standard deviation
+    `noise` is added to what is observed, inputs included. The task is to predict y_t from (y_{t-1},
+    y_{t-2}).
 
     Returns
     -------
@@ -70,22 +79,32 @@ def make_dodd_series(
     y = np.full(n + skip, 0.1)
     for t in range(2, n + skip):
         bump = np.exp(-(y[t - 1] ** 2))
-        y[t] = (0.8 - 0.5 * bump) * y[t - 1] - (0.3 + 0.9 * bump) * y[t - 2] + 0.1 * np.sin(np.pi * y[t - 1])
+        y[t] = (
+            (0.8 - 0.5 * bump) * y[t - 1]
+            - (0.3 + 0.9 * bump) * y[t - 2]
+            + 0.1 * np.sin(np.pi * y[t - 1])
+        )
     seen = y[skip:] + noise * np.random.default_rng(random_state).normal(size=n)
     return np.column_stack([seen[1:-1], seen[:-2]]), seen[2:]
 
 
 def make_pothin_system(
-    n_samples: int, *, lags: int = 1, start: float = 1.0, random_state: int | np.random.Generator | None = None
+    n_samples: int,
+    *,
+    lags: int = 1,
+    start: float = 1.0,
+    random_state: int | np.random.Generator | None = None,
 ) -> tuple[Array, Array]:
     """Generate the driven system of the second benchmark of Pothin & Richard 2006.
 
         y_t = 0.5 y_{t-1} + 0.3 y_{t-1} u_t + 0.2 u_t + 0.05 y_{t-1}^2 + 0.6 u_t^2,   x_t = y_t + e_t,
 
-    with u_t and e_t normal of variances 0.1 and 0.05. The task is to predict x_t from x_{t-1}, ..., x_{t-lags}, u_t, ..., u_{t-lags+1}.
+    with u_t and e_t normal of variances 0.1 and 0.05. The task is to predict x_t from x_{t-1}, ...,
+    x_{t-lags}, u_t, ..., u_{t-lags+1}.
 
-    The paper starts at y_1 = 10. That is an unstable fixed point of the recursion without input, 0.5 y + 0.05 y^2 = y: from there about half of all runs grow without bound, so the
-    default is a start in the stable regime. The paper does not print the regressor either.
+    The paper starts at y_1 = 10. That is an unstable fixed point of the recursion without input,
+    0.5 y + 0.05 y^2 = y: from there about half of all runs grow without bound, so the default is a
+    start in the stable regime. The paper does not print the regressor either.
 
     Returns
     -------
@@ -105,7 +124,13 @@ def make_pothin_system(
     y = np.empty(n + lags)
     y[0] = real("start", start)
     for t in range(1, n + lags):
-        y[t] = 0.5 * y[t - 1] + 0.3 * y[t - 1] * u[t] + 0.2 * u[t] + 0.05 * y[t - 1] ** 2 + 0.6 * u[t] ** 2
+        y[t] = (
+            0.5 * y[t - 1]
+            + 0.3 * y[t - 1] * u[t]
+            + 0.2 * u[t]
+            + 0.05 * y[t - 1] ** 2
+            + 0.6 * u[t] ** 2
+        )
         if not np.isfinite(y[t]):
             raise ValueError(f"from start={start} this run grows without bound: start nearer to 0")
     x = y + np.sqrt(0.05) * rng.normal(size=n + lags)

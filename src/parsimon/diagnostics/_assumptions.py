@@ -24,7 +24,9 @@ def _threshold(model: Any) -> float:
     parameters = getattr(model, "_learns_with", None) or model.get_params(deep=False)
     admission = parameters.get("admission", "coherence")
     if admission != "coherence":
-        raise AssumptionError(f"admission={admission!r}: the centres were not chosen by the coherence rule")
+        raise AssumptionError(
+            f"admission={admission!r}: the centres were not chosen by the coherence rule"
+        )
     mu0 = parameters.get("coherence")
     if not isinstance(mu0, Real):
         held = f"coherence={mu0!r}" if "coherence" in parameters else type(model).__name__
@@ -33,7 +35,9 @@ def _threshold(model: Any) -> float:
 
 
 def _rejects_below(model: Any) -> float:
-    """Return mu0 if every input that is not a centre was rejected by rule (6), and every centre that ever was still is."""
+    """Return mu0 if every input that is not a centre was rejected by rule (6), and every centre
+    that ever was still is.
+    """
     kernel, centers = _model(model)
     mu0 = _threshold(model)
     parameters = getattr(model, "_learns_with", None) or model.get_params(deep=False)
@@ -44,8 +48,11 @@ def _rejects_below(model: Any) -> float:
         )
     if budget is None and isinstance(model, KNLMSRegressor | KRLSRegressor):
         return mu0  # no factor of the Gram matrix is kept, so rule (6) alone decides
-    # A model that keeps the factor also refuses what lies in the span up to rounding: delta <= floor (1 + ||a||^2), and ||a||^2 <= 1 / nu_min.
-    least = max(float(_eigenvalues(kernel, centers)[0]), np.finfo(float).tiny) if len(centers) else 1.0
+    # A model that keeps the factor also refuses what lies in the span up to rounding: delta <=
+    # floor (1 + ||a||^2), and ||a||^2 <= 1 / nu_min.
+    least = (
+        max(float(_eigenvalues(kernel, centers)[0]), np.finfo(float).tiny) if len(centers) else 1.0
+    )
     if _SPAN_FLOOR * (1.0 + 1.0 / least) > 1.0 - mu0**2:
         raise AssumptionError(
             f"the Gram matrix is near singular (smallest eigenvalue {least:.2g}): inputs may have been refused "
@@ -54,7 +61,8 @@ def _rejects_below(model: Any) -> float:
     return mu0
 
 
-#: The core's floor on the squared distance of a new centre to the span, and the drift it allows in it, together (core/dictionary.hpp).
+#: The core's floor on the squared distance of a new centre to the span, and the drift it allows in
+#: it, together (core/dictionary.hpp).
 _SPAN_FLOOR = 1e-6
 
 

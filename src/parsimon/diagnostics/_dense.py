@@ -19,12 +19,16 @@ def _dictionary(kernel: Any, centers: ArrayLike | None) -> tuple[Kernel, Array]:
             raise TypeError("a kernel needs centers beside it; or give a fitted model alone")
         return kernel, _points(centers, "centers")
     if centers is not None:
-        raise TypeError(f"centers belong to a kernel object of parsimon.kernels, got them with {kernel!r}")
+        raise TypeError(
+            f"centers belong to a kernel object of parsimon.kernels, got them with {kernel!r}"
+        )
     return _model(kernel)
 
 
 def _model(model: Any) -> tuple[Kernel, Array]:
-    if isinstance(model, type) or not (hasattr(type(model), "centers_") or hasattr(model, "centers_")):
+    if isinstance(model, type) or not (
+        hasattr(type(model), "centers_") or hasattr(model, "centers_")
+    ):
         raise TypeError(f"expected a fitted model with centres, got {model!r}")
     check_is_fitted(model)
     return model.kernel_, model.centers_
@@ -36,7 +40,8 @@ def _largest_babel(kernel: Kernel, centers: Array) -> float:
 
 def _norms(kernel: Kernel, points: Array, what: str) -> Array:
     squares = kernel.diagonal(points)
-    bad = np.flatnonzero(~(np.isfinite(squares) & (squares >= 1e-100)))  # below, the core takes it as zero
+    # Below, the core takes it as zero
+    bad = np.flatnonzero(~(np.isfinite(squares) & (squares >= 1e-100)))
     if len(bad):
         raise ValueError(
             f"row {bad[0]} of {what} has k(x, x) = {squares[bad[0]]:g}, which cannot be scaled to 1: leave it out"
@@ -76,7 +81,9 @@ def _cut(values: Array) -> float:
 
 
 def _errors(gram: Array, products: Array) -> Array:
-    """Return 1 - h'K^-1 h for functions of norm 1 whose inner products with the centres are the rows h of `products` (n, m)."""
+    """Return 1 - h'K^-1 h for functions of norm 1 whose inner products with the centres are the
+    rows h of `products` (n, m).
+    """
     if not len(gram):
         return np.ones(len(products))
     values, vectors = np.linalg.eigh(gram)

@@ -20,7 +20,8 @@ Array = NDArray[np.float64]
 
 
 def regularised_risk(model: Any, X: ArrayLike, y: ArrayLike) -> float:
-    """Return the objective R(f) = mean_i l(f(x_i), y_i) + (lambda / 2) sum_c ||f_c||^2 of a fitted `POLKRegressor` or `POLKClassifier` on data.
+    """Return the objective R(f) = mean_i l(f(x_i), y_i) + (lambda / 2) sum_c ||f_c||^2 of a fitted
+    `POLKRegressor` or `POLKClassifier` on data.
 
     >>> from parsimon import POLKRegressor
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(300, 1))
@@ -29,7 +30,9 @@ def regularised_risk(model: Any, X: ArrayLike, y: ArrayLike) -> float:
     True
     """
     loss, alpha = _polk(model)
-    return float(loss.values(*_outputs(model, loss, X, y)).mean()) + 0.5 * alpha * squared_norm(model)
+    return float(loss.values(*_outputs(model, loss, X, y)).mean()) + 0.5 * alpha * squared_norm(
+        model
+    )
 
 
 def squared_norm(model: Any) -> float:
@@ -45,10 +48,12 @@ def squared_norm(model: Any) -> float:
 
 
 def convergence_radius(step_size: float, parsimony: float, alpha: float, sigma: float) -> float:
-    """Return the radius of Theorem 2: with constant steps, liminf_t ||f_t - f*|| <= (sqrt(eta) / lambda) (K + sqrt(K^2 + lambda sigma^2)).
+    """Return the radius of Theorem 2: with constant steps, liminf_t ||f_t - f*|| <= (sqrt(eta) /
+    lambda) (K + sqrt(K^2 + lambda sigma^2)).
 
-    Here eta is the step size, K the parsimony (eps = K eta^(3/2)), lambda the ridge penalty and sigma^2 a bound on the mean squared norm of the stochastic functional gradient. It assumes a loss
-    convex and Lipschitz in f, a bounded kernel, and eta < 1 / lambda.
+    Here eta is the step size, K the parsimony (eps = K eta^(3/2)), lambda the ridge penalty and
+    sigma^2 a bound on the mean squared norm of the stochastic functional gradient. It assumes a
+    loss convex and Lipschitz in f, a bounded kernel, and eta < 1 / lambda.
 
     >>> convergence_radius(0.01, 0.0, 1.0, 1.0)
     0.1
@@ -58,14 +63,18 @@ def convergence_radius(step_size: float, parsimony: float, alpha: float, sigma: 
     if ridge == 0:
         raise AssumptionError("alpha=0: without a ridge penalty Theorem 2 promises nothing")
     if eta * ridge >= 1:
-        raise AssumptionError(f"step_size * alpha = {eta * ridge:g}: Theorem 2 assumes step_size < 1 / alpha")
+        raise AssumptionError(
+            f"step_size * alpha = {eta * ridge:g}: Theorem 2 assumes step_size < 1 / alpha"
+        )
     return float(np.sqrt(eta) / ridge * (K + np.sqrt(K**2 + ridge * sigma**2)))
 
 
 def growth_distance(step_size: float, parsimony: float, lipschitz: float) -> float:
-    """Return the distance that (76) speaks of: with batches of one, a sample can only make the dictionary grow if k(x, .) is at least K sqrt(eta) / C from the span of the centres.
+    """Return the distance that (76) speaks of: with batches of one, a sample can only make the
+    dictionary grow if k(x, .) is at least K sqrt(eta) / C from the span of the centres.
 
-    C is the Lipschitz constant of the loss in f. As the inputs of a compact set cannot all be that far from one another, the dictionary stays finite (Theorem 3).
+    C is the Lipschitz constant of the loss in f. As the inputs of a compact set cannot all be that
+    far from one another, the dictionary stays finite (Theorem 3).
 
     >>> growth_distance(0.25, 0.1, 1.0)
     0.05
@@ -93,18 +102,31 @@ class Convergence:
             ("mean loss", f"{self.loss:.4g}"),
             ("squared norm of f", f"{self.squared_norm:.4g}"),
             ("largest gradient, C", f"{self.gradient:.4g}"),
-            ("radius of Theorem 2", "not promised" if self.radius is None else f"{self.radius:.4g}"),
-            ("distance (76)", "not promised" if self.growth_distance is None else f"{self.growth_distance:.4g}"),
+            (
+                "radius of Theorem 2",
+                "not promised" if self.radius is None else f"{self.radius:.4g}",
+            ),
+            (
+                "distance (76)",
+                "not promised" if self.growth_distance is None else f"{self.growth_distance:.4g}",
+            ),
             ("rows that far from the span", "" if self.novel is None else f"{self.novel:.2%}"),
         ]
         width = max(len(name) for name, _ in rows)
-        return "\n".join([*(f"{name:{width}}  {value}" for name, value in rows), *(f"- {a}" for a in self.assumptions)])
+        return "\n".join(
+            [
+                *(f"{name:{width}}  {value}" for name, value in rows),
+                *(f"- {a}" for a in self.assumptions),
+            ]
+        )
 
 
 def convergence(model: Any, X: ArrayLike, y: ArrayLike) -> Convergence:
-    """Report on a fitted `POLKRegressor` or `POLKClassifier`: its regularised risk on data, the radius of Theorem 2 and the growth condition (76).
+    """Report on a fitted `POLKRegressor` or `POLKClassifier`: its regularised risk on data, the
+    radius of Theorem 2 and the growth condition (76).
 
-    C and sigma are the largest gradient and its root mean square on these data, so what is promised is promised of streams like them. What does not apply to the model is left out, and
+    C and sigma are the largest gradient and its root mean square on these data, so what is promised
+    is promised of streams like them. What does not apply to the model is left out, and
     `assumptions` says why.
 
     >>> from parsimon import POLKRegressor
@@ -138,7 +160,9 @@ def convergence(model: Any, X: ArrayLike, y: ArrayLike) -> Convergence:
             "the steps diminish: Theorem 1 promises convergence to f* itself, and Theorem 2 and (76) do not apply"
         )
     elif full:
-        said.append(f"budget={used['budget']} may have removed more than eps allows: Theorem 2 and (76) do not apply")
+        said.append(
+            f"budget={used['budget']} may have removed more than eps allows: Theorem 2 and (76) do not apply"
+        )
     else:
         try:
             radius = convergence_radius(step, K, alpha, sigma)
@@ -146,11 +170,15 @@ def convergence(model: Any, X: ArrayLike, y: ArrayLike) -> Convergence:
         except AssumptionError as error:
             said.append(str(error))
         if used["batch_size"] > 1:
-            said.append(f"batch_size={used['batch_size']}: (76) speaks of one sample at a time, and does not apply")
+            said.append(
+                f"batch_size={used['batch_size']}: (76) speaks of one sample at a time, and does not apply"
+            )
         elif C > 0:
             distance = growth_distance(step, K, C)
             novel = float(np.mean(np.sqrt(projection_errors(model, X=X)) * scale >= distance))
-    return Convergence(value + 0.5 * alpha * norm, value, norm, C, radius, distance, novel, tuple(said))
+    return Convergence(
+        value + 0.5 * alpha * norm, value, norm, C, radius, distance, novel, tuple(said)
+    )
 
 
 def _polk(model: Any) -> tuple[losses.Loss, float]:

@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parsimon._parts import whole
-from parsimon.diagnostics._dense import _cosines, _cut, _dictionary, _eigenvalues, _errors, _gram, _others
+from parsimon.diagnostics._dense import (
+    _cosines,
+    _cut,
+    _dictionary,
+    _eigenvalues,
+    _errors,
+    _gram,
+    _others,
+)
 from parsimon.kernels import _points
 
 Array = NDArray[np.float64]
@@ -16,7 +24,8 @@ T = TypeVar("T")
 
 
 def coherence(kernel: Any, centers: ArrayLike | None = None) -> float:
-    """Return the coherence mu = max_{i != j} |k(d_i, d_j)| of centres (m, d), or of a fitted model; 0 for fewer than two. O(m^2).
+    """Return the coherence mu = max_{i != j} |k(d_i, d_j)| of centres (m, d), or of a fitted model;
+    0 for fewer than two. O(m^2).
 
     >>> from parsimon.kernels import Linear
     >>> coherence(Linear(), [[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]])
@@ -32,11 +41,14 @@ def babel(kernel: Any, centers: ArrayLike | None = None, *, order: int) -> float
 @overload
 def babel(kernel: Any, centers: ArrayLike | None, order: int) -> float: ...
 def babel(kernel: Any, centers: ArrayLike | None = None, order: int | None = None) -> Array | float:
-    """Return the Babel measure mu_1(p) = max_j max_{|S| = p, j not in S} sum_{i in S} |k(d_i, d_j)|.
+    """Return the Babel measure mu_1(p) = max_j max_{|S| = p, j not in S} sum_{i in S} |k(d_i,
+    d_j)|.
 
-    For p = 1 .. m - 1, (m - 1,), or for p = `order` alone. mu_1(1) is the coherence, and mu_1(p) <= p mu. O(m^2 log m).
+    For p = 1 .. m - 1, (m - 1,), or for p = `order` alone. mu_1(1) is the coherence, and mu_1(p) <=
+    p mu. O(m^2 log m).
 
-    Reference: J. A. Tropp, *Greed is good: algorithmic results for sparse approximation*, IEEE Transactions on Information Theory 2004.
+    Reference: J. A. Tropp, *Greed is good: algorithmic results for sparse approximation*, IEEE
+    Transactions on Information Theory 2004.
 
     >>> from parsimon.kernels import Linear
     >>> babel(Linear(), [[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]]).round(6)
@@ -53,7 +65,8 @@ def babel(kernel: Any, centers: ArrayLike | None = None, order: int | None = Non
 
 
 def condition_number(kernel: Any, centers: ArrayLike | None = None) -> float:
-    """Return the condition number of the normalised Gram matrix, infinite where that is singular to working precision. O(m^3).
+    """Return the condition number of the normalised Gram matrix, infinite where that is singular to
+    working precision. O(m^3).
 
     >>> from parsimon.kernels import Linear
     >>> round(condition_number(Linear(), [[1.0, 0.0], [3.0, 4.0]]), 6)
@@ -79,7 +92,8 @@ def smallest_eigenvalue(kernel: Any, centers: ArrayLike | None = None) -> float:
 
 
 def residuals(kernel: Any, centers: ArrayLike | None = None) -> Array:
-    """Return the squared error of approximating each centre's kernel function by the others, (m,): 1 / (K^-1)_jj. O(m^3).
+    """Return the squared error of approximating each centre's kernel function by the others, (m,):
+    1 / (K^-1)_jj. O(m^3).
 
     >>> from parsimon.kernels import Linear
     >>> residuals(Linear(), [[1.0, 0.0], [3.0, 4.0]]).round(6)
@@ -89,11 +103,14 @@ def residuals(kernel: Any, centers: ArrayLike | None = None) -> Array:
     if not len(gram):
         return np.zeros(0)
     values, vectors = np.linalg.eigh(gram)
-    return np.asarray(np.minimum(1.0 / (vectors**2 / np.maximum(values, _cut(values))).sum(axis=1), 1.0))
+    return np.asarray(
+        np.minimum(1.0 / (vectors**2 / np.maximum(values, _cut(values))).sum(axis=1), 1.0)
+    )
 
 
 def projection_errors(kernel: Any, centers: ArrayLike | None = None, *, X: ArrayLike) -> Array:
-    """Return the squared error of approximating k(x, .) by the centres, min_a ||k(x, .) - sum_j a_j k(d_j, .)||^2 / k(x, x), for rows of X (n, d): (n,).
+    """Return the squared error of approximating k(x, .) by the centres, min_a ||k(x, .) - sum_j a_j
+    k(d_j, .)||^2 / k(x, x), for rows of X (n, d): (n,).
 
     >>> from parsimon.kernels import Linear
     >>> projection_errors(Linear(), [[1.0, 0.0]], X=[[2.0, 0.0], [3.0, 4.0], [0.0, 1.0]]).round(6)
@@ -106,9 +123,11 @@ def projection_errors(kernel: Any, centers: ArrayLike | None = None, *, X: Array
 def axis_errors(
     kernel: Any, centers: ArrayLike | None = None, *, X: ArrayLike, n_axes: int | None = None
 ) -> tuple[Array, Array]:
-    """Return the eigenvalues of the first principal axes of X (n, d) in feature space, and the squared error of each axis by the centres.
+    """Return the eigenvalues of the first principal axes of X (n, d) in feature space, and the
+    squared error of each axis by the centres.
 
-    The k-th axis is psi_k = sum_j beta_jk k(x_j, .), beta_k an eigenvector of the Gram matrix of all n inputs for its eigenvalue nu_k, scaled to
+    The k-th axis is psi_k = sum_j beta_jk k(x_j, .), beta_k an eigenvector of the Gram matrix of
+    all n inputs for its eigenvalue nu_k, scaled to
     ||psi_k|| = 1; lambda_k = nu_k / n. Both have shape (r,), largest eigenvalue first, r at most `n_axes` and the rank. Not centred, as in the
     paper. O(n^3) in time, 8 n^2 bytes.
 

@@ -34,7 +34,9 @@ T = TypeVar("T")
 
 
 class Axis(NamedTuple):
-    """A principal axis of the inputs: its eigenvalue lambda_k, its squared error by the centres, and the bound of Proposition 5 on that."""
+    """A principal axis of the inputs: its eigenvalue lambda_k, its squared error by the centres,
+    and the bound of Proposition 5 on that.
+    """
 
     eigenvalue: float
     error: float
@@ -64,7 +66,10 @@ class Report:
             [("principal axes (Prop. 5)", self.axes)]
             if isinstance(self.axes, str)
             else [
-                (f"axis {k}, eigenvalue {a.eigenvalue:.4g} (Prop. 5)", _beside(a.error, "<=", a.bound))
+                (
+                    f"axis {k}, eigenvalue {a.eigenvalue:.4g} (Prop. 5)",
+                    _beside(a.error, "<=", a.bound),
+                )
                 for k, a in enumerate(self.axes, start=1)
             ]
         )
@@ -73,23 +78,34 @@ class Report:
             ("coherence", f"{self.coherence:.4g}"),
             ("Babel measure", f"{self.babel:.4g}"),
             ("condition number", _beside(self.condition_number, "<=", self.condition_bound)),
-            ("smallest eigenvalue (Prop. 1)", _beside(self.smallest_eigenvalue, ">=", self.eigenvalue_bound)),
+            (
+                "smallest eigenvalue (Prop. 1)",
+                _beside(self.smallest_eigenvalue, ">=", self.eigenvalue_bound),
+            ),
             ("(m - 1) mu < 1 (Prop. 2)", "yes" if self.independence_guaranteed else "no"),
-            ("least error of a centre (Prop. 3)", _beside(self.least_residual, ">=", self.residual_bound)),
-            ("largest error of a row of X (Prop. 4)", _beside(self.largest_error, "<=", self.rejection_bound)),
+            (
+                "least error of a centre (Prop. 3)",
+                _beside(self.least_residual, ">=", self.residual_bound),
+            ),
+            (
+                "largest error of a row of X (Prop. 4)",
+                _beside(self.largest_error, "<=", self.rejection_bound),
+            ),
             *axes,
         ]
         return "\n".join(f"{label:<38} {text}" for label, text in lines)
 
 
 def report(model: Any, X: ArrayLike | None = None, *, n_axes: int = 5) -> Report:
-    """Measure the dictionary of a fitted model and set it beside every bound; print the answer to read it.
+    """Measure the dictionary of a fitted model and set it beside every bound; print the answer to
+    read it.
 
     Parameters
     ----------
     model : a fitted model with at least one centre.
     X : (n, d), default=None
-        All inputs the model has seen: needed for the largest error and for the principal axes. O(n^3).
+        All inputs the model has seen: needed for the largest error and for the principal axes.
+        O(n^3).
     n_axes : int, default=5
         How many principal axes to report.
 
@@ -114,7 +130,9 @@ def report(model: Any, X: ArrayLike | None = None, *, n_axes: int = 5) -> Report
         independence_guaranteed=independence_guaranteed(model),
         least_residual=float(residuals(model).min()),
         residual_bound=_or_reason(lambda: residual_bound(model)),
-        largest_error=unmeasured if points is None else float(projection_errors(model, X=points).max()),
+        largest_error=unmeasured
+        if points is None
+        else float(projection_errors(model, X=points).max()),
         rejection_bound=_or_reason(lambda: _rejection(model, points)),
         axes=unmeasured if points is None else _or_reason(lambda: _axes(model, points, n_axes)),
     )
@@ -144,4 +162,8 @@ def _or_reason(ask: Callable[[], T]) -> T | str:
 
 def _beside(value: float | str, sign: str, bound: float | str) -> str:
     left = value if isinstance(value, str) else f"{value:<10.4g}"
-    return f"{left} {sign} {bound:.4g}" if not isinstance(bound, str) else f"{left} (no bound: {bound})"
+    return (
+        f"{left} {sign} {bound:.4g}"
+        if not isinstance(bound, str)
+        else f"{left} (no bound: {bound})"
+    )

@@ -14,11 +14,13 @@ Array = NDArray[np.float64]
 
 
 class RunningCoherence:
-    """Coherence and Babel measure of a dictionary that changes, at O(m) kernel values an append and none a removal.
+    """Coherence and Babel measure of a dictionary that changes, at O(m) kernel values an append and
+    none a removal.
 
-    Beside the m centres it holds their normalised Gram matrix (8 m^2 bytes for the largest m so far) with each row's sum and largest entry. An append
-    writes one row and one column. A removal clears them, and searches the rows whose largest entry it was, which are few. Sums are
-    taken afresh after every m removals, so that rounding does not pile up: O(m) a change all the same.
+    Beside the m centres it holds their normalised Gram matrix (8 m^2 bytes for the largest m so
+    far) with each row's sum and largest entry. An append writes one row and one column. A removal
+    clears them, and searches the rows whose largest entry it was, which are few. Sums are taken
+    afresh after every m removals, so that rounding does not pile up: O(m) a change all the same.
 
     >>> from parsimon.kernels import Linear
     >>> running = RunningCoherence(Linear())
@@ -31,8 +33,8 @@ class RunningCoherence:
     (0.6, 4.0)
     """
 
-    # CONVENTION: a centre keeps its slot for life, so nothing moves; `_slots` has the slots in use, oldest centre first. Rows, columns, sums and
-    # largest entries of free slots are zero.
+    # CONVENTION: a centre keeps its slot for life, so nothing moves; `_slots` has the slots in use,
+    # oldest centre first. Rows, columns, sums and largest entries of free slots are zero.
 
     def __init__(self, kernel: Kernel) -> None:
         if not isinstance(kernel, Kernel):
@@ -61,7 +63,9 @@ class RunningCoherence:
 
     @property
     def babel(self) -> float:
-        """mu_1(m - 1), the largest sum of a row of the Gram matrix but for its diagonal; 0 for fewer than two centres."""
+        """mu_1(m - 1), the largest sum of a row of the Gram matrix but for its diagonal; 0 for
+        fewer than two centres.
+        """
         return float(self._sums.max(initial=0.0))
 
     @property
@@ -122,7 +126,10 @@ class RunningCoherence:
             self._points = np.pad(self._points, ((0, more), (0, 0)))
             self._rho = np.pad(self._rho, (0, more))
             self._norms, self._sums = np.pad(self._norms, (0, more)), np.pad(self._sums, (0, more))
-            self._largest, self._neighbour = np.pad(self._largest, (0, more)), np.pad(self._neighbour, (0, more))
+            self._largest, self._neighbour = (
+                np.pad(self._largest, (0, more)),
+                np.pad(self._neighbour, (0, more)),
+            )
             self._free = list(range(held + more - 1, held - 1, -1))
         slot = self._free.pop()
         self._points[slot] = point

@@ -9,7 +9,8 @@
 >>> result.model.n_samples_seen_, result.rounds, bool(result.model.score(X, y) > 0.6)
 (4000, 4, True)
 
-Engines: "joblib" (the default: processes of this machine), "dask" and "spark". Models travel as model files, never as code.
+Engines: "joblib" (the default: processes of this machine), "dask" and "spark". Models travel as
+model files, never as code.
 """
 
 from parsimon.distributed.rounds import Result, fit

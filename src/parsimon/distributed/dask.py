@@ -4,11 +4,16 @@
     client = Client("scheduler:8786")  # or Client() for the cores of this machine
     distributed.fit(POLKClassifier(budget=500), (X, y), engine="dask")  # X, y: Dask arrays
 
-Rows go to the workers once and stay there. In each round there is a task a shard, which runs where its rows are, and then a balanced tree of tasks that merge two models each; one model comes back. Towards the root, where there are fewer merges than workers, a merge takes the threads of those of its machine that are idle.
+Rows go to the workers once and stay there. In each round there is a task a shard, which runs where
+its rows are, and then a balanced tree of tasks that merge two models each; one model comes back.
+Towards the root, where there are fewer merges than workers, a merge takes the threads of those of
+its machine that are idle.
 
-Every task is a pure function of rows and model files, and what the merges pair is fixed by the order of the shards: neither the schedule nor the number of workers nor the loss of one changes a bit of
-the result. What a lost worker held is made again: partitions from where Dask had them from; rows and models that came from here from the task that brought them, of which the scheduler keeps a copy
-(hence Dask arrays or frames for what is too large for that).
+Every task is a pure function of rows and model files, and what the merges pair is fixed by the
+order of the shards: neither the schedule nor the number of workers nor the loss of one changes a
+bit of the result. What a lost worker held is made again: partitions from where Dask had them from;
+rows and models that came from here from the task that brought them, of which the scheduler keeps a
+copy (hence Dask arrays or frames for what is too large for that).
 """
 
 from __future__ import annotations
@@ -44,7 +49,8 @@ def engine(shards: Any, *, client: Any = None, target: Any = None) -> Cluster:
     Parameters
     ----------
     shards : sequence of (X, y) in memory; pair (X, y) of Dask arrays, frames or series; Dask frame
-        In memory: brought to the workers, one shard a task. Arrays: a shard for each chunk of rows of X. Frames: a shard for each partition.
+        In memory: brought to the workers, one shard a task. Arrays: a shard for each chunk of rows
+        of X. Frames: a shard for each partition.
     client : distributed.Client or None
         None: the current one. No cluster is started here.
     target : column name or None
@@ -60,7 +66,8 @@ class Cluster:
         self._client = client
         self._name = uuid4().hex  # nothing of another call is taken for ours
         self._count = count()
-        # Rows that were in memory here, and the workers at which each shard of them is, or soon will be.
+        # Rows that were in memory here, and the workers at which each shard of them is, or soon
+        # will be.
         self._rows: list[tuple[Any, Any]] | None = None
         self._at: list[Sequence[str]] = []
         self._shards: list[Any]
@@ -92,8 +99,10 @@ class Cluster:
     def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
         """Learn a round.
 
-        Bytes that are counted: the model that all start from, once to each worker that used it; every model that was merged on another worker than the one that made it; and the last one, back to
-        here. Ways through the scheduler count once, and what was sent in vain to a worker that was lost does not.
+        Bytes that are counted: the model that all start from, once to each worker that used it;
+        every model that was merged on another worker than the one that made it; and the last one,
+        back to here. Ways through the scheduler count once, and what was sent in vain to a worker
+        that was lost does not.
         """
         if all(first == last for first, last in spans):
             return start, 0
@@ -106,7 +115,8 @@ class Cluster:
         pinned = {(worker, workers.get(worker)) for home in homes for worker in home}
         while not _done(last):
             if pinned and not pinned & set(self._workers().items()):
-                # All workers are lost, and pinned tasks that find no worker at all do not go to those that come later.
+                # All workers are lost, and pinned tasks that find no worker at all do not go to
+                # those that come later.
                 pinned = set()
                 if self._rows is not None:
                     self._bring([])
@@ -114,8 +124,12 @@ class Cluster:
         part: _Part = last.result()
         return part.model, len(start) * len(part.workers) + part.sent + len(part.model)
 
-    def _merged(self, given: Any, spans: Sequence[Span], homes: Sequence[Sequence[str]], *, whole: bool) -> Any:
-        """Return the future of what the shards learn, merged, in pairs or as a whole; homes are the workers to learn at, as long as there are any of them."""
+    def _merged(
+        self, given: Any, spans: Sequence[Span], homes: Sequence[Sequence[str]], *, whole: bool
+    ) -> Any:
+        """Return the future of what the shards learn, merged, in pairs or as a whole; homes are the
+        workers to learn at, as long as there are any of them.
+        """
         parts = [
             self._submit(_learn, given, shard, span, i, **_pin(home))
             for i, (shard, span, home) in enumerate(zip(self._shards, spans, homes, strict=True))
@@ -123,24 +137,34 @@ class Cluster:
         ]
         if whole and len(parts) > 1:
             return self._submit(_merge, given, self._idle(1), *parts)
-        # Shards that are neighbours are merged: each worker takes those of its own share of a level.
+        # Shards that are neighbours are merged: each worker takes those of its own share of a
+        # level.
         workers = list(dict.fromkeys(worker for home in homes for worker in home))
 
         def each(pairs: list[Sequence[Any]]) -> list[Any]:
             idle, n = self._idle(len(pairs)), len(pairs)
-            return [self._submit(_merge, given, idle, *p, **_pin(_share(workers, k, n))) for k, p in enumerate(pairs)]
+            return [
+                self._submit(_merge, given, idle, *p, **_pin(_share(workers, k, n)))
+                for k, p in enumerate(pairs)
+            ]
 
         return in_pairs(parts, each)
 
     def _workers(self) -> dict[str, str]:
-        """Return the addresses of the workers, and for each what tells it from another that is started in its place."""
+        """Return the addresses of the workers, and for each what tells it from another that is
+        started in its place.
+        """
         found: dict[str, dict[str, Any]] = self._client.scheduler_info(n_workers=-1)["workers"]
         return {address: worker["local_directory"] for address, worker in found.items()}
 
     def _bring(self, workers: list[str]) -> None:
-        """Bring rows that are in memory here to these workers, neighbours to the same one, as far as they are not there; without any, wherever there is room."""
+        """Bring rows that are in memory here to these workers, neighbours to the same one, as far
+        as they are not there; without any, wherever there is room.
+        """
         before = list(dict.fromkeys(worker for home in self._at for worker in home))
-        workers = sorted(workers, key=lambda worker: before.index(worker) if worker in before else len(before))
+        workers = sorted(
+            workers, key=lambda worker: before.index(worker) if worker in before else len(before)
+        )
         for i, rows in enumerate(self._rows or ()):
             home = _share(workers, i, len(self._shards))
             if home != self._at[i] or not home:
@@ -154,7 +178,9 @@ class Cluster:
         return [found[shard.key] for shard in self._shards]
 
     def _idle(self, merges: int) -> int:
-        """Return how many threads each of so many merges may take: towards the root of the tree, those of workers on its machine that have nothing to do."""
+        """Return how many threads each of so many merges may take: towards the root of the tree,
+        those of workers on its machine that have nothing to do.
+        """
         machines = Counter[str]()
         for worker, threads in self._client.ncores().items():
             machines[worker.rsplit(":", 1)[0]] += threads
@@ -164,13 +190,17 @@ class Cluster:
     def _submit(self, function: Any, *args: Any, **where: Any) -> Any:
         """Return the future of a task."""
         key = f"parsimon{function.__name__}-{self._name}-{next(self._count)}"
-        # Rows and models that come from here are part of their task, not scattered: scattered data are gone with their worker.
+        # Rows and models that come from here are part of their task, not scattered: scattered data
+        # are gone with their worker.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}):
             return self._client.submit(function, *args, key=key, **where)
 
 
 class _Part(NamedTuple):
-    """A model on its way through the tree. Only the model goes into what comes next; the rest is for the books."""
+    """A model on its way through the tree.
+
+    Only the model goes into what comes next; the rest is for the books.
+    """
 
     model: bytes
     at: str
@@ -180,7 +210,9 @@ class _Part(NamedTuple):
 
 def _learn(start: bytes, shard: tuple[Any, Any], span: Span, i: int) -> _Part:
     here = distributed.get_worker().address
-    return _Part(learn(start, *cut(*shard, span), shard=i, first=span[0]), here, frozenset([here]), 0)
+    return _Part(
+        learn(start, *cut(*shard, span), shard=i, first=span[0]), here, frozenset([here]), 0
+    )
 
 
 def _merge(start: bytes, threads: int, *parts: _Part) -> _Part:
@@ -237,7 +269,9 @@ def _blocks(shards: Any, target: Any) -> list[Any]:
     """Return a delayed (X, y) for each block of rows."""
     if target is not None:
         if not is_dask_collection(shards) or not hasattr(shards, "columns"):
-            raise TypeError(f"target={target!r} is a column of one Dask frame, got {type(shards).__name__}")
+            raise TypeError(
+                f"target={target!r} is a column of one Dask frame, got {type(shards).__name__}"
+            )
         if target not in shards.columns:
             raise ValueError(f"the frame has no column {target!r}; it has {list(shards.columns)}")
         return [delayed(_columns)(i, part, target) for i, part in enumerate(shards.to_delayed())]

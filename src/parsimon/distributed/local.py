@@ -67,7 +67,9 @@ def checked_all(shards: Any) -> list[tuple[Any, Any]]:
 
 
 def checked(i: int, shard: Any) -> tuple[Any, Any]:
-    """Return shard i, X (n, d) an array or a frame and y an array, or raise an error that says what it is."""
+    """Return shard i, X (n, d) an array or a frame and y an array, or raise an error that says what
+    it is.
+    """
     try:
         X, y = shard
     except (TypeError, ValueError):

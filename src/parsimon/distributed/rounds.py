@@ -1,4 +1,6 @@
-"""Rounds of learning on shards: each goes on from the same model, and what they made of it is merged."""
+"""Rounds of learning on shards: each goes on from the same model, and what they made of it is
+merged.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,18 @@ from parsimon._parts import lookup, whole
 from parsimon.estimators.base import StreamEstimator
 from parsimon.persistence import dumps, loads
 
-__all__ = ["Engine", "Result", "Span", "at_once", "combine", "combine_all", "cut", "fit", "in_pairs", "learn"]
+__all__ = [
+    "Engine",
+    "Result",
+    "Span",
+    "at_once",
+    "combine",
+    "combine_all",
+    "cut",
+    "fit",
+    "in_pairs",
+    "learn",
+]
 
 T = TypeVar("T")
 #: Rows of a shard, from and to.
@@ -31,7 +44,8 @@ ENGINES = {
     "spark": "parsimon.distributed.spark",
 }
 
-#: How many rounds are made where nothing is said: one where all that was seen adds up, more where only the functions do and shards drift apart.
+#: How many rounds are made where nothing is said: one where all that was seen adds up, more where
+#: only the functions do and shards drift apart.
 ROUNDS = 16
 #: Steps by which SOG goes from the mean to the fit to all that was seen.
 ASCENT = 100
@@ -48,7 +62,9 @@ class Engine(Protocol):
         """Return the first n rows of the first shard that has any, X (n, d) and y."""
 
     def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
-        """Let every shard `learn` its span of rows from the model `start` on, and `combine` the results. Return the merged model, and how many bytes of models were sent."""
+        """Let every shard `learn` its span of rows from the model `start` on, and `combine` the
+        results. Return the merged model, and how many bytes of models were sent.
+        """
 
 
 @dataclass(frozen=True)
@@ -74,20 +90,27 @@ def fit(
 ) -> Result:
     """Learn afresh from shards, each on its own, and merge.
 
-    In each round every shard goes on from the model of the last one with the next part of its rows, in order, and the mean of the functions (by rows learned) is what the next round starts from,
-    brought down to the estimator's budget. One round is learning apart and averaging once; with more of them the shards do not drift apart. What KRLS and SOG have seen adds up: for KRLS (admission "ald") the fit to
-    all of it takes the place of the mean, and SOG takes a hundred steps towards it at the end (`ascend`), so that shards need not be alike.
+    In each round every shard goes on from the model of the last one with the next part of its rows,
+    in order, and the mean of the functions (by rows learned) is what the next round starts from,
+    brought down to the estimator's budget. One round is learning apart and averaging once; with
+    more of them the shards do not drift apart. What KRLS and SOG have seen adds up: for KRLS
+    (admission "ald") the fit to all of it takes the place of the mean, and SOG takes a hundred
+    steps towards it at the end (`ascend`), so that shards need not be alike.
 
     Parameters
     ----------
     estimator : an estimator that learns over one dictionary
-        A `gamma` of "scale" or "median" is measured on the head of the first shard. `n_passes` and `shuffle` are not looked at: rows are learned once, in the order they have.
+        A `gamma` of "scale" or "median" is measured on the head of the first shard. `n_passes` and
+        `shuffle` are not looked at: rows are learned once, in the order they have.
     shards : sequence of (X, y); or what the engine takes (Dask arrays and frames, a Spark frame)
-        The columns of frames are the model's `feature_names_in_`. An `Engine` has its shards: these are not looked at then.
+        The columns of frames are the model's `feature_names_in_`. An `Engine` has its shards: these
+        are not looked at then.
     engine : "joblib", "dask", "spark" or an `Engine`, default="joblib"
-        "joblib": processes of this machine (`n_jobs=`). "dask": `client=`. "spark": the frame says where.
+        "joblib": processes of this machine (`n_jobs=`). "dask": `client=`. "spark": the frame says
+        where.
     rounds : int or None
-        None: 1 for KRLS with admission "ald" (and any KRLS that forgets) and for SOG, whose information adds up; 16 for the others.
+        None: 1 for KRLS with admission "ald" (and any KRLS that forgets) and for SOG, whose
+        information adds up; 16 for the others.
     progress : bool
         Whether to tell on standard error how far it is.
     **options : for the engine.
@@ -98,7 +121,9 @@ def fit(
         `model`, `rounds`, `bytes_sent`, `seconds`.
     """
     if not isinstance(estimator, StreamEstimator):
-        raise TypeError(f"shards are for estimators that learn over one dictionary, got {type(estimator).__name__}")
+        raise TypeError(
+            f"shards are for estimators that learn over one dictionary, got {type(estimator).__name__}"
+        )
     begun = time.perf_counter()
     work = _engine(engine, shards, options)
     sizes = work.sizes
@@ -111,7 +136,9 @@ def fit(
         start, more = work.round(start, [(c[r], c[r + 1]) for c in cuts])
         sent += more
         if progress:
-            _tell(f"round {r + 1} of {n_rounds}: {len(start):,} bytes a model, {time.perf_counter() - begun:.1f} s")
+            _tell(
+                f"round {r + 1} of {n_rounds}: {len(start):,} bytes a model, {time.perf_counter() - begun:.1f} s"
+            )
     model = loads(start)
     if isinstance(_update(estimator), updates.DualAscent) and model.__sklearn_is_fitted__():
         model.ascend(ASCENT)
@@ -120,7 +147,10 @@ def fit(
 
 
 def learn(start: bytes, X: Any, y: Any, *, shard: int | None = None, first: int = 0) -> bytes:
-    """Return the model that comes of `start` and a block: what a shard does. Errors name the shard, and its row that the block begins with."""
+    """Return the model that comes of `start` and a block: what a shard does.
+
+    Errors name the shard, and its row that the block begins with.
+    """
     model = loads(start)
     try:
         return dumps(model.partial_fit(X, y) if len(X) else model)
@@ -128,19 +158,31 @@ def learn(start: bytes, X: Any, y: Any, *, shard: int | None = None, first: int 
         if shard is None:
             raise
         where = f"shard {shard}, counted from its row {first}" if first else f"shard {shard}"
-        raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{where}: {error}") from error
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(
+            f"{where}: {error}"
+        ) from error
 
 
 def combine(parts: Sequence[bytes], start: bytes, threads: int = 1) -> bytes:
-    """Return the mean of models that went on from `start`, by the rows that each has learned. It can be done in any tree, and with any number of threads, of which no more are taken than this machine has cores."""
+    """Return the mean of models that went on from `start`, by the rows that each has learned.
+
+    It can be done in any tree, and with any number of threads, of which no more are taken than this
+    machine has cores.
+    """
     since = loads(start)
     before = since.n_samples_seen_ if since.__sklearn_is_fitted__() else 0
-    models = [model for model in map(loads, parts) if model.__sklearn_is_fitted__() and model.n_samples_seen_ > before]
+    models = [
+        model
+        for model in map(loads, parts)
+        if model.__sklearn_is_fitted__() and model.n_samples_seen_ > before
+    ]
     if len(models) < 2:
         return dumps(models[0]) if models else start
     informed = "information" if merging.knows_fit(_update(models[0])) else None
     n_jobs = min(threads, _threads.count(-1))
-    return dumps(merging.merge(models, informed, since=since if before else None, n_jobs=n_jobs).model)
+    return dumps(
+        merging.merge(models, informed, since=since if before else None, n_jobs=n_jobs).model
+    )
 
 
 def combine_all(
@@ -149,9 +191,11 @@ def combine_all(
     threads: int = 1,
     each: Callable[[list[Sequence[bytes]], int], list[bytes]] | None = None,
 ) -> bytes:
-    """Return the mean of any number of models: in pairs (`in_pairs`), or where the fit to all that was seen is made, at once (`at_once`).
+    """Return the mean of any number of models: in pairs (`in_pairs`), or where the fit to all that
+    was seen is made, at once (`at_once`).
 
-    `each` combines the pairs of a level with so many threads for a pair; None: here, one after the other. There are `threads` in all.
+    `each` combines the pairs of a level with so many threads for a pair; None: here, one after the
+    other. There are `threads` in all.
     """
     if at_once(start):
         return combine(parts, start, threads)
@@ -161,7 +205,9 @@ def combine_all(
 
 
 def in_pairs(parts: Sequence[T], each: Callable[[list[Sequence[T]]], list[T]]) -> T:
-    """Return what is left of parts when `each` makes one of every pair, level by level, which keeps unions small. All engines pair so, and agree to the last bit."""
+    """Return what is left of parts when `each` makes one of every pair, level by level, which keeps
+    unions small. All engines pair so, and agree to the last bit.
+    """
     while len(parts) > 1:
         pairs = [parts[i : i + 2] for i in range(0, len(parts) - 1, 2)]
         parts = [*each(pairs), *parts[2 * len(pairs) :]]
@@ -169,7 +215,9 @@ def in_pairs(parts: Sequence[T], each: Callable[[list[Sequence[T]]], list[T]]) -
 
 
 def at_once(start: bytes) -> bool:
-    """Return whether models that go on from this one are merged all at once: fits over few centres at every node of a tree would lose too much."""
+    """Return whether models that go on from this one are merged all at once: fits over few centres
+    at every node of a tree would lose too much.
+    """
     return merging.knows_fit(_update(loads(start)))
 
 
@@ -182,7 +230,9 @@ def cut(X: Any, y: Any, span: Span) -> tuple[Any, Any]:
 def _engine(engine: str | Engine, shards: Any, options: dict[str, Any]) -> Engine:
     if not isinstance(engine, str):
         if options:
-            raise TypeError(f"{', '.join(options)}: options are for engines that are named, this is one already")
+            raise TypeError(
+                f"{', '.join(options)}: options are for engines that are named, this is one already"
+            )
         return engine
     make: Callable[..., Engine] = import_module(lookup(ENGINES, engine, "engine")).engine
     return make(shards, **options)
@@ -192,7 +242,11 @@ def _rounds(estimator: StreamEstimator, rounds: int | None, sizes: list[int]) ->
     update = _update(estimator)
     forgets = getattr(update, "forgetting", 1.0) < 1.0
     if rounds is None:
-        rounds = 1 if forgets or merging.knows_fit(update) or isinstance(update, updates.DualAscent) else ROUNDS
+        rounds = (
+            1
+            if forgets or merging.knows_fit(update) or isinstance(update, updates.DualAscent)
+            else ROUNDS
+        )
     if forgets and whole("rounds", rounds, at_least=1) > 1:
         raise ValueError(
             "models that forget learn in one round: what the next one starts from is not known by them any more"
@@ -212,7 +266,8 @@ def _prepared(estimator: StreamEstimator, work: Engine) -> Any:
     X = np.ascontiguousarray(work.head(1000)[0], dtype=np.float64)
     first = next(i for i, n in enumerate(work.sizes) if n)
     single = isinstance(model.kernel, kernels.SinglePrecision)
-    _core.require_finite(X, f"shard {first}: X", single)  # before the kernel's width is measured on it
+    # Before the kernel's width is measured on it
+    _core.require_finite(X, f"shard {first}: X", single)
     model.kernel, model.gamma = kernels.resolve(model.kernel, model.gamma, X), "scale"
     return model
 

@@ -2,8 +2,10 @@
 
     result = distributed.fit(model, frame, engine="spark", target="y", features=["x1", "x2"])
 
-A round is one Spark job: each partition learns its rows and sends one model back, and the driver merges them, in pairs as every engine does, with the cores of its machine. There, because models are small (a budget's worth of
-centres). What a task does depends on nothing but the model it is given and its rows, so that Spark may run it again.
+A round is one Spark job: each partition learns its rows and sends one model back, and the driver
+merges them, in pairs as every engine does, with the cores of its machine. There, because models are
+small (a budget's worth of centres). What a task does depends on nothing but the model it is given
+and its rows, so that Spark may run it again.
 """
 
 from __future__ import annotations
@@ -30,10 +32,13 @@ SHARD, ROW = "__shard", "__row"
 
 
 def engine(frame: DataFrame, *, target: str, features: list[str] | None = None) -> Spark:
-    """Return an engine over a Spark frame: a shard is a partition, with its rows in the order they have there.
+    """Return an engine over a Spark frame: a shard is a partition, with its rows in the order they
+    have there.
 
-    The columns it takes are cached (in memory, else on disk) for as long as the engine lives, each row with its place, so that all rounds see the same order. Where a lost executor must not change that
-    order either, let the frame have one that is computed again the same: ``frame.repartition(8, "device").sortWithinPartitions("time")``.
+    The columns it takes are cached (in memory, else on disk) for as long as the engine lives, each
+    row with its place, so that all rounds see the same order. Where a lost executor must not change
+    that order either, let the frame have one that is computed again the same:
+    ``frame.repartition(8, "device").sortWithinPartitions("time")``.
 
     Parameters
     ----------
@@ -55,7 +60,11 @@ class Spark:
         from pyspark.sql import functions as F
         from pyspark.sql.types import DecimalType
 
-        self._features = [name for name in frame.columns if name != target] if features is None else list(features)
+        self._features = (
+            [name for name in frame.columns if name != target]
+            if features is None
+            else list(features)
+        )
         self._target = target
         require_columns(frame, [target, *self._features])
         require_numbers(frame, self._features)
@@ -80,10 +89,14 @@ class Spark:
         names = {**{f"x{i}": name for i, name in enumerate(self._features)}, "y": self._target}
         floats = {name for name, kind in self._frame.dtypes if kind in ("double", "float")}
         gaps = [
-            F.count_if(F.isnull(name) | F.isnan(name) if name in floats else F.isnull(name)).alias(name)
+            F.count_if(F.isnull(name) | F.isnan(name) if name in floats else F.isnull(name)).alias(
+                name
+            )
             for name in names
         ]
-        rows = self._frame.groupBy(SHARD).agg(F.count("*").alias("n"), *gaps).orderBy(SHARD).collect()
+        rows = (
+            self._frame.groupBy(SHARD).agg(F.count("*").alias("n"), *gaps).orderBy(SHARD).collect()
+        )
         if not rows:
             raise ValueError("the frame has no rows")
         missing = {names[name]: sum(row[name] for row in rows) for name in names}
@@ -101,24 +114,38 @@ class Spark:
         """Return the first n rows of the first shard."""
         first = next(iter(self._sizes))
         rows = self._frame.where(f"{SHARD} = {first} and {ROW} < {n}").orderBy(ROW).collect()
-        return np.array([row[: len(self._features)] for row in rows]), np.array([row["y"] for row in rows])
+        return np.array([row[: len(self._features)] for row in rows]), np.array(
+            [row["y"] for row in rows]
+        )
 
     def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
         """Learn a round."""
-        work = {shard: span for shard, span in zip(self._sizes, spans, strict=True) if span[0] < span[1]}
+        work = {
+            shard: span for shard, span in zip(self._sizes, spans, strict=True) if span[0] < span[1]
+        }
         if not work:
             return start, 0
-        first, last = min(first for first, _ in work.values()), max(last for _, last in work.values())
-        near = self._frame.where(f"{ROW} >= {first} and {ROW} < {last}")  # what lies beyond does not leave the JVM
-        models = near.mapInPandas(_learner(start, work, self._features), f"{SHARD} int, model binary")
+        first, last = (
+            min(first for first, _ in work.values()),
+            max(last for _, last in work.values()),
+        )
+        # What lies beyond does not leave the JVM
+        near = self._frame.where(f"{ROW} >= {first} and {ROW} < {last}")
+        models = near.mapInPandas(
+            _learner(start, work, self._features), f"{SHARD} int, model binary"
+        )
         parts = {row[SHARD]: bytes(row["model"]) for row in models.collect()}
         if parts.keys() != work.keys():
-            raise RuntimeError(f"models came from partitions {sorted(parts)}, and rows are in {sorted(work)}")
+            raise RuntimeError(
+                f"models came from partitions {sorted(parts)}, and rows are in {sorted(work)}"
+            )
         sent = len(start) * len(parts) + sum(map(len, parts.values()))
         return combine_all([parts[shard] for shard in work], start, _threads.count(-1)), sent
 
 
-def _learner(start: bytes, work: dict[int, Span], features: list[str]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _learner(
+    start: bytes, work: dict[int, Span], features: list[str]
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Return what Spark calls with the rows of a partition, in frames."""
 
     def learn_partition(frames: Iterator[Any]) -> Iterator[Any]:
@@ -130,14 +157,21 @@ def _learner(start: bytes, work: dict[int, Span], features: list[str]) -> Callab
             if first < last:
                 rows = rows[(rows[ROW] >= first) & (rows[ROW] < last)]
                 yield pd.DataFrame(
-                    {SHARD: [shard], "model": [learn(start, *_block(rows, features), shard=int(shard), first=first)]}
+                    {
+                        SHARD: [shard],
+                        "model": [
+                            learn(start, *_block(rows, features), shard=int(shard), first=first)
+                        ],
+                    }
                 )
 
     return learn_partition
 
 
 def _block(rows: Any, features: list[str]) -> tuple[Any, Any]:
-    return rows[[f"x{i}" for i in range(len(features))]].set_axis(features, axis=1), rows["y"].to_numpy()
+    return rows[[f"x{i}" for i in range(len(features))]].set_axis(features, axis=1), rows[
+        "y"
+    ].to_numpy()
 
 
 # What streams need too
@@ -180,4 +214,6 @@ def require_numbers(frame: DataFrame, names: Sequence[str]) -> None:
     for name in names:
         kind = frame.schema[name].dataType
         if not isinstance(kind, NumericType | BooleanType):
-            raise TypeError(f"features must be numbers, and column {name!r} is {kind.simpleString()}")
+            raise TypeError(
+                f"features must be numbers, and column {name!r} is {kind.simpleString()}"
+            )

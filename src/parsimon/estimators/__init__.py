@@ -1,7 +1,11 @@
 """The scikit-learn estimators."""
 
 from parsimon.estimators.bsgd import BSGDClassifier
-from parsimon.estimators.fixed import KernelExpansionClassifier, KernelExpansionRegressor, from_sklearn
+from parsimon.estimators.fixed import (
+    KernelExpansionClassifier,
+    KernelExpansionRegressor,
+    from_sklearn,
+)
 from parsimon.estimators.knlms import KNLMSRegressor
 from parsimon.estimators.krls import KRLSRegressor
 from parsimon.estimators.lms import KLMSRegressor, NORMARegressor

@@ -27,10 +27,19 @@ Array = NDArray[np.float64]
 
 
 #: Parameters of an estimator that its algorithm does not know.
-NOT_THE_ALGORITHMS = ("kernel", "gamma", "bias", "class_weight", "n_passes", "shuffle", "random_state")
+NOT_THE_ALGORITHMS = (
+    "kernel",
+    "gamma",
+    "bias",
+    "class_weight",
+    "n_passes",
+    "shuffle",
+    "random_state",
+)
 
 
-#: The most features of a stored model, and the most outputs of one without centres to show for them.
+#: The most features of a stored model, and the most outputs of one without centres to show for
+#: them.
 MOST_FEATURES, MOST_OUTPUTS = 2**40, 10**6
 #: What every model over a learner holds once it has learned.
 FITTED = Schema(
@@ -50,7 +59,8 @@ FITTED = Schema(
 class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
     """An estimator over one learner.
 
-    A subclass names its algorithm and its parameters: `kernel`, `gamma`, `n_passes` and those of the algorithm, under the same names.
+    A subclass names its algorithm and its parameters: `kernel`, `gamma`, `n_passes` and those of
+    the algorithm, under the same names.
     """
 
     kernel: Any
@@ -86,7 +96,11 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
 
     @property
     def nbytes_(self) -> int:
-        """Bytes that the model holds, working memory included. A model that was loaded holds what the file had; the rest of its budget is reserved when it next learns."""
+        """Bytes that the model holds, working memory included.
+
+        A model that was loaded holds what the file had; the rest of its budget is reserved when it
+        next learns.
+        """
         return self._fitted().nbytes
 
     # As functions
@@ -96,15 +110,24 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         return merging.norm(self)
 
     def distance(self, other: Any) -> float:
-        """Return ||f - g|| in the RKHS, the outputs' squares summed: with g an earlier copy, an honest sign of drift. |f(x) - g(x)| is at most that times sqrt(k(x, x))."""
+        """Return ||f - g|| in the RKHS, the outputs' squares summed: with g an earlier copy, an
+        honest sign of drift. |f(x) - g(x)| is at most that times sqrt(k(x, x)).
+        """
         return merging.distance(self, other)
 
     def compress(
-        self, budget: int | None = None, *, tolerance: float | None = None, n_jobs: int | None = None
+        self,
+        budget: int | None = None,
+        *,
+        tolerance: float | None = None,
+        n_jobs: int | None = None,
     ) -> merging.Merged:
-        """Project out the centres without which f moves least, as long as it stays within `tolerance` (a norm) or there are more than `budget`, and return what that came to.
+        """Project out the centres without which f moves least, as long as it stays within
+        `tolerance` (a norm) or there are more than `budget`, and return what that came to.
 
-        Works for every estimator, whatever rule it learns with, and once: `set_budget` is for what comes after, where the estimator has a rule for it. What is kept besides f goes on as `merge` says. `n_jobs` threads compute it (-1: one for each core).
+        Works for every estimator, whatever rule it learns with, and once: `set_budget` is for what
+        comes after, where the estimator has a rule for it. What is kept besides f goes on as
+        `merge` says. `n_jobs` threads compute it (-1: one for each core).
         """
         done = merging.compress(self, budget, tolerance, n_jobs)
         self._learner = done.model._learner
@@ -113,20 +136,28 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
     # Making room
 
     def set_budget(self, budget: int) -> Self:
-        """Hold at most `budget` centres from now on; those beyond it leave at once, by the estimator's own rule.
+        """Hold at most `budget` centres from now on; those beyond it leave at once, by the
+        estimator's own rule.
 
-        So a model can learn with room to choose from, and then be brought down to what there is to be room for, at once or by and by: what is left of a large dictionary is better
-        than what a small one came to hold. The parameter `budget` is set to it, for later `fit`s too; memory once taken stays taken. Not every model can take one: not those that began
-        without a budget and keep no record of what a removal costs, nor those whose budget is not kept by removing centres.
+        So a model can learn with room to choose from, and then be brought down to what there is to
+        be room for, at once or by and by: what is left of a large dictionary is better than what a
+        small one came to hold. The parameter `budget` is set to it, for later `fit`s too; memory
+        once taken stays taken. Not every model can take one: not those that began without a budget
+        and keep no record of what a removal costs, nor those whose budget is not kept by removing
+        centres.
         """
         learner = self._fitted()
         if "budget" not in self._learns_with:
             raise TypeError(f"{type(self).__name__} has no budget")
         self._require_unchanged(but="budget")
         before, after = (
-            self._recipe({**self._learns_with, "budget": b}) for b in (self._learns_with["budget"], budget)
+            self._recipe({**self._learns_with, "budget": b})
+            for b in (self._learns_with["budget"], budget)
         )
-        if after.compression.budget is None or replace(after, compression=before.compression) != before:
+        if (
+            after.compression.budget is None
+            or replace(after, compression=before.compression) != before
+        ):
             raise ValueError(
                 f"{type(self).__name__} cannot be given budget={budget!r} after learning began: its budget is not kept by removing centres; call fit to start afresh"
             )
@@ -139,7 +170,9 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _first_targets(self, y: ArrayLike, n: int, *, all_at_once: bool) -> tuple[Array, int]:
-        """Return the targets of a first block as the core takes them, (n, T), and how many outputs they ask for; `fit` sees all there are at once."""
+        """Return the targets of a first block as the core takes them, (n, T), and how many outputs
+        they ask for; `fit` sees all there are at once.
+        """
 
     @abstractmethod
     def _more_targets(self, y: ArrayLike, n: int) -> tuple[Array, int]:
@@ -162,7 +195,8 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
             learner = getattr(self, "_learner", None)
             learned = None if learner is None else self._state_of(learner)
             state: dict[str, Any] = dict(super().__getstate__())
-            if state.pop("_learner", None) is learner:  # no other thread put another model in its place
+            # No other thread put another model in its place
+            if state.pop("_learner", None) is learner:
                 break
         if learned is not None:
             state["_learned"] = learned
@@ -170,7 +204,9 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
 
     @staticmethod
     def _state_of(learner: _core.Learner) -> tuple[Any, ...]:
-        """Return the sizes of a learner and its state, which belong together while another thread adds outputs."""
+        """Return the sizes of a learner and its state, which belong together while another thread
+        adds outputs.
+        """
         while True:
             n_outputs = learner.n_outputs
             state = learner.state()
@@ -196,7 +232,9 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
             return
         require_names(self)
         if self._learner.n_features != self.n_features_in_:
-            raise ValueError(f"it is of {self.n_features_in_} features, and its centres of {self._learner.n_features}")
+            raise ValueError(
+                f"it is of {self.n_features_in_} features, and its centres of {self._learner.n_features}"
+            )
         began = type(self)(**self._learns_with)
         if not kernels.agrees(self.kernel_, began.kernel, began.gamma, began._settled):
             raise ValueError(f"its kernel {self.kernel_!r} is not what its parameters say")
@@ -208,11 +246,15 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         return self._resolve_kernel(np.zeros((1, 1)))
 
     def _widen(self, n_features: int) -> None:
-        """Make room for further features, which were 0 in all that was seen so far: f stays as it was."""
+        """Make room for further features, which were 0 in all that was seen so far: f stays as it
+        was.
+        """
         learner = self._fitted()
         arrays, counts = learner.state()
         wider = self._recipe(self._learns_with).build(n_features, learner.n_outputs)
-        wider.restore(with_wider_points(self.kernel_, arrays, learner.n_features, n_features), counts)
+        wider.restore(
+            with_wider_points(self.kernel_, arrays, learner.n_features, n_features), counts
+        )
         self._learner, self.n_features_in_ = wider, n_features
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
@@ -223,10 +265,13 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
             if weights is not None and not weights.any():
                 raise ValueError("every sample_weight is zero: there is nothing to learn")
             if getattr(self, "shuffle", False):
-                self._learner.check(X, Y, weights, n_outputs)  # rows are named by the places they have in X
+                # Rows are named by the places they have in X
+                self._learner.check(X, Y, weights, n_outputs)
             for order in self._orders(len(X), n_passes):
                 rows = slice(None) if order is None else order
-                self._learner.learn(X[rows], Y[rows], None if weights is None else weights[rows], n_outputs)
+                self._learner.learn(
+                    X[rows], Y[rows], None if weights is None else weights[rows], n_outputs
+                )
         return self
 
     def _orders(self, n: int, n_passes: int) -> Iterator[NDArray[np.int64] | None]:
@@ -241,11 +286,15 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
             self._learner.learn(X, Y, self._weights(y, sample_weight, len(X)), n_outputs)
         return self
 
-    def _before_and_learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Array:
+    def _before_and_learn(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> Array:
         """Learn a block and return f (n, C) as it was before each row."""
         with self._unchanged_on_error():
             X, Y, n_outputs = self._block(X, y)
-            return self._learner.predict_then_learn(X, Y, self._weights(y, sample_weight, len(X)), n_outputs)
+            return self._learner.predict_then_learn(
+                X, Y, self._weights(y, sample_weight, len(X)), n_outputs
+            )
 
     def _evaluate(self, X: ArrayLike, n_jobs: int | None = None) -> Array:
         """Return f (n, C)."""
@@ -262,14 +311,19 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
-        """Put every attribute back if the block fails. (The learner itself checks a block before it learns from it.)
+        """Put every attribute back if the block fails.
+
+        (The learner itself checks a block before it learns from it.)
 
         What was learned before an interrupt stays, and with it the outputs that the block added.
         """
         learner = getattr(self, "_learner", None)
         n_outputs = None if learner is None else learner.n_outputs
         with unchanged_on_error(
-            self, lambda: learner is not None and self._learner is learner and learner.n_outputs != n_outputs
+            self,
+            lambda: (
+                learner is not None and self._learner is learner and learner.n_outputs != n_outputs
+            ),
         ):
             yield
 
@@ -278,7 +332,9 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         _core.require_finite(X, "X")  # before the kernel's width is measured on it
         Y, n_outputs = self._first_targets(y, len(X), all_at_once=all_at_once)
         self.kernel_ = self._resolve_kernel(X)
-        self._learns_with = {k: dict(v) if isinstance(v, dict) else v for k, v in self.get_params(deep=False).items()}
+        self._learns_with = {
+            k: dict(v) if isinstance(v, dict) else v for k, v in self.get_params(deep=False).items()
+        }
         self._learner = self._recipe(self._learns_with).build(X.shape[1], n_outputs)
         return X, Y, n_outputs
 
@@ -291,10 +347,15 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         return X, Y, n_outputs
 
     def _weights(self, y: ArrayLike, sample_weight: ArrayLike | None, n: int) -> Array | None:
-        """Return the weights of a block, (n,), or None where all are 1. The core says which of them can be used."""
+        """Return the weights of a block, (n,), or None where all are 1.
+
+        The core says which of them can be used.
+        """
         if sample_weight is None:
             return None
-        weights = numbers(sample_weight, "sample_weight", lambda w: np.ascontiguousarray(w, dtype=np.float64))
+        weights = numbers(
+            sample_weight, "sample_weight", lambda w: np.ascontiguousarray(w, dtype=np.float64)
+        )
         if weights.shape != (n,):
             raise ValueError(f"sample_weight must have shape ({n},), got {weights.shape}")
         return weights
@@ -308,11 +369,16 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
 
 
 def points(model: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
-    """Return X as a model takes it, (n, d). NaN and infinity are the core's to find: it names row and column."""
+    """Return X as a model takes it, (n, d).
+
+    NaN and infinity are the core's to find: it names row and column.
+    """
     result: Array = numbers(
         X,
         "X",
-        lambda X: validate_data(model, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False),
+        lambda X: validate_data(
+            model, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False
+        ),
     )
     return result
 
@@ -320,15 +386,21 @@ def points(model: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
 def require_names(model: Any) -> None:
     """Raise a ValueError unless a model that has names of features has one for each."""
     names = getattr(model, "feature_names_in_", None)
-    if names is not None and (len(names) != model.n_features_in_ or not all(isinstance(n, str) for n in names)):
+    if names is not None and (
+        len(names) != model.n_features_in_ or not all(isinstance(n, str) for n in names)
+    ):
         raise ValueError(f"its names are not those of {model.n_features_in_} features")
 
 
 @contextmanager
 def unchanged_on_error(model: Any, keeps: Callable[[], bool] = lambda: False) -> Iterator[None]:
-    """Put every attribute of a model back if the block fails, and what was drawn from its random states, unless `keeps()`."""
+    """Put every attribute of a model back if the block fails, and what was drawn from its random
+    states, unless `keeps()`.
+    """
     before = model.__dict__.copy()
-    drawn = [(rng, rng.get_state()) for rng in before.values() if isinstance(rng, np.random.RandomState)]
+    drawn = [
+        (rng, rng.get_state()) for rng in before.values() if isinstance(rng, np.random.RandomState)
+    ]
     try:
         yield
     except BaseException:
@@ -341,7 +413,9 @@ def unchanged_on_error(model: Any, keeps: Callable[[], bool] = lambda: False) ->
         raise
 
 
-def require_unchanged(model: BaseEstimator, learns_with: dict[str, Any], but: str | None = None) -> None:
+def require_unchanged(
+    model: BaseEstimator, learns_with: dict[str, Any], but: str | None = None
+) -> None:
     """Refuse parameters of a model that are not those that learning began with."""
     for name, value in model.get_params(deep=False).items():
         used = learns_with[name]
@@ -354,13 +428,18 @@ def require_unchanged(model: BaseEstimator, learns_with: dict[str, Any], but: st
 def with_wider_points(
     kernel: kernels.Kernel, arrays: dict[str, Array], n_features: int, wider: int
 ) -> dict[str, Array]:
-    """Return the arrays of a state with zeros appended to every centre, which changes no distance and no inner product."""
+    """Return the arrays of a state with zeros appended to every centre, which changes no distance
+    and no inner product.
+    """
     if _calls_python(kernel):
         raise TypeError(
             "the kernel is a Python function, and what that makes of further features cannot be known: let the first sample have all of them"
         )
     points = arrays["dictionary.points"].reshape(-1, n_features)
-    return {**arrays, "dictionary.points": np.pad(points, ((0, 0), (0, wider - n_features))).ravel()}
+    return {
+        **arrays,
+        "dictionary.points": np.pad(points, ((0, 0), (0, wider - n_features))).ravel(),
+    }
 
 
 def _calls_python(kernel: kernels.Kernel) -> bool:
@@ -374,8 +453,12 @@ def one_row(x: ArrayLike, what: str, shape: str) -> Array:
     if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64:
         return np.ascontiguousarray(x)
     given = numbers(x, what, np.asarray)
-    if given.dtype.kind == "O" and not all(isinstance(value, Real) for value in given.ravel().tolist()):
+    if given.dtype.kind == "O" and not all(
+        isinstance(value, Real) for value in given.ravel().tolist()
+    ):
         raise TypeError(f"{what} must hold numbers, got {x!r}")
     if given.ndim > 1 or (what == "x" and given.ndim == 0):
         raise ValueError(f"{what} must be one sample of shape {shape}, got shape {given.shape}")
-    return numbers(given, what, lambda row: np.atleast_1d(np.ascontiguousarray(row, dtype=np.float64)))
+    return numbers(
+        given, what, lambda row: np.atleast_1d(np.ascontiguousarray(row, dtype=np.float64))
+    )

@@ -11,9 +11,11 @@ __all__ = ["BSGDClassifier"]
 
 
 class BSGDClassifier(StreamClassifier):
-    """The multi-class kernel SVM by stochastic gradient descent on a budget: the baseline that `POLKClassifier` is compared with.
+    """The multi-class kernel SVM by stochastic gradient descent on a budget: the baseline that
+    `POLKClassifier` is compared with.
 
-    Every sample that violates the margin becomes a centre; beyond the budget one centre makes way after each step.
+    Every sample that violates the margin becomes a centre; beyond the budget one centre makes way
+    after each step.
 
     Parameters
     ----------
@@ -23,12 +25,14 @@ class BSGDClassifier(StreamClassifier):
     alpha : float >= 0, default=1e-6
         lambda, the ridge penalty (lambda / 2) sum_c ||f_c||^2.
     schedule : "constant" or "pegasos", default="constant"
-        Steps eta, or 1 / (lambda t). With a small lambda the latter are huge for long: a poor choice unless lambda is tuned.
+        Steps eta, or 1 / (lambda t). With a small lambda the latter are huge for long: a poor
+        choice unless lambda is tuned.
     budget : int >= 1, default=100
         The most centres held, B.
     maintenance : "merge", "projection" or "removal", default="merge"
-        How one makes way. "merge": the one of least norm and another become one between them (Gaussian kernel only). "projection": the one that costs least is projected onto the
-        others. "removal": the one of least norm goes with its weights.
+        How one makes way. "merge": the one of least norm and another become one between them
+        (Gaussian kernel only). "projection": the one that costs least is projected onto the others.
+        "removal": the one of least norm goes with its weights.
     batch_size : int >= 1, default=1
         Samples a step, as in `POLKRegressor`.
     n_passes : int, default=1
@@ -37,11 +41,13 @@ class BSGDClassifier(StreamClassifier):
 
     Attributes
     ----------
-    classes_, weights_, centers_, n_centers_, n_samples_seen_, nbytes_, kernel_ : as in `POLKClassifier`.
+    classes_, weights_, centers_, n_centers_, n_samples_seen_, nbytes_, kernel_ : as in
+    `POLKClassifier`.
 
     References
     ----------
-    Z. Wang, K. Crammer, S. Vucetic, *Breaking the curse of kernelization: budgeted stochastic gradient descent for large-scale SVM training*, JMLR 2012.
+    Z. Wang, K. Crammer, S. Vucetic, *Breaking the curse of kernelization: budgeted stochastic
+    gradient descent for large-scale SVM training*, JMLR 2012.
 
     Examples
     --------

@@ -25,9 +25,12 @@ PLAIN = frozenset({bool, int, float, str, np.bool_, np.int64, np.float64, np.str
 class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     """A classifier over one learner: one output a class, one dictionary for all.
 
-    `classes_` holds the labels, sorted, and every array with a column for each class follows it. Classes are those that `fit` finds or the argument `classes` of the first
-    `partial_fit` gives, else they are met as they come: a class met later adds an output (and may come to stand between others in `classes_`), and has no say on samples before it.
-    Labels are bools, integers, whole floats or strings, and those of a model are of one kind; a label that equals a known one is that one (1.0 is 1).
+    `classes_` holds the labels, sorted, and every array with a column for each class follows it.
+    Classes are those that `fit` finds or the argument `classes` of the first `partial_fit` gives,
+    else they are met as they come: a class met later adds an output (and may come to stand between
+    others in `classes_`), and has no say on samples before it. Labels are bools, integers, whole
+    floats or strings, and those of a model are of one kind; a label that equals a known one is that
+    one (1.0 is 1).
     """
 
     classes_: Labels
@@ -35,7 +38,8 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     _met: Labels  # in the order of the outputs
     _index: dict[Any, int]  # label: its output
     _closed: bool  # the classes were given: there are no others
-    _rows: dict[int, Array]  # output: its target for a sample of that class, while no class is added
+    # Output: its target for a sample of that class, while no class is added
+    _rows: dict[int, Array]
     _loss: ClassificationLoss
     _factors: dict[Any, float]  # label: the factor on its samples' weights, where that is not 1
     _attributes = FITTED.extended(
@@ -55,7 +59,9 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     # Learning
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn afresh from X (n, d) and labels y (n,), with weights (n,) or 1 for each, `n_passes` times, shuffled before each pass unless told not to."""
+        """Learn afresh from X (n, d) and labels y (n,), with weights (n,) or 1 for each, `n_passes`
+        times, shuffled before each pass unless told not to.
+        """
         return self._fit(X, y, sample_weight)
 
     def partial_fit(
@@ -67,19 +73,24 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     ) -> Self:
         """Go on learning with a block X (n, d) of labels y (n,).
 
-        `classes` need not be given. If it is, in the first call, those are all classes there are, and any other label is refused; else classes are met as they
-        come. The block is cut into batches of `batch_size` from its beginning; what is left over is a smaller step. A block that is refused changes nothing.
+        `classes` need not be given. If it is, in the first call, those are all classes there are,
+        and any other label is refused; else classes are met as they come. The block is cut into
+        batches of `batch_size` from its beginning; what is left over is a smaller step. A block
+        that is refused changes nothing.
         """
         with self._unchanged_on_error():
             if classes is not None:
                 self._give(classes)
             return self._partial_fit(X, y, sample_weight)
 
-    def predict_then_learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Labels:
-        """Learn a block, and return the labels (n,) predicted for each row before its batch was learned (test-then-learn).
+    def predict_then_learn(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Labels:
+        """Learn a block, and return the labels (n,) predicted for each row before its batch was
+        learned (test-then-learn).
 
-        Only classes known before a row are predicted for it. (Where none was, for the very first sample of a stream whose classes were not given, there is nothing to predict
-        but its own.)
+        Only classes known before a row are predicted for it. (Where none was, for the very first
+        sample of a stream whose classes were not given, there is nothing to predict but its own.)
         """
         labels = _parts.labels(y)
         before, rows = len(getattr(self, "_index", {})), self._first_rows(labels)
@@ -90,16 +101,24 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         return result
 
     def learn_one(self, x: ArrayLike, y: Any, sample_weight: float = 1.0) -> Self:
-        """Learn one sample: x (d,), y its label, and its weight. The same as `partial_fit` with one row, without its overhead: parameters changed since learning began are not looked at."""
+        """Learn one sample: x (d,), y its label, and its weight.
+
+        The same as `partial_fit` with one row, without its overhead: parameters changed since
+        learning began are not looked at.
+        """
         index = self._index.get(y) if type(y) in PLAIN and hasattr(self, "_learner") else None
         if index is None:
             y, index = known_label(self._index if hasattr(self, "_learner") else {}, y)
         if index is None:
-            return self.partial_fit(one_row(x, "x", "(d,)")[np.newaxis], [y], sample_weight=[sample_weight])
+            return self.partial_fit(
+                one_row(x, "x", "(d,)")[np.newaxis], [y], sample_weight=[sample_weight]
+            )
         target = self._rows.get(index)
         if target is None:
             known = np.array([len(self.classes_)])
-            target = self._rows[index] = self._loss.targets(np.array([index]), known, len(self.classes_))[0]
+            target = self._rows[index] = self._loss.targets(
+                np.array([index]), known, len(self.classes_)
+            )[0]
         if sample_weight != 1.0:
             sample_weight = real("sample_weight", sample_weight, at_least=0)
         if self._factors:
@@ -111,14 +130,19 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     # Predicting
 
     def decision_function(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
-        """Return f (n, C), column by column as `classes_`; with two classes the difference f_1 - f_0, (n,). `n_jobs` threads share the rows (-1: one for each core)."""
+        """Return f (n, C), column by column as `classes_`; with two classes the difference f_1 -
+        f_0, (n,). `n_jobs` threads share the rows (-1: one for each core).
+        """
         F = self._evaluate(X, n_jobs)
         if F.shape[1] == 2:
             return F[:, 1] - F[:, 0]
         return F[:, 0] if F.shape[1] == 1 else F
 
     def predict(self, X: ArrayLike, *, n_jobs: int | None = None) -> Labels:
-        """Predict labels for X (n, d): the class with the largest f, (n,). `n_jobs` threads share the rows (-1: one for each core)."""
+        """Predict labels for X (n, d): the class with the largest f, (n,).
+
+        `n_jobs` threads share the rows (-1: one for each core).
+        """
         F, labels = self._scores(X, n_jobs)
         result: Labels = labels[F.argmax(axis=1)]
         return result
@@ -145,7 +169,8 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickle and copy keep."""
         state = super().__getstate__()
-        # Classes are met before the learner has their outputs: while another thread learns them, they are not here yet.
+        # Classes are met before the learner has their outputs: while another thread learns them,
+        # they are not here yet.
         if "_learned" in state and (n_outputs := state["_learned"][1]) != len(state["_met"]):
             state.update(_known(state["_met"][:n_outputs]))
         state.pop("_rows", None)  # made when they are needed
@@ -164,7 +189,9 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
             return
         known = _known(self._met)
         if len(self._met) != self._learner.n_outputs:
-            raise ValueError(f"it has {len(self._met)} classes and {self._learner.n_outputs} outputs")
+            raise ValueError(
+                f"it has {len(self._met)} classes and {self._learner.n_outputs} outputs"
+            )
         if self.classes_.tolist() != known["classes_"].tolist() or self._index != known["_index"]:
             raise ValueError("its classes are not those that it met")
         if self._loss != self._class_loss(self._learns_with):
@@ -178,7 +205,10 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         return self._scores(X, n_jobs)[0]
 
     def _scores(self, X: ArrayLike, n_jobs: int | None) -> tuple[Array, Labels]:
-        """Return f (n, C) and the labels of its columns, sorted. While another thread adds a class, both are without it."""
+        """Return f (n, C) and the labels of its columns, sorted.
+
+        While another thread adds a class, both are without it.
+        """
         F = super()._evaluate(X, n_jobs)
         met = self._met[: F.shape[1]]
         columns = np.argsort(met)
@@ -195,7 +225,9 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
             self._set_classes(labels)
             self._closed = True
         elif labels.tolist() != self.classes_.tolist():
-            raise ValueError(f"classes is {labels.tolist()}, but the classes so far are {self.classes_.tolist()}")
+            raise ValueError(
+                f"classes is {labels.tolist()}, but the classes so far are {self.classes_.tolist()}"
+            )
 
     def _set_classes(self, labels: Labels) -> None:
         self.__dict__.update(_known(labels))
@@ -218,7 +250,9 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         if len(rows):
             if self._closed:
                 label = labels[rows].tolist()[0]
-                raise ValueError(f"y has the label {label!r} at row {rows[0]}, which is not among the classes given")
+                raise ValueError(
+                    f"y has the label {label!r} at row {rows[0]}, which is not among the classes given"
+                )
             self._set_classes(joined(self._met, labels[rows]))
         index = np.array([self._index[label] for label in labels.tolist()])
         known = before + np.searchsorted(rows, np.arange(n), side="right")
@@ -241,19 +275,23 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         """Return the rows in which classes are met for the first time, rising."""
         known = getattr(self, "_index", {})
         found, first = np.unique(labels, return_index=True)
-        return np.sort([i for i, label in zip(first, found.tolist(), strict=True) if label not in known]).astype(
-            np.int64
-        )
+        return np.sort(
+            [i for i, label in zip(first, found.tolist(), strict=True) if label not in known]
+        ).astype(np.int64)
 
 
 def _known(labels: Labels) -> dict[str, Any]:
-    """Return the attributes that say which classes there are, given their labels in the order of the outputs."""
+    """Return the attributes that say which classes there are, given their labels in the order of
+    the outputs.
+    """
     index = {label: i for i, label in enumerate(labels.tolist())}
     return {"_met": labels, "classes_": np.sort(labels), "_index": index, "_rows": {}}
 
 
 def _class_factors(class_weight: Any, labels: Labels | None) -> dict[Any, float]:
-    """Return the factors that the parameter means, where they are not 1, given all labels there are, if they are known."""
+    """Return the factors that the parameter means, where they are not 1, given all labels there
+    are, if they are known.
+    """
     if class_weight is None:
         return {}
     if isinstance(class_weight, str):
@@ -263,10 +301,15 @@ def _class_factors(class_weight: Any, labels: Labels | None) -> dict[Any, float]
                 "class_weight='balanced' is measured on all labels, which only fit sees: for a stream give a dict {label: weight}"
             )
         found, counts = np.unique(labels, return_counts=True)
-        class_weight = dict(zip(found.tolist(), (len(labels) / (len(found) * counts)).tolist(), strict=True))
+        class_weight = dict(
+            zip(found.tolist(), (len(labels) / (len(found) * counts)).tolist(), strict=True)
+        )
     if not isinstance(class_weight, Mapping):
         raise TypeError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}")
-    factors = {label: real(f"class_weight[{label!r}]", weight, at_least=0) for label, weight in class_weight.items()}
+    factors = {
+        label: real(f"class_weight[{label!r}]", weight, at_least=0)
+        for label, weight in class_weight.items()
+    }
     return {label: factor for label, factor in factors.items() if factor != 1.0}
 
 

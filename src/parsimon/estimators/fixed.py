@@ -1,4 +1,6 @@
-"""Functions that were learned elsewhere: kernel expansions that predict, can be compressed, compared and stored."""
+"""Functions that were learned elsewhere: kernel expansions that predict, can be compressed,
+compared and stored.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
     @property
     def centers_(self) -> Array:
         """The centres, (m, d)."""
-        return kernels.seen(self.kernel, np.ascontiguousarray(self.centers, dtype=np.float64), "centers")
+        return kernels.seen(
+            self.kernel, np.ascontiguousarray(self.centers, dtype=np.float64), "centers"
+        )
 
     @property
     def weights_(self) -> Array:
@@ -58,17 +62,27 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
         return isinstance(value, np.ndarray)
 
     def _require_sound(self) -> None:
-        centres, W, offset = self.centers_, self.weights_, np.asarray(self.intercept, dtype=np.float64)
+        centres, W, offset = (
+            self.centers_,
+            self.weights_,
+            np.asarray(self.intercept, dtype=np.float64),
+        )
         if not _schema.is_kernel(self.kernel):
             raise ValueError("its kernel is none")
         if centres.ndim != 2 or not centres.shape[1] or W.ndim != 2 or len(W) != len(centres):
-            raise ValueError(f"its centres have shape {np.shape(self.centers)}, its weights {np.shape(self.weights)}")
+            raise ValueError(
+                f"its centres have shape {np.shape(self.centers)}, its weights {np.shape(self.weights)}"
+            )
         if offset.shape not in ((), (1,), W.shape[1:]):
             raise ValueError(f"its intercept has shape {offset.shape}")
         values = self.kernel.diagonal(centres)
         with np.errstate(over="ignore", invalid="ignore"):
             sizes = np.abs(W).T @ np.sqrt(values)
-        if not (values <= 1e80).all() or not (sizes <= 1e170).all() or not (np.abs(offset) <= 1e170).all():
+        if (
+            not (values <= 1e80).all()
+            or not (sizes <= 1e170).all()
+            or not (np.abs(offset) <= 1e170).all()
+        ):
             raise ValueError("its numbers are too large to predict with")
 
     def norm(self) -> float:
@@ -76,17 +90,29 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
         return merging.norm(self)
 
     def distance(self, other: Any) -> float:
-        """Return the distance of the functions without their intercepts in the RKHS, the outputs' squares summed."""
+        """Return the distance of the functions without their intercepts in the RKHS, the outputs'
+        squares summed.
+        """
         return merging.distance(self, other)
 
     def compress(
-        self, budget: int | None = None, *, tolerance: float | None = None, n_jobs: int | None = None
+        self,
+        budget: int | None = None,
+        *,
+        tolerance: float | None = None,
+        n_jobs: int | None = None,
     ) -> merging.Merged:
-        """Project out the centres without which f moves least, as long as it stays within `tolerance` (a norm) or there are more than `budget`, and return what that came to. `n_jobs` threads compute it (-1: one for each core)."""
+        """Project out the centres without which f moves least, as long as it stays within
+        `tolerance` (a norm) or there are more than `budget`, and return what that came to. `n_jobs`
+        threads compute it (-1: one for each core).
+        """
         centres, weights, distance, before = merging.compressed(
             self.kernel, self.centers_, self.weights_, budget, tolerance, n_jobs
         )
-        self.centers, self.weights = centres, weights if np.ndim(self.weights) == 2 else weights[:, 0]
+        self.centers, self.weights = (
+            centres,
+            weights if np.ndim(self.weights) == 2 else weights[:, 0],
+        )
         return merging.Merged(self, distance, before, self.n_centers_)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -101,7 +127,9 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
         _core.require_finite(rows, "X", self.kernel.single)
         centres, W = self.centers_, self.weights_
         if np.shape(self.intercept) not in ((), (1,), W.shape[1:]):
-            raise ValueError(f"intercept must be a number or have shape {W.shape[1:]}, got {np.shape(self.intercept)}")
+            raise ValueError(
+                f"intercept must be a number or have shape {W.shape[1:]}, got {np.shape(self.intercept)}"
+            )
         F = np.empty((len(rows), W.shape[1]))
 
         def evaluate(first: int, last: int) -> None:
@@ -113,7 +141,9 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
 
 
 class KernelExpansionRegressor(RegressorMixin, _KernelExpansion):  # type: ignore[misc]
-    """A function f(x) = sum_j w_j k(d_j, x) + b that was learned elsewhere. `from_sklearn` makes one of a fitted SVR or kernel ridge regression.
+    """A function f(x) = sum_j w_j k(d_j, x) + b that was learned elsewhere.
+
+    `from_sklearn` makes one of a fitted SVR or kernel ridge regression.
 
     Parameters
     ----------
@@ -138,20 +168,25 @@ class KernelExpansionRegressor(RegressorMixin, _KernelExpansion):  # type: ignor
         self.intercept = intercept
 
     def predict(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
-        """Predict for X (n, d): (n,), or (n, C) if the weights have columns. `n_jobs` threads share the rows (-1: one for each core)."""
+        """Predict for X (n, d): (n,), or (n, C) if the weights have columns.
+
+        `n_jobs` threads share the rows (-1: one for each core).
+        """
         F = self._evaluate(X, n_jobs)
         return F if np.ndim(self.weights) == 2 else F[:, 0]
 
 
 class KernelExpansionClassifier(ClassifierMixin, _KernelExpansion):  # type: ignore[misc]
-    """A support vector classifier that was learned elsewhere, one function for each pair of classes. `from_sklearn` makes one of a fitted SVC.
+    """A support vector classifier that was learned elsewhere, one function for each pair of
+    classes. `from_sklearn` makes one of a fitted SVC.
 
     Parameters
     ----------
     kernel : Kernel
     centers : (m, d)
     weights : (m, C (C - 1) / 2)
-        For the pairs (0, 1), (0, 2), ..., (1, 2), ... of classes: f > 0 is a vote for the first. The class of most votes is predicted, the first of equals.
+        For the pairs (0, 1), (0, 2), ..., (1, 2), ... of classes: f > 0 is a vote for the first.
+        The class of most votes is predicted, the first of equals.
     intercept : (C (C - 1) / 2,)
     classes : (C,)
 
@@ -164,7 +199,9 @@ class KernelExpansionClassifier(ClassifierMixin, _KernelExpansion):  # type: ign
     ['up', 'down']
     """
 
-    def __init__(self, kernel: Any, centers: Any, weights: Any, intercept: Any, classes: Any) -> None:
+    def __init__(
+        self, kernel: Any, centers: Any, weights: Any, intercept: Any, classes: Any
+    ) -> None:
         self.kernel = kernel
         self.centers = centers
         self.weights = weights
@@ -187,12 +224,18 @@ class KernelExpansionClassifier(ClassifierMixin, _KernelExpansion):  # type: ign
         return list(combinations(self.classes_.tolist(), 2))
 
     def decision_function(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
-        """Return f for each pair of classes, (n, C (C - 1) / 2); with two classes, as in scikit-learn, what speaks for the second, (n,). `n_jobs` threads share the rows (-1: one for each core)."""
+        """Return f for each pair of classes, (n, C (C - 1) / 2); with two classes, as in
+        scikit-learn, what speaks for the second, (n,). `n_jobs` threads share the rows (-1: one for
+        each core).
+        """
         F = self._evaluate(X, n_jobs)
         return F if len(self.classes_) > 2 else -F[:, 0]
 
     def predict(self, X: ArrayLike, *, n_jobs: int | None = None) -> NDArray[Any]:
-        """Predict labels for X (n, d): the class of most votes, (n,). `n_jobs` threads share the rows (-1: one for each core)."""
+        """Predict labels for X (n, d): the class of most votes, (n,).
+
+        `n_jobs` threads share the rows (-1: one for each core).
+        """
         F = self._evaluate(X, n_jobs)
         votes = np.zeros((len(F), len(self.classes_)), dtype=np.int64)
         for p, (i, j) in enumerate(combinations(range(len(self.classes_)), 2)):
@@ -203,7 +246,8 @@ class KernelExpansionClassifier(ClassifierMixin, _KernelExpansion):  # type: ign
 
 
 def from_sklearn(model: Any) -> KernelExpansionClassifier | KernelExpansionRegressor:
-    """Return the function that a fitted SVC, NuSVC, SVR, NuSVR or KernelRidge of scikit-learn has learned, to be compressed, compared or stored.
+    """Return the function that a fitted SVC, NuSVC, SVR, NuSVR or KernelRidge of scikit-learn has
+    learned, to be compressed, compared or stored.
 
     >>> import numpy as np
     >>> from sklearn.svm import SVR
@@ -227,16 +271,26 @@ def from_sklearn(model: Any) -> KernelExpansionClassifier | KernelExpansionRegre
     check_is_fitted(model)
     if isinstance(model, KernelRidge):
         _require_dense(model.X_fit_)
-        return KernelExpansionRegressor(_kernel(model, model.gamma), _dense(model.X_fit_), _dense(model.dual_coef_))
+        return KernelExpansionRegressor(
+            _kernel(model, model.gamma), _dense(model.X_fit_), _dense(model.dual_coef_)
+        )
     if getattr(model, "break_ties", False):
-        raise ValueError("the model breaks ties by its decision values (break_ties=True), which is not done here")
+        raise ValueError(
+            "the model breaks ties by its decision values (break_ties=True), which is not done here"
+        )
     _require_dense(model.support_vectors_)
     kernel, centres = _kernel(model, model._gamma), _dense(model.support_vectors_)
     if isinstance(model, SVR | NuSVR):
-        return KernelExpansionRegressor(kernel, centres, _dense(model.dual_coef_[0]), float(model.intercept_[0]))
+        return KernelExpansionRegressor(
+            kernel, centres, _dense(model.dual_coef_[0]), float(model.intercept_[0])
+        )
     if len(model.classes_) == 2:  # there the sign is turned: f > 0 is the second class
         return KernelExpansionClassifier(
-            kernel, centres, -_dense(model.dual_coef_).T, -_dense(model.intercept_), model.classes_.copy()
+            kernel,
+            centres,
+            -_dense(model.dual_coef_).T,
+            -_dense(model.intercept_),
+            model.classes_.copy(),
         )
     first = np.concatenate([[0], np.cumsum(model.n_support_)])
     pairs = list(combinations(range(len(model.classes_)), 2))
@@ -245,7 +299,9 @@ def from_sklearn(model: Any) -> KernelExpansionClassifier | KernelExpansionRegre
         for own, other in ((i, j - 1), (j, i)):
             rows = slice(first[own], first[own + 1])
             weights[rows, p] = model.dual_coef_[other, rows]
-    return KernelExpansionClassifier(kernel, centres, weights, _dense(model.intercept_), model.classes_.copy())
+    return KernelExpansionClassifier(
+        kernel, centres, weights, _dense(model.intercept_), model.classes_.copy()
+    )
 
 
 def _kernel(model: Any, gamma: float | None) -> kernels.Kernel:
@@ -261,7 +317,9 @@ def _kernel(model: Any, gamma: float | None) -> kernels.Kernel:
         return kernels.Linear()
     if name in ("poly", "polynomial"):
         return kernels.Polynomial(int(model.degree), gamma, float(model.coef0))
-    raise TypeError(f"the kernel {name!r} has no counterpart here; rbf, laplacian, poly and linear do")
+    raise TypeError(
+        f"the kernel {name!r} has no counterpart here; rbf, laplacian, poly and linear do"
+    )
 
 
 def _require_dense(centres: Any) -> None:

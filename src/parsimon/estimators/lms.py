@@ -13,8 +13,9 @@ __all__ = ["KLMSRegressor", "NORMARegressor"]
 class KLMSRegressor(StreamRegressor):
     """Kernel LMS: the simplest of the kernel filters, quantised where asked.
 
-    With e = y - f(x), f <- f + eta e k(x, .). Where `quantization` is > 0 and a centre lies within that distance of x, the step goes to the weight of
-    the nearest centre instead, and the dictionary stays finite on a bounded set (QKLMS).
+    With e = y - f(x), f <- f + eta e k(x, .). Where `quantization` is > 0 and a centre lies within
+    that distance of x, the step goes to the weight of the nearest centre instead, and the
+    dictionary stays finite on a bounded set (QKLMS).
 
     Parameters
     ----------
@@ -22,7 +23,8 @@ class KLMSRegressor(StreamRegressor):
     step_size : float > 0, default=0.2
         eta. Learning is stable for eta < 2 / k(x, x), which is checked.
     quantization : float >= 0, default=0.0
-        The radius, in the units of X. 0 is plain KLMS: every sample becomes a centre, but for exact copies, whose weights add up.
+        The radius, in the units of X. 0 is plain KLMS: every sample becomes a centre, but for exact
+        copies, whose weights add up.
     budget : int or None, default=None
         The most centres held.
     compression : "least_cost" or "oldest", default="least_cost"
@@ -36,12 +38,14 @@ class KLMSRegressor(StreamRegressor):
 
     Notes
     -----
-    `sample_weight` is a factor on the sample's gradient, so on its step eta e; weight eta k(x, x) must stay below 2. A sample of weight 0 changes nothing.
+    `sample_weight` is a factor on the sample's gradient, so on its step eta e; weight eta k(x, x)
+    must stay below 2. A sample of weight 0 changes nothing.
 
     References
     ----------
-    W. Liu, P. Pokharel, J. Principe, *The kernel least-mean-square algorithm*, IEEE Transactions on Signal Processing 2008.
-    B. Chen, S. Zhao, P. Zhu, J. Principe, *Quantized kernel least mean square algorithm*, IEEE Transactions on Neural Networks and Learning Systems 2012.
+    W. Liu, P. Pokharel, J. Principe, *The kernel least-mean-square algorithm*, IEEE Transactions on
+    Signal Processing 2008. B. Chen, S. Zhao, P. Zhu, J. Principe, *Quantized kernel least mean
+    square algorithm*, IEEE Transactions on Neural Networks and Learning Systems 2012.
 
     Examples
     --------
@@ -78,8 +82,8 @@ class KLMSRegressor(StreamRegressor):
 class NORMARegressor(StreamRegressor):
     """NORMA: regularised gradient descent in function space that forgets its oldest terms.
 
-    With e = y - f(x), f <- (1 - eta lambda) f + eta e k(x, .). Every sample becomes a centre; beyond the budget the oldest leaves, whose weight has
-    shrunk by (1 - eta lambda)^budget by then.
+    With e = y - f(x), f <- (1 - eta lambda) f + eta e k(x, .). Every sample becomes a centre;
+    beyond the budget the oldest leaves, whose weight has shrunk by (1 - eta lambda)^budget by then.
 
     Parameters
     ----------
@@ -101,11 +105,13 @@ class NORMARegressor(StreamRegressor):
 
     Notes
     -----
-    `sample_weight` is a factor on the sample's gradient, so on its step eta e; weight eta k(x, x) must stay below 2. A sample of weight 0 only lets the others shrink.
+    `sample_weight` is a factor on the sample's gradient, so on its step eta e; weight eta k(x, x)
+    must stay below 2. A sample of weight 0 only lets the others shrink.
 
     References
     ----------
-    J. Kivinen, A. Smola, R. Williamson, *Online learning with kernels*, IEEE Transactions on Signal Processing 2004.
+    J. Kivinen, A. Smola, R. Williamson, *Online learning with kernels*, IEEE Transactions on Signal
+    Processing 2004.
 
     Examples
     --------

@@ -29,27 +29,40 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
     # Learning
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn afresh from X (n, d) and y (n,) or (n, C), with weights (n,) or 1 for each, row by row, `n_passes` times."""
+        """Learn afresh from X (n, d) and y (n,) or (n, C), with weights (n,) or 1 for each, row by
+        row, `n_passes` times.
+        """
         return self._fit(X, y, sample_weight)
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Go on learning with a block X (n, d), y (n,) or (n, C), in order. A block equals its rows, or its batches if `batch_size` is more than 1, bit for bit.
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Go on learning with a block X (n, d), y (n,) or (n, C), in order.
 
-        (A `gamma` of "scale" or "median" is measured on the first block, so it depends on what that was.) A block that is refused changes nothing. An interrupt (Ctrl-C),
-        or an exception in a kernel that is a Python function, leaves the rows before it learned. Parameters changed since learning began are refused:
-        `fit` starts afresh with them.
+        A block equals its rows, or its batches if `batch_size` is more than 1, bit for bit.
+
+        (A `gamma` of "scale" or "median" is measured on the first block, so it depends on what that
+        was.) A block that is refused changes nothing. An interrupt (Ctrl-C), or an exception in a
+        kernel that is a Python function, leaves the rows before it learned. Parameters changed
+        since learning began are refused: `fit` starts afresh with them.
         """
         return self._partial_fit(X, y, sample_weight)
 
-    def predict_then_learn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
-        """Learn a block as `partial_fit` does, and return what was predicted for each row just before it was learned.
+    def predict_then_learn(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Array:
+        """Learn a block as `partial_fit` does, and return what was predicted for each row just
+        before it was learned.
 
-        That is test-then-learn (prequential) evaluation: every row is a test row once. Shape (n,) or (n, C), as `predict`.
+        That is test-then-learn (prequential) evaluation: every row is a test row once. Shape (n,)
+        or (n, C), as `predict`.
         """
         return self._predictions(self._before_and_learn(X, y, sample_weight))
 
     def learn_one(self, x: ArrayLike, y: ArrayLike, sample_weight: float = 1.0) -> Self:
-        """Learn one sample: x (d,), y a number or (C,), and its weight. The same as `partial_fit` with one row, without its overhead.
+        """Learn one sample: x (d,), y a number or (C,), and its weight.
+
+        The same as `partial_fit` with one row, without its overhead.
 
         Features are taken by position: names, if x has them, are not looked at.
         """
@@ -62,13 +75,18 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         if not plain or not self._learner.learn_one(
             x, y, sample_weight
         ):  # not an array of doubles, or not a plain number
-            self._learner.learn_one(one_row(x, "x", "(d,)"), one_row(y, "y", "() or (C,)"), sample_weight)
+            self._learner.learn_one(
+                one_row(x, "x", "(d,)"), one_row(y, "y", "() or (C,)"), sample_weight
+            )
         return self
 
     # Predicting
 
     def predict(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
-        """Predict for X (n, d): (n,), or (n, C) if several outputs were learned. `n_jobs` threads share the rows (-1: one for each core)."""
+        """Predict for X (n, d): (n,), or (n, C) if several outputs were learned.
+
+        `n_jobs` threads share the rows (-1: one for each core).
+        """
         return self._predictions(self._evaluate(X, n_jobs))
 
     def predict_link(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
@@ -84,7 +102,11 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         if not hasattr(self, "_learner"):
             check_is_fitted(self)
         link = self._inverse_link
-        value = self._learner.predict_one(x) if link is None and self._flat and type(x) is ndarray else None
+        value = (
+            self._learner.predict_one(x)
+            if link is None and self._flat and type(x) is ndarray
+            else None
+        )
         if value is not None:
             return value
         row = self._predictions(self._learner.predict(one_row(x, "x", "(d,)")[np.newaxis]))[0]
@@ -137,9 +159,13 @@ def _targets(y: ArrayLike, n: int) -> Array:
     result: Array = numbers(
         y,
         "y",
-        lambda y: check_array(y, dtype=np.float64, order="C", ensure_2d=False, ensure_all_finite=False, input_name="y"),
+        lambda y: check_array(
+            y, dtype=np.float64, order="C", ensure_2d=False, ensure_all_finite=False, input_name="y"
+        ),
     )
     if result.ndim not in (1, 2) or result.size == 0:
-        raise ValueError(f"y must have shape (n,) or (n, C) with at least one value, got {result.shape}")
+        raise ValueError(
+            f"y must have shape (n,) or (n, C) with at least one value, got {result.shape}"
+        )
     check_consistent_length(np.empty(n), result)
     return result

@@ -1,4 +1,6 @@
-"""Experiments: the papers' figures and tables, each a module with a function ``run``. ``python -m parsimon.experiments`` runs them.
+"""Experiments: the papers' figures and tables, each a module with a function ``run``.
+
+``python -m parsimon.experiments`` runs them.
 
 >>> from parsimon.experiments import EXPERIMENTS
 >>> "honeine-2007/convergence" in EXPERIMENTS

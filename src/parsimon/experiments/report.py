@@ -34,13 +34,17 @@ class Report:
     pictures: Sequence[Path] = field(default_factory=tuple)
 
     def __str__(self) -> str:
-        widths = [max(len(row[i]) for row in [self.header, *self.rows]) for i in range(len(self.header))]
+        widths = [
+            max(len(row[i]) for row in [self.header, *self.rows]) for i in range(len(self.header))
+        ]
         lines = [
             "| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |"
             for row in [self.header, *self.rows]
         ]
         lines.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
-        return "\n".join([self.title, "", *lines, *(line for note in self.notes for line in ("", note))])
+        return "\n".join(
+            [self.title, "", *lines, *(line for note in self.notes for line in ("", note))]
+        )
 
     def write(self, folder: Path) -> None:
         """Write the table into ``folder/table.md``, the pictures beside it."""

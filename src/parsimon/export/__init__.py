@@ -23,7 +23,8 @@ svm_type epsilon_svr
 kernel_type rbf
 gamma 1.0
 
-Each takes an estimator of parsimon, or a scikit-learn `Pipeline` of scalers that ends in one, and `path` to write a file, whole or not at all.
+Each takes an estimator of parsimon, or a scikit-learn `Pipeline` of scalers that ends in one, and
+`path` to write a file, whole or not at all.
 """
 
 from parsimon.export.c import to_c

@@ -51,29 +51,47 @@ KEYWORDS = (
 )
 
 
-def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = "model", dtype: str = "double") -> str:
-    """Return a fitted model as a C header that stands on its own, and write it to `path` if one is given.
+def to_c(
+    model: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    name: str = "model",
+    dtype: str = "double",
+) -> str:
+    """Return a fitted model as a C header that stands on its own, and write it to `path` if one is
+    given.
 
     With the name "model" it defines, for `double`:
 
     - MODEL_N_FEATURES, MODEL_N_OUTPUTS, MODEL_N_CENTERS;
-    - ``void model_decision(const double x[], double out[])``: f, an output or class after the other;
-    - ``double model_predict(const double x[])`` for a regressor of one output, ``void model_predict(const double x[], double out[])`` for one of several: f, or the mean where
-      the loss has a link;
-    - ``int model_predict(const double x[])`` for a classifier: the index of the class, the first of equals, in ``model_classes[]``, a table of strings, integers (booleans are 0 and 1) or numbers;
+    - ``void model_decision(const double x[], double out[])``: f, an output or class after the
+      other;
+    - ``double model_predict(const double x[])`` for a regressor of one output, ``void
+      model_predict(const double x[], double out[])`` for one of several: f, or the mean where the
+      loss has a link;
+    - ``int model_predict(const double x[])`` for a classifier: the index of the class, the first of
+      equals, in ``model_classes[]``, a table of strings, integers (booleans are 0 and 1) or
+      numbers;
     - ``void model_proba(const double x[], double out[])`` where the model has probabilities.
 
-    All functions are ``static inline``, all tables constant; nothing is allocated, and the stack holds no more than an array of C numbers. It is C99, and C++11 as well. From the C library it needs
-    no more than exp, sqrt and log1p, where the kernel or the probabilities ask for them, and macros can put others in their place (MODEL_EXP, MODEL_SQRT, MODEL_LOG1P); linear, polynomial
-    and rational quadratic kernels (with a whole alpha up to 64) need nothing. Numbers are written in the fewest decimal digits that give them back exactly: hexadecimal ones are not C++ before 2017.
+    All functions are ``static inline``, all tables constant; nothing is allocated, and the stack
+    holds no more than an array of C numbers. It is C99, and C++11 as well. From the C library it
+    needs no more than exp, sqrt and log1p, where the kernel or the probabilities ask for them, and
+    macros can put others in their place (MODEL_EXP, MODEL_SQRT, MODEL_LOG1P); linear, polynomial
+    and rational quadratic kernels (with a whole alpha up to 64) need nothing. Numbers are written
+    in the fewest decimal digits that give them back exactly: hexadecimal ones are not C++ before
+    2017.
 
-    NaN and infinity, which `predict` refuses, are not looked for. Inputs are not rounded, as they are by a kernel in `SinglePrecision`: that changes f by some 1e-7 of its size.
+    NaN and infinity, which `predict` refuses, are not looked for. Inputs are not rounded, as they
+    are by a kernel in `SinglePrecision`: that changes f by some 1e-7 of its size.
 
     Parameters
     ----------
-    model : a fitted estimator of parsimon, or a Pipeline or TransformedTargetRegressor of one and scalers; see `docs/export.md`.
+    model : a fitted estimator of parsimon, or a Pipeline or TransformedTargetRegressor of one and
+    scalers; see `docs/export.md`.
     path : where to write the header, whole or not at all.
-    name : what every name in it begins with: letters, digits and single underscores between them, a letter first, at most 40. Macros have it in capitals.
+    name : what every name in it begins with: letters, digits and single underscores between them, a
+    letter first, at most 40. Macros have it in capitals.
     dtype : "double" or "float", default="double"
         The type of inputs, outputs, tables and all that lies between.
 
@@ -106,7 +124,11 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
     <BLANKLINE>
     #endif
     """
-    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z](_?[A-Za-z0-9])*", name) or len(name) > 40:
+    if (
+        not isinstance(name, str)
+        or not re.fullmatch(r"[A-Za-z](_?[A-Za-z0-9])*", name)
+        or len(name) > 40
+    ):
         raise ValueError(
             f"name must be letters, digits and single underscores between them, a letter first, at most 40, got {name!r}"
         )
@@ -120,7 +142,10 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
 
 
 class _Header:
-    """Writes the parts of the header. What a kernel needs is noted while it is written, and written before it."""
+    """Writes the parts of the header.
+
+    What a kernel needs is noted while it is written, and written before it.
+    """
 
     def __init__(self, e: Expansion, name: str, dtype: str) -> None:
         self.e = e
@@ -143,7 +168,11 @@ class _Header:
             functions.append(self.proba())
         if self.e.classes is not None:
             self.classes(self.e.classes)
-        sizes = {"N_FEATURES": self.e.n_features, "N_OUTPUTS": self.e.n_outputs, "N_CENTERS": self.e.n_centers}
+        sizes = {
+            "N_FEATURES": self.e.n_features,
+            "N_OUTPUTS": self.e.n_outputs,
+            "N_CENTERS": self.e.n_centers,
+        }
         parts = [
             self.comment(),
             f"#ifndef {self.NAME}_H\n#define {self.NAME}_H",
@@ -176,7 +205,10 @@ class _Header:
                 "}",
             ]
             self.table("centers", e.centers)
-        loop += [*self.inside, f"for (int c = 0; c < {NAME}_N_OUTPUTS; ++c) out[c] += {name}_weights[j][c] * {value};"]
+        loop += [
+            *self.inside,
+            f"for (int c = 0; c < {NAME}_N_OUTPUTS; ++c) out[c] += {name}_weights[j][c] * {value};",
+        ]
         return self.function(
             "void",
             "decision",
@@ -217,7 +249,9 @@ class _Header:
         if self.e.probabilities == "one_vs_rest":  # log(1 / (1 + exp(-f))), however large f is
             log1p = self.library_function("log1p")
             small = f"{log1p}({exp}(out[c] < {zero} ? out[c] : -out[c]))"
-            lines.append(f"for (int c = 0; c < {outputs}; ++c) out[c] = (out[c] < {zero} ? out[c] : {zero}) - {small};")
+            lines.append(
+                f"for (int c = 0; c < {outputs}; ++c) out[c] = (out[c] < {zero} ? out[c] : {zero}) - {small};"
+            )
         lines += [
             f"{self.real} largest = out[0], total = {zero};",
             f"for (int c = 1; c < {outputs}; ++c)",
@@ -302,7 +336,10 @@ class _Header:
 
     @cached_property
     def input(self) -> str:
-        """z_i = (x_i - shift_i) * scale_i. What `float` cannot hold of a shift is subtracted in a second step."""
+        """z_i = (x_i - shift_i) * scale_i.
+
+        What `float` cannot hold of a shift is subtracted in a second step.
+        """
         if not self.e.scaled:
             return "x[i]"
         high = self.e.shift.astype(self.numpy_name).astype(np.float64)
@@ -322,7 +359,9 @@ class _Header:
 
     def comment(self) -> str:
         e, name = self.e, self.name
-        outputs = "classes" if e.classes is not None else "output" if e.n_outputs == 1 else "outputs"
+        outputs = (
+            "classes" if e.classes is not None else "output" if e.n_outputs == 1 else "outputs"
+        )
         needs = "Nothing is needed from the C library."
         if self.needs:
             macros = " or ".join(f"{self.NAME}_{what.upper()}" for what in sorted(self.needs))
@@ -341,26 +380,52 @@ class _Header:
         if e.scaled:
             lines.append("Inputs are scaled in here: give them as they were before any scaler.")
         if e.feature_names is not None:
-            lines += ["Inputs:", *(f"    x[{i}] {_plain(feature)}" for i, feature in enumerate(e.feature_names))]
-        return "/*\n" + "\n".join(f" * {line}".rstrip() for line in [*lines, "", *self.example()]) + "\n */"
+            lines += [
+                "Inputs:",
+                *(f"    x[{i}] {_plain(feature)}" for i, feature in enumerate(e.feature_names)),
+            ]
+        return (
+            "/*\n"
+            + "\n".join(f" * {line}".rstrip() for line in [*lines, "", *self.example()])
+            + "\n */"
+        )
 
     def example(self) -> list[str]:
         e, name, NAME = self.e, self.name, self.NAME
         show = [f'printf("%g\\n", {name}_predict(x));']
         if e.classes is not None:
-            kind = "%s" if isinstance(e.classes[0], str) else "%g" if isinstance(e.classes[0], float) else "%lld"
+            kind = (
+                "%s"
+                if isinstance(e.classes[0], str)
+                else "%g"
+                if isinstance(e.classes[0], float)
+                else "%lld"
+            )
             show = [f'printf("{kind}\\n", {name}_classes[{name}_predict(x)]);']
         elif e.n_outputs > 1:
-            show = [f"{self.real} out[{NAME}_N_OUTPUTS];", f"{name}_predict(x, out);", 'printf("%g\\n", out[0]);']
+            show = [
+                f"{self.real} out[{NAME}_N_OUTPUTS];",
+                f"{name}_predict(x, out);",
+                'printf("%g\\n", out[0]);',
+            ]
         body = [f"const {self.real} x[{NAME}_N_FEATURES] = {{0}};", *show, "return 0;"]
-        return ["#include <stdio.h>", f'#include "{name}.h"', "int main(void)", "{", *("    " + b for b in body), "}"]
+        return [
+            "#include <stdio.h>",
+            f'#include "{name}.h"',
+            "int main(void)",
+            "{",
+            *("    " + b for b in body),
+            "}",
+        ]
 
     def library(self) -> list[str]:
         if not self.needs:
             return []
         macros = {f"{self.NAME}_{what.upper()}": what + self.suffix for what in sorted(self.needs)}
         missing = " || ".join(f"!defined({macro})" for macro in macros)
-        defaults = (f"#ifndef {macro}\n#define {macro} {what}\n#endif" for macro, what in macros.items())
+        defaults = (
+            f"#ifndef {macro}\n#define {macro} {what}\n#endif" for macro, what in macros.items()
+        )
         return [f"#if {missing}\n#include <math.h>\n#endif", *defaults]
 
     def library_function(self, what: str) -> str:
@@ -369,7 +434,9 @@ class _Header:
 
     def table(self, what: str, values: Array) -> None:
         numbers = self.cast(values, what)
-        rows = [", ".join(str(number) + self.suffix for number in row) for row in np.atleast_2d(numbers)]
+        rows = [
+            ", ".join(str(number) + self.suffix for number in row) for row in np.atleast_2d(numbers)
+        ]
         size = f"[{len(values)}]"
         if values.ndim == 2:
             size = f"[{self.NAME}_N_CENTERS][{self.NAME}_{'N_OUTPUTS' if what == 'weights' else 'N_FEATURES'}]"
@@ -380,19 +447,26 @@ class _Header:
         self.n_bytes += numbers.nbytes
 
     def classes(self, labels: tuple[Label, ...]) -> None:
-        kind, texts = "const char *const", [_string(label) for label in labels if isinstance(label, str)]
+        kind, texts = (
+            "const char *const",
+            [_string(label) for label in labels if isinstance(label, str)],
+        )
         if isinstance(labels[0], float):
             kind, texts = "const double", [repr(label) for label in labels]
         elif isinstance(labels[0], int):
             kind, texts = "const long long", [_integer(int(label)) for label in labels]
         text = ",\n".join("    " + text for text in texts)
-        self.tables.append(f"static {kind} {self.name}_classes[{self.NAME}_N_OUTPUTS] = {{\n{text}\n}};")
+        self.tables.append(
+            f"static {kind} {self.name}_classes[{self.NAME}_N_OUTPUTS] = {{\n{text}\n}};"
+        )
 
     def number(self, value: float) -> str:
         """Return a number in the fewest digits that give it back."""
         number = self.cast(np.float64(value), "kernel parameters")
         if number == 0 and value != 0:
-            raise ValueError(f"the kernel's parameter {value!r} is too small for dtype={self.real!r}")
+            raise ValueError(
+                f"the kernel's parameter {value!r} is too small for dtype={self.real!r}"
+            )
         return str(number) + self.suffix
 
     def cast(self, values: Any, what: str) -> Any:
@@ -478,9 +552,15 @@ def _wrapped(text: str, indent: str) -> str:
 
 
 def _string(text: str) -> str:
-    """Return a string literal in plain ASCII: UTF-8 in octal digits, and no question mark that could begin a trigraph."""
+    """Return a string literal in plain ASCII: UTF-8 in octal digits, and no question mark that
+    could begin a trigraph.
+    """
     plain = {*range(32, 127)} - {*b'"\\?'}
-    return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode()) + '"'
+    return (
+        '"'
+        + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode())
+        + '"'
+    )
 
 
 def _integer(value: int) -> str:

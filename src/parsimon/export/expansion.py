@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    RobustScaler,
+    StandardScaler,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from parsimon import kernels, losses
@@ -29,13 +35,18 @@ Array = NDArray[np.float64]
 Label = bool | int | float | str
 Affine = tuple[Array, Array]
 
-#: How probabilities come from f: softmax(f), or the probabilities of each class against the rest, scaled to sum to one.
-PROBABILITIES: dict[type[losses.Loss], str] = {losses.MultinomialLogistic: "softmax", losses.Logistic: "one_vs_rest"}
+#: How probabilities come from f: softmax(f), or the probabilities of each class against the rest,
+#: scaled to sum to one.
+PROBABILITIES: dict[type[losses.Loss], str] = {
+    losses.MultinomialLogistic: "softmax",
+    losses.Logistic: "one_vs_rest",
+}
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """A fitted model as plain data: f(x) = offset + sum_j w_j k(d_j, z) with z = (x - shift) * scale, column by column.
+    """A fitted model as plain data: f(x) = offset + sum_j w_j k(d_j, z) with z = (x - shift) *
+    scale, column by column.
 
     With `classes`, the class of the largest f is predicted, the first of equals.
 
@@ -86,15 +97,19 @@ class Expansion:
 def expansion(model: Any) -> Expansion:
     """Return a fitted model as an expansion.
 
-    `model` is an estimator of parsimon over one dictionary; or a scikit-learn `Pipeline` that ends in one and does nothing before it but scale columns (`StandardScaler`, `MinMaxScaler`,
-    `MaxAbsScaler`, `RobustScaler`, "passthrough"); or a `TransformedTargetRegressor` around either whose transformer is such a scaler. All scaling becomes one shift and one factor a column.
+    `model` is an estimator of parsimon over one dictionary; or a scikit-learn `Pipeline` that ends
+    in one and does nothing before it but scale columns (`StandardScaler`, `MinMaxScaler`,
+    `MaxAbsScaler`, `RobustScaler`, "passthrough"); or a `TransformedTargetRegressor` around either
+    whose transformer is such a scaler. All scaling becomes one shift and one factor a column.
     """
     if isinstance(model, Pipeline):
         check_is_fitted(model)
         inner = expansion(model.steps[-1][1])
         before = _composed(model.steps[:-1], inner.n_features)
         shift, scale = _finite(*_then(before, (inner.shift, inner.scale)), "the scaling")
-        return replace(inner, shift=shift, scale=scale, feature_names=_names(model) or inner.feature_names)
+        return replace(
+            inner, shift=shift, scale=scale, feature_names=_names(model) or inner.feature_names
+        )
     if isinstance(model, TransformedTargetRegressor):
         check_is_fitted(model)
         inner = expansion(model.regressor_)
@@ -107,13 +122,20 @@ def expansion(model: Any) -> Expansion:
         with np.errstate(all="ignore"):  # y = f / scale + shift undoes (y - shift) * scale
             weights, offset = inner.weights / scale, inner.offset / scale + shift
         weights, offset = _finite(weights, offset, "the target's scaling")
-        return replace(inner, weights=weights, offset=offset, feature_names=_names(model) or inner.feature_names)
+        return replace(
+            inner,
+            weights=weights,
+            offset=offset,
+            feature_names=_names(model) or inner.feature_names,
+        )
     if isinstance(model, KernelDictionaryLearning | KernelDictionaryClassifier):
         raise TypeError(
             f"{type(model).__name__} cannot be exported: its codes are found by an iterative lasso, which is no sum over centres"
         )
     if isinstance(model, KernelExpansionRegressor):
-        return _of_parts(model, model.weights_, np.broadcast_to(model.intercept, model.weights_.shape[1:]))
+        return _of_parts(
+            model, model.weights_, np.broadcast_to(model.intercept, model.weights_.shape[1:])
+        )
     if not isinstance(model, StreamEstimator):
         hint = "; export its best_estimator_" if hasattr(model, "best_estimator_") else ""
         raise TypeError(
@@ -125,23 +147,35 @@ def expansion(model: Any) -> Expansion:
 def _of_estimator(model: StreamEstimator) -> Expansion:
     check_is_fitted(model)
     weights = model.weights_
-    weights = weights.reshape(len(weights), -1) if weights.size else np.zeros((0, model._learner.n_outputs))
+    weights = (
+        weights.reshape(len(weights), -1)
+        if weights.size
+        else np.zeros((0, model._learner.n_outputs))
+    )
     found = _of_parts(model, weights, np.zeros(weights.shape[1]))
     if isinstance(model, StreamRegressor):
         return replace(found, link=model._inverse_link)
     if not isinstance(model, StreamClassifier):
         return found
-    return replace(found, classes=_labels(model.classes_), probabilities=PROBABILITIES.get(type(model._loss)))
+    return replace(
+        found, classes=_labels(model.classes_), probabilities=PROBABILITIES.get(type(model._loss))
+    )
 
 
-def _of_parts(model: StreamEstimator | KernelExpansionRegressor, weights: Array, offset: Array) -> Expansion:
+def _of_parts(
+    model: StreamEstimator | KernelExpansionRegressor, weights: Array, offset: Array
+) -> Expansion:
     kernel, centers = model.kernel_, model.centers_
     if isinstance(kernel, kernels.SinglePrecision):
         kernel = kernel.inner
     _require_formula(kernel, centers)
     if len(centers) == 0:
         # Zero is written as one centre without weight: neither C nor ONNX is fond of empty arrays.
-        kernel, centers, weights = kernels.Constant(), np.zeros((1, centers.shape[1])), np.zeros((1, weights.shape[1]))
+        kernel, centers, weights = (
+            kernels.Constant(),
+            np.zeros((1, centers.shape[1])),
+            np.zeros((1, weights.shape[1])),
+        )
     d = centers.shape[1]
     return Expansion(
         type(model).__name__,
@@ -166,17 +200,23 @@ def _require_formula(kernel: kernels.Kernel, centers: Array) -> None:
         found, norms = values(formula, some, some), np.sqrt(kernel.diagonal(some))
         wrong = np.abs(kernel(some) - found) > 1e-6 * np.outer(norms, norms)
     if wrong.any():
-        raise TypeError(f"the model cannot be exported: the formula of {kernel!r} does not give its values")
+        raise TypeError(
+            f"the model cannot be exported: the formula of {kernel!r} does not give its values"
+        )
 
 
 def _labels(classes: NDArray[Any]) -> tuple[Label, ...]:
-    labels = tuple(label.item() if isinstance(label, np.generic) else label for label in classes.tolist())
+    labels = tuple(
+        label.item() if isinstance(label, np.generic) else label for label in classes.tolist()
+    )
     if any(type(label) is int and not -(2**63) <= label < 2**63 for label in labels):
         raise ValueError(f"labels must fit in 64 bits, got {list(labels)!r}")
     for kind in (bool, int, float, str):
         if all(type(label) is kind for label in labels):
             return labels
-    raise TypeError(f"labels must be all strings, all integers, all numbers or all booleans, got {list(labels)!r}")
+    raise TypeError(
+        f"labels must be all strings, all integers, all numbers or all booleans, got {list(labels)!r}"
+    )
 
 
 def _names(model: Any) -> tuple[str, ...] | None:
@@ -184,11 +224,14 @@ def _names(model: Any) -> tuple[str, ...] | None:
     return None if names is None else tuple(map(str, names))
 
 
-# Scaling. A pair (shift, scale) means z = (x - shift) * scale: near the shift, the difference has no rounding error.
+# Scaling. A pair (shift, scale) means z = (x - shift) * scale: near the shift, the difference has
+# no rounding error.
 
 
 def _standard(step: StandardScaler, d: int) -> Affine:
-    return step.mean_ if step.with_mean else np.zeros(d), 1.0 / step.scale_ if step.with_std else np.ones(d)
+    return step.mean_ if step.with_mean else np.zeros(
+        d
+    ), 1.0 / step.scale_ if step.with_std else np.ones(d)
 
 
 def _min_max(step: MinMaxScaler, d: int) -> Affine:
@@ -203,7 +246,9 @@ def _max_abs(step: MaxAbsScaler, d: int) -> Affine:
 
 
 def _robust(step: RobustScaler, d: int) -> Affine:
-    return step.center_ if step.with_centering else np.zeros(d), 1.0 / step.scale_ if step.with_scaling else np.ones(d)
+    return step.center_ if step.with_centering else np.zeros(
+        d
+    ), 1.0 / step.scale_ if step.with_scaling else np.ones(d)
 
 
 def _function(step: FunctionTransformer, d: int) -> Affine:
@@ -259,5 +304,7 @@ def _then(first: Affine, second: Affine) -> Affine:
 
 def _finite(shift: Array, scale: Array, what: str) -> Affine:
     if not (np.isfinite(shift).all() and np.isfinite(scale).all()):
-        raise ValueError(f"{what} is beyond the range of double precision: scale the columns to a sensible size before")
+        raise ValueError(
+            f"{what} is beyond the range of double precision: scale the columns to a sensible size before"
+        )
     return shift, scale

@@ -15,19 +15,28 @@ __all__ = ["to_libsvm"]
 
 
 def to_libsvm(model: Any, path: str | os.PathLike[str] | None = None) -> str:
-    """Return a fitted model as the text of a LIBSVM model file, and write it to `path` if one is given.
+    """Return a fitted model as the text of a LIBSVM model file, and write it to `path` if one is
+    given.
 
-    What LIBSVM has: Gaussian ("rbf"), polynomial and linear kernels, and these times a constant (it goes to the coefficients) or plus one (it goes to rho: sum_j w_j c); regressors of one output
-    (epsilon_svr); classifiers with integer labels (c_svc). Its decision for a pair of labels a, b is sum_j coef_j k(d_j, x) - rho, and positive for a:
+    What LIBSVM has: Gaussian ("rbf"), polynomial and linear kernels, and these times a constant (it
+    goes to the coefficients) or plus one (it goes to rho: sum_j w_j c); regressors of one output
+    (epsilon_svr); classifiers with integer labels (c_svc). Its decision for a pair of labels a, b
+    is sum_j coef_j k(d_j, x) - rho, and positive for a:
 
-    - two classes: coef = w_1 - w_0 with the labels in the order of `classes_` turned round, so that a positive decision means the second and zero the first, as in `predict`;
-    - more: LIBSVM votes over pairs, and for a pair takes the support vectors of its two classes alone. So each class a gets all centres as support vectors of its own, with the coefficients w_a against
-      classes after it and -w_a against those before: the decision of each pair is f_a - f_b, and the class of the largest f wins all its pairs. The file holds C times the centres.
+    - two classes: coef = w_1 - w_0 with the labels in the order of `classes_` turned round, so that
+      a positive decision means the second and zero the first, as in `predict`;
+    - more: LIBSVM votes over pairs, and for a pair takes the support vectors of its two classes
+      alone. So each class a gets all centres as support vectors of its own, with the coefficients
+      w_a against classes after it and -w_a against those before: the decision of each pair is f_a -
+      f_b, and the class of the largest f wins all its pairs. The file holds C times the centres.
 
-    Probabilities do not go with it. Features are numbered from 1, zeros are left out. Inputs are not rounded, as they are by a kernel in `SinglePrecision`: that changes f by some 1e-7 of its size.
+    Probabilities do not go with it. Features are numbered from 1, zeros are left out. Inputs are
+    not rounded, as they are by a kernel in `SinglePrecision`: that changes f by some 1e-7 of its
+    size.
 
-    A scaling of the inputs in a Pipeline is folded in where that is exact: with the linear kernel always, with a polynomial one where there is no shift, with the Gaussian where all columns have one factor. Else scale
-    the data before LIBSVM sees it, and export the last step.
+    A scaling of the inputs in a Pipeline is folded in where that is exact: with the linear kernel
+    always, with a polynomial one where there is no shift, with the Gaussian where all columns have
+    one factor. Else scale the data before LIBSVM sees it, and export the last step.
 
     >>> from parsimon import KNLMSRegressor
     >>> from parsimon.export import to_libsvm
@@ -42,26 +51,38 @@ def to_libsvm(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     1.0 2:1.0
     0.125 1:4.0
 
-    Reference: C.-C. Chang, C.-J. Lin, *LIBSVM: a library for support vector machines*, ACM TIST 2011, and the README of the library.
+    Reference: C.-C. Chang, C.-J. Lin, *LIBSVM: a library for support vector machines*, ACM TIST
+    2011, and the README of the library.
     """
     e = expansion(model)
     if e.link is not None:
-        raise TypeError("LIBSVM has no links, and predictions of the model are a function of f: use to_c or to_onnx")
+        raise TypeError(
+            "LIBSVM has no links, and predictions of the model are a function of f: use to_c or to_onnx"
+        )
     factor, leaf, constant = _terms(e.kernel)
     leaf, centers, constants = _unscaled(leaf, e)
     weights = factor * e.weights
     offset = e.offset + constant * e.weights.sum(axis=0) + constants @ weights
     if not np.isfinite(weights).all() or not np.isfinite(offset).all():
         raise ValueError("with the kernel's constants folded in, the model's numbers are too large")
-    parts = _regressor(weights, offset) if e.classes is None else _classifier(e.classes, weights, offset)
+    parts = (
+        _regressor(weights, offset)
+        if e.classes is None
+        else _classifier(e.classes, weights, offset)
+    )
     header, coefficients, rows = parts
-    vectors = [[f"{i + 1}:{_number(center[i])}" for i in np.flatnonzero(center)] for center in centers]
+    vectors = [
+        [f"{i + 1}:{_number(center[i])}" for i in np.flatnonzero(center)] for center in centers
+    ]
     lines = [
         f"svm_type {'epsilon_svr' if e.classes is None else 'c_svc'}",
         *_kernel(leaf),
         *header,
         "SV",
-        *(" ".join([*map(_number, own), *vectors[j]]) for own, j in zip(coefficients, rows, strict=True)),
+        *(
+            " ".join([*map(_number, own), *vectors[j]])
+            for own, j in zip(coefficients, rows, strict=True)
+        ),
     ]
     text = "\n".join(lines) + "\n"
     if path is not None:
@@ -75,13 +96,21 @@ Parts = tuple[list[str], Array, Any]
 def _regressor(weights: Array, offset: Array) -> Parts:
     """Return the header, the coefficients (l, 1) and the centres of the support vectors, (l,)."""
     if weights.shape[1] > 1:
-        raise TypeError(f"LIBSVM has no regressor of several outputs, and the model has {weights.shape[1]}")
+        raise TypeError(
+            f"LIBSVM has no regressor of several outputs, and the model has {weights.shape[1]}"
+        )
     rows = np.flatnonzero(weights[:, 0])
-    return ["nr_class 2", f"total_sv {len(rows)}", f"rho {_number(-offset[0])}"], weights[rows], rows
+    return (
+        ["nr_class 2", f"total_sv {len(rows)}", f"rho {_number(-offset[0])}"],
+        weights[rows],
+        rows,
+    )
 
 
 def _classifier(labels: tuple[Any, ...], weights: Array, offset: Array) -> Parts:
-    """Return the header, the coefficients (l, C - 1) and the centres of the support vectors, (l,), class after class."""
+    """Return the header, the coefficients (l, C - 1) and the centres of the support vectors, (l,),
+    class after class.
+    """
     C = len(labels)
     if any(type(label) is not int or not -(2**31) <= label < 2**31 for label in labels):
         raise TypeError(
@@ -89,7 +118,8 @@ def _classifier(labels: tuple[Any, ...], weights: Array, offset: Array) -> Parts
         )
     if C < 2:
         raise TypeError(f"LIBSVM needs two classes, and the model knows only {labels[0]}")
-    # Turned round: a decision of zero is for the later of a pair in LIBSVM, and for the earlier in parsimon.
+    # Turned round: a decision of zero is for the later of a pair in LIBSVM, and for the earlier in
+    # parsimon.
     labels, weights, offset = labels[::-1], weights[:, ::-1], offset[::-1]
     pairs = [(a, b) for a in range(C) for b in range(a + 1, C)]
     if C == 2:  # one list, parted as LIBSVM does: positive coefficients are the first class's
@@ -98,7 +128,8 @@ def _classifier(labels: tuple[Any, ...], weights: Array, offset: Array) -> Parts
         coefficients = [difference[rows, np.newaxis] for rows in members]
     else:
         members = [np.flatnonzero(column) for column in weights.T]
-        against = [np.where(np.arange(C - 1) < a, -1.0, 1.0) for a in range(C)]  # row i is the i-th other class
+        # Row i is the i-th other class
+        against = [np.where(np.arange(C - 1) < a, -1.0, 1.0) for a in range(C)]
         coefficients = [weights[rows, a, np.newaxis] * against[a] for a, rows in enumerate(members)]
     header = [
         f"nr_class {C}",
@@ -132,7 +163,9 @@ def _terms(kernel: Kernel) -> tuple[float, Kernel | None, float]:
 
 
 def _unscaled(leaf: Kernel | None, e: Expansion) -> tuple[Kernel | None, Array, Array]:
-    """Return a kernel k', centres (m, d) and constants c (m,) with k(d_j, z) = k'(d'_j, x) + c_j for the inputs x before scaling."""
+    """Return a kernel k', centres (m, d) and constants c (m,) with k(d_j, z) = k'(d'_j, x) + c_j
+    for the inputs x before scaling.
+    """
     none = np.zeros(e.n_centers)
     if not e.scaled:
         return leaf, e.centers, none
@@ -169,7 +202,8 @@ def _kernel(leaf: Kernel | None) -> list[str]:
                 f"gamma {_number(gamma)}",
                 f"coef0 {_number(offset)}",
             ]
-    return ["kernel_type linear"]  # also where only a constant is left: there are no support vectors then
+    # Also where only a constant is left: there are no support vectors then
+    return ["kernel_type linear"]
 
 
 def _number(value: float) -> str:

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OPSET", "to_onnx"]
 
-#: The oldest operator set in which the graph means what it should: from 12 on ArgMax says which of equals it takes.
+#: The oldest operator set in which the graph means what it should: from 12 on ArgMax says which of
+#: equals it takes.
 OPSET = 12
 
 #: Coordinates beyond this are cut, so that their squares are finite, for each dtype.
@@ -53,25 +54,35 @@ LARGEST = {"float64": 1e150, "float32": 1e16}
 
 
 def to_onnx(
-    model: Any, path: str | os.PathLike[str] | None = None, *, dtype: str = "float64", input_name: str = "X"
+    model: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    dtype: str = "float64",
+    input_name: str = "X",
 ) -> onnx.ModelProto:
     """Return a fitted model as an ONNX graph, and write it to `path` if one is given.
 
     The graph has one input of shape (n, d), any n, and these outputs:
 
     - regressors: "variable" (n, C), what `predict` gives, with C = 1 if one output was learned;
-    - classifiers: "label" (n,), and "probabilities" (n, C) if the loss has them, else "scores" (n, C), which are f, column by column as `classes_`. Integer labels are int64, and strings,
+    - classifiers: "label" (n,), and "probabilities" (n, C) if the loss has them, else "scores" (n,
+      C), which are f, column by column as `classes_`. Integer labels are int64, and strings,
       booleans and floats (double) are what they are.
 
-    Inputs, outputs and all that lies between are of type `dtype`. NaN and infinity, which `predict` refuses, are not looked for. Inputs are not rounded, as they are by a kernel in
+    Inputs, outputs and all that lies between are of type `dtype`. NaN and infinity, which `predict`
+    refuses, are not looked for. Inputs are not rounded, as they are by a kernel in
     `SinglePrecision`: in float64 that changes f by some 1e-7 of its size.
 
-    Squared distances are taken as ||x||^2 - 2 x'd + ||d||^2 about the mean of the centres, which costs (||x||^2 + ||d||^2) gamma times the rounding unit: about 1e-15 in double and 1e-6 in single precision
-    for standardised columns and common widths. The Laplacian kernel takes the features one after the other. So whatever the kernel, the memory needed is a few arrays (n, m) and (n, d).
+    Squared distances are taken as ||x||^2 - 2 x'd + ||d||^2 about the mean of the centres, which
+    costs (||x||^2 + ||d||^2) gamma times the rounding unit: about 1e-15 in double and 1e-6 in
+    single precision for standardised columns and common widths. The Laplacian kernel takes the
+    features one after the other. So whatever the kernel, the memory needed is a few arrays (n, m)
+    and (n, d).
 
     Parameters
     ----------
-    model : a fitted estimator of parsimon, or a Pipeline or TransformedTargetRegressor of one and scalers; see `docs/export.md`.
+    model : a fitted estimator of parsimon, or a Pipeline or TransformedTargetRegressor of one and
+    scalers; see `docs/export.md`.
     path : where to write the graph, whole or not at all.
     dtype : "float64" or "float32", default="float64"
     input_name : the name of the input, default="X"
@@ -98,7 +109,9 @@ def to_onnx(
         raise ImportError(f"to_onnx needs ONNX: {install_command('onnx')}") from error
     lookup(LARGEST, dtype, "dtype")
     if not isinstance(input_name, str) or not input_name or input_name in OUTPUTS:
-        raise ValueError(f"input_name must be a name, and none of {', '.join(OUTPUTS)}, got {input_name!r}")
+        raise ValueError(
+            f"input_name must be a name, and none of {', '.join(OUTPUTS)}, got {input_name!r}"
+        )
     e = expansion(model)
     graph = _Graph(dtype, input_name)
     outputs = _outputs(e, graph, _Function(e, graph).predictions())
@@ -109,7 +122,10 @@ def to_onnx(
             graph.nodes,
             e.estimator,
             [helper.make_tensor_value_info(input_name, real, [rows, e.n_features])],
-            [helper.make_tensor_value_info(name, kind or real, [rows, *shape]) for name, kind, shape in outputs],
+            [
+                helper.make_tensor_value_info(name, kind or real, [rows, *shape])
+                for name, kind, shape in outputs
+            ],
             graph.constants,
         ),
         opset_imports=[helper.make_opsetid("", OPSET)],
@@ -133,7 +149,9 @@ OUTPUTS = ("variable", "label", "probabilities", "scores")
 
 
 def _outputs(e: Expansion, g: _Graph, f: str) -> list[tuple[str, int | None, list[int]]]:
-    """Write the outputs, given f (n, C), and return the name, type and shape after n of each; no type is that of the graph."""
+    """Write the outputs, given f (n, C), and return the name, type and shape after n of each; no
+    type is that of the graph.
+    """
     if e.classes is None:
         g("Identity", f, to="variable")
         return [("variable", None, [e.n_outputs])]
@@ -143,13 +161,20 @@ def _outputs(e: Expansion, g: _Graph, f: str) -> list[tuple[str, int | None, lis
         g("Identity", f, to="scores")
         return [("label", kind, []), ("scores", None, [e.n_outputs])]
     if e.probabilities == "one_vs_rest":  # log(1 / (1 + exp(-f))), however large f is
-        f = g("Sub", g("Min", f, g.number(0)), g("Log", g("Add", g("Exp", g("Neg", g("Abs", f))), g.number(1))))
+        f = g(
+            "Sub",
+            g("Min", f, g.number(0)),
+            g("Log", g("Add", g("Exp", g("Neg", g("Abs", f))), g.number(1))),
+        )
     g("Softmax", f, to="probabilities", axis=1)
     return [("label", kind, []), ("probabilities", None, [e.n_outputs])]
 
 
 class _Graph:
-    """Nodes and constants as they come. Calling it adds a node and returns the name of its output."""
+    """Nodes and constants as they come.
+
+    Calling it adds a node and returns the name of its output.
+    """
 
     def __init__(self, dtype: str, input_name: str) -> None:
         self.dtype = np.dtype(dtype)
@@ -157,7 +182,9 @@ class _Graph:
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
 
-    def __call__(self, operator: str, *inputs: str, to: str | None = None, **attributes: Any) -> str:
+    def __call__(
+        self, operator: str, *inputs: str, to: str | None = None, **attributes: Any
+    ) -> str:
         from onnx import helper
 
         name = to or self.name(operator)
@@ -180,7 +207,9 @@ class _Graph:
     def number(self, value: float) -> str:
         """Add one real number, which must be as near as any to what the type has."""
         if value != 0 and self.dtype.type(value) == 0:
-            raise ValueError(f"the kernel's parameter {value!r} is too small for dtype={self.dtype.name!r}")
+            raise ValueError(
+                f"the kernel's parameter {value!r} is too small for dtype={self.dtype.name!r}"
+            )
         return self.array([[value]], "parameters")
 
     def constant(self, values: NDArray[Any], what: str) -> str:
@@ -197,7 +226,9 @@ class _Graph:
         if isinstance(classes[0], str):
             name = self.name("classes")
             encoded = [label.encode() for label in classes]
-            self.constants.append(helper.make_tensor(name, TensorProto.STRING, [len(classes)], encoded))
+            self.constants.append(
+                helper.make_tensor(name, TensorProto.STRING, [len(classes)], encoded)
+            )
             return name, TensorProto.STRING
         values = np.array(classes)  # bool, int64 or float64
         return self.constant(values, "classes"), helper.np_dtype_to_tensor_dtype(values.dtype)
@@ -226,7 +257,9 @@ class _Function:
         return g("Add", f, g.array(e.offset[np.newaxis], "offset")) if e.offset.any() else f
 
     def write(self, e: Expression) -> str:
-        """Write a formula, each part once: an array that broadcasts to (n, m), or (n, 1) if of x alone."""
+        """Write a formula, each part once: an array that broadcasts to (n, m), or (n, 1) if of x
+        alone.
+        """
         if id(e) not in self.known:
             # With the expression, so that no other one has its id.
             self.known[id(e)] = (e, self.written(e))
@@ -317,14 +350,18 @@ class _Function:
 
     @cached_property
     def distances(self) -> str:
-        """||z - d||_1, (n, m): a sum over the features, one after the other, so that no array (n, m, d) is needed."""
+        """||z - d||_1, (n, m): a sum over the features, one after the other, so that no array (n,
+        m, d) is needed.
+        """
         from onnx import helper
 
         g, m = self.g, self.e.n_centers
         real = helper.np_dtype_to_tensor_dtype(g.dtype)
         x, d, before, after = (g.name(what) for what in ("x", "d", "before", "after"))
         body = _Graph(g.dtype.name, g.input)
-        difference = body("Sub", body("Unsqueeze", x, axes=[1], to=x + "_column"), d, to=x + "_difference")
+        difference = body(
+            "Sub", body("Unsqueeze", x, axes=[1], to=x + "_column"), d, to=x + "_difference"
+        )
         body("Add", before, body("Abs", difference, to=x + "_distance"), to=after)
         inner = helper.make_graph(
             body.nodes,
@@ -339,14 +376,26 @@ class _Function:
         zero = helper.make_tensor("zero", real, [1], [0.0])
         start = g("ConstantOfShape", self.shape, value=zero)
         centers = g.array(self.e.centers.T, "centers")
-        return g("Scan", start, self.points, centers, body=inner, num_scan_inputs=2, scan_input_axes=[1, 0])
+        return g(
+            "Scan",
+            start,
+            self.points,
+            centers,
+            body=inner,
+            num_scan_inputs=2,
+            scan_input_axes=[1, 0],
+        )
 
     def multiply(self, x: str, values: Array, what: str) -> str:
-        # Not MatMul: ONNX Runtime merges a number by which its operands or its result are multiplied into it, rounded to single precision.
+        # Not MatMul: ONNX Runtime merges a number by which its operands or its result are
+        # multiplied into it, rounded to single precision.
         return self.g("Gemm", x, self.g.array(values, what))
 
     def minus(self, x: str, values: Array, what: str) -> str:
-        """Write x - values. What single precision cannot hold of the values is subtracted in a second step."""
+        """Write x - values.
+
+        What single precision cannot hold of the values is subtracted in a second step.
+        """
         g = self.g
         high = values.astype(g.dtype).astype(np.float64)
         for part in (high, values - high):

@@ -1,4 +1,7 @@
-"""Pictures. Each function draws into a file and needs matplotlib, which the extra ``plot`` installs."""
+"""Pictures.
+
+Each function draws into a file and needs matplotlib, which the extra ``plot`` installs.
+"""
 
 from parsimon.plots.bounds import approximation_regions, coherence_bounds
 from parsimon.plots.drawing import require_drawable

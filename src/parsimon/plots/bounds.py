@@ -14,10 +14,13 @@ __all__ = ["approximation_regions", "coherence_bounds"]
 
 
 def coherence_bounds(path: str | Path, *, coherences: Sequence[float] = (0.1, 0.03, 0.01)) -> Path:
-    """Draw the lower bounds of Proposition 3 against the size of the dictionary: Fig. 1 of Honeine, Richard & Bermudez 2007.
+    """Draw the lower bounds of Proposition 3 against the size of the dictionary: Fig.
 
-    The squared error of approximating one element by the others, as bounded by earlier work (dashed), by the paper (solid), and by what its proof
-    gives without the square root (dotted; the highest, and attained), for each coherence up to the size where (m - 1) mu reaches 1.
+    1 of Honeine, Richard & Bermudez 2007.
+
+    The squared error of approximating one element by the others, as bounded by earlier work
+    (dashed), by the paper (solid), and by what its proof gives without the square root (dotted; the
+    highest, and attained), for each coherence up to the size where (m - 1) mu reaches 1.
 
     Remark: the paper's values of mu are not printed; they may be given here.
 
@@ -37,8 +40,21 @@ def coherence_bounds(path: str | Path, *, coherences: Sequence[float] = (0.1, 0.
         sizes = _whole_steps(mu)
         for form, (color, line) in styles.items():
             bound = [diagnostics.residual_bound(m, mu, form=form) for m in sizes]
-            axis.plot(sizes, bound, color=color, linestyle=line, linewidth=1.2, label=names.pop(form, None))
-        axis.annotate(rf"$\mu$ = {mu:g}", (sizes[-1], 0.0), xytext=(3, 4), textcoords="offset points", fontsize="small")
+            axis.plot(
+                sizes,
+                bound,
+                color=color,
+                linestyle=line,
+                linewidth=1.2,
+                label=names.pop(form, None),
+            )
+        axis.annotate(
+            rf"$\mu$ = {mu:g}",
+            (sizes[-1], 0.0),
+            xytext=(3, 4),
+            textcoords="offset points",
+            fontsize="small",
+        )
     axis.set_xscale("log")
     axis.set_ylim(0, 1)
     axis.set_xlabel("size of the dictionary, m")
@@ -57,13 +73,16 @@ def _whole_steps(mu: float) -> list[int]:
 
 
 def approximation_regions(path: str | Path, *, sizes: Sequence[int] = (2, 5, 20)) -> Path:
-    """Draw where the squared error of a kernel function by m centres lies, against mu0: Fig. 2 of Honeine, Richard & Bermudez 2007.
+    """Draw where the squared error of a kernel function by m centres lies, against mu0: Fig.
 
-    Functions that satisfy rule (6) have at least the lower bound of Proposition 3 with m + 1 (blue, up to 1); functions that violate it at most the
-    upper bound of Proposition 4 (red, down to 0). Where both lie the error does not tell.
+    2 of Honeine, Richard & Bermudez 2007.
 
-    Remark: filled are the regions that hold; dashed are the bounds as printed, of which the upper one, 1 - mu0, does not. The paper's sizes are not
-    printed.
+    Functions that satisfy rule (6) have at least the lower bound of Proposition 3 with m + 1 (blue,
+    up to 1); functions that violate it at most the upper bound of Proposition 4 (red, down to 0).
+    Where both lie the error does not tell.
+
+    Remark: filled are the regions that hold; dashed are the bounds as printed, of which the upper
+    one, 1 - mu0, does not. The paper's sizes are not printed.
 
     >>> import tempfile, os
     >>> approximation_regions(os.path.join(tempfile.mkdtemp(), "regions.png")).exists()
@@ -76,10 +95,27 @@ def approximation_regions(path: str | Path, *, sizes: Sequence[int] = (2, 5, 20)
             above = [diagnostics.rejection_bound(mu0, form=form) for mu0 in thresholds]
             below = [_admitted_bound(m, mu0, form) for mu0 in thresholds]
             if form == "corrected":
-                axis.fill_between(thresholds, below, 1.0, color="C0", alpha=0.3, linewidth=0, label="satisfies (6)")
-                axis.fill_between(thresholds, 0.0, above, color="C3", alpha=0.3, linewidth=0, label="violates (6)")
+                axis.fill_between(
+                    thresholds,
+                    below,
+                    1.0,
+                    color="C0",
+                    alpha=0.3,
+                    linewidth=0,
+                    label="satisfies (6)",
+                )
+                axis.fill_between(
+                    thresholds, 0.0, above, color="C3", alpha=0.3, linewidth=0, label="violates (6)"
+                )
             else:
-                axis.plot(thresholds, below, color="C0", linestyle="--", linewidth=1.2, label="lower bound as printed")
+                axis.plot(
+                    thresholds,
+                    below,
+                    color="C0",
+                    linestyle="--",
+                    linewidth=1.2,
+                    label="lower bound as printed",
+                )
                 label = r"$1 - \mu_0$ as printed: does not hold"
                 axis.plot(thresholds, above, color="C3", linestyle="--", linewidth=1.2, label=label)
         axis.set(xlim=(0, 1), ylim=(0, 1), title=f"m = {m}")
@@ -90,5 +126,11 @@ def approximation_regions(path: str | Path, *, sizes: Sequence[int] = (2, 5, 20)
 
 
 def _admitted_bound(m: int, mu0: float, form: str) -> float:
-    """Return the least squared error of a function admitted beside m others; 0 where Proposition 3 is silent."""
-    return diagnostics.residual_bound(m + 1, mu0, form=form) if diagnostics.independence_guaranteed(m + 1, mu0) else 0.0
+    """Return the least squared error of a function admitted beside m others; 0 where Proposition 3
+    is silent.
+    """
+    return (
+        diagnostics.residual_bound(m + 1, mu0, form=form)
+        if diagnostics.independence_guaranteed(m + 1, mu0)
+        else 0.0
+    )

@@ -36,7 +36,8 @@ def load_matplotlib(module: str) -> Any:
 def new_figure(rows: int, columns: int = 1, *, shared: bool = True) -> tuple[Any, Any]:
     """Return a figure and its axes, which share their x axis if `shared`."""
     Figure = load_matplotlib("figure").Figure
-    figure = Figure(figsize=(7.0, 2.4 * rows), layout="constrained")  # no pyplot: no global state, no screen
+    # No pyplot: no global state, no screen
+    figure = Figure(figsize=(7.0, 2.4 * rows), layout="constrained")
     axes = figure.subplots(rows, columns, sharex=shared and ("col" if columns == 1 else "row"))
     for axis in np.ravel(axes):
         axis.grid(alpha=0.3)

@@ -18,8 +18,11 @@ __all__ = ["Expansion", "decision_surface", "expansions"]
 MOST_EIGENVALUES = 1000
 
 
-def decision_surface(path: str | Path, model: Any, X: ArrayLike, y: ArrayLike, *, title: str = "") -> Path:
-    """Draw the regions of a classifier of points in the plane, the data, and the dictionary on top: Fig. 3 of Koppel et al. 2019.
+def decision_surface(
+    path: str | Path, model: Any, X: ArrayLike, y: ArrayLike, *, title: str = ""
+) -> Path:
+    """Draw the regions of a classifier of points in the plane, the data, and the dictionary on top:
+    Fig. 3 of Koppel et al. 2019.
 
     >>> import tempfile, os
     >>> from parsimon import POLKClassifier
@@ -35,14 +38,23 @@ def decision_surface(path: str | Path, model: Any, X: ArrayLike, y: ArrayLike, *
     low, high = points.min(axis=0) - 0.3, points.max(axis=0) + 0.3
     grid = np.meshgrid(*(np.linspace(a, b, 300) for a, b in zip(low, high, strict=True)))
     index = {label: i for i, label in enumerate(model.classes_.tolist())}
-    found = np.array([index[v] for v in model.predict(np.column_stack([g.ravel() for g in grid])).tolist()])
+    found = np.array(
+        [index[v] for v in model.predict(np.column_stack([g.ravel() for g in grid])).tolist()]
+    )
     figure, axis = new_figure(1)
     levels = np.arange(len(index) + 1) - 0.5
     colours = [f"C{i % 10}" for i in range(len(index))]
     axis.contourf(*grid, found.reshape(grid[0].shape), levels=levels, colors=colours, alpha=0.25)
     for label, i in index.items():
         axis.scatter(*points[labels == label].T, s=3, color=colours[i], linewidths=0, alpha=0.6)
-    axis.scatter(*model.centers_.T, s=60, facecolors="none", edgecolors="black", linewidths=1.5, label="dictionary")
+    axis.scatter(
+        *model.centers_.T,
+        s=60,
+        facecolors="none",
+        edgecolors="black",
+        linewidths=1.5,
+        label="dictionary",
+    )
     axis.set_aspect("equal")
     axis.legend(frameon=False, fontsize="small")
     figure.set_size_inches(6.0, 5.6)
@@ -51,7 +63,9 @@ def decision_surface(path: str | Path, model: Any, X: ArrayLike, y: ArrayLike, *
 
 
 class Expansion(NamedTuple):
-    """Functions over a dictionary: the kernel, the centres (m, d), and their weights (m, C) in each of the functions."""
+    """Functions over a dictionary: the kernel, the centres (m, d), and their weights (m, C) in each
+    of the functions.
+    """
 
     kernel: kernels.Kernel
     centers: NDArray[np.float64]
@@ -61,8 +75,10 @@ class Expansion(NamedTuple):
 def expansions(path: str | Path, models: Mapping[str, Expansion], *, title: str = "") -> Path:
     """Draw what models are made of, in a row of panels for each label.
 
-    Left: the norm of each centre's weights, largest first; a steep fall says that few centres do the work. Middle: the eigenvalues of the Gram matrix of the centres, largest first, over their sum; those near
-    0 say that centres stand for each other. Right: the centres in the plane of their first two principal components, coloured by their largest weight.
+    Left: the norm of each centre's weights, largest first; a steep fall says that few centres do
+    the work. Middle: the eigenvalues of the Gram matrix of the centres, largest first, over their
+    sum; those near 0 say that centres stand for each other. Right: the centres in the plane of
+    their first two principal components, coloured by their largest weight.
 
     >>> import tempfile, os
     >>> from parsimon import KNLMSRegressor
@@ -76,19 +92,34 @@ def expansions(path: str | Path, models: Mapping[str, Expansion], *, title: str 
     if empty or not models:
         raise ValueError(f"there is nothing to draw: {empty[0] if empty else 'it'} has no centres")
     figure, axes = new_figure(len(models), 3, shared=False)
-    for (label, model), (left, middle, right) in zip(models.items(), np.atleast_2d(axes), strict=True):
+    for (label, model), (left, middle, right) in zip(
+        models.items(), np.atleast_2d(axes), strict=True
+    ):
         m = len(model.centers)
         W = np.reshape(model.weights, (m, -1))
         places = np.arange(1, m + 1)
-        left.plot(places, np.sort(np.linalg.norm(W, axis=1))[::-1], color="C0", marker=".", markersize=3, linewidth=1)
+        left.plot(
+            places,
+            np.sort(np.linalg.norm(W, axis=1))[::-1],
+            color="C0",
+            marker=".",
+            markersize=3,
+            linewidth=1,
+        )
         left.set(xlabel="centre", ylabel="norm of its weights", title=label, ylim=(0, None))
         _draw_spectrum(middle, model)
         leading = W[np.arange(m), np.abs(W).argmax(axis=1)]
         bound = float(np.abs(leading).max()) or 1.0
         plane, share = _principal(model.centers)
-        shown = right.scatter(*plane.T, c=leading, cmap="coolwarm", vmin=-bound, vmax=bound, s=12, linewidths=0)
+        shown = right.scatter(
+            *plane.T, c=leading, cmap="coolwarm", vmin=-bound, vmax=bound, s=12, linewidths=0
+        )
         figure.colorbar(shown, ax=right, label="largest weight")
-        right.set(xlabel="first principal component", ylabel="second", title=f"{share:.0%} of the variance")
+        right.set(
+            xlabel="first principal component",
+            ylabel="second",
+            title=f"{share:.0%} of the variance",
+        )
     figure.set_size_inches(11.0, 3.4 * len(models))
     figure.suptitle(title)
     return save(figure, path)
@@ -98,14 +129,19 @@ def _draw_spectrum(axis: Any, model: Expansion) -> None:
     m = len(model.centers)
     chosen = np.unique(np.linspace(0, m - 1, min(m, MOST_EIGENVALUES)).round().astype(int))
     values = np.linalg.eigvalsh(model.kernel(model.centers[chosen]))[::-1]
-    values = np.maximum(values / max(values.sum(), np.finfo(np.float64).tiny), 1e-17)  # below, it is rounding
-    axis.plot(np.arange(1, len(values) + 1), values, color="C3", marker=".", markersize=3, linewidth=1)
+    # Below, it is rounding
+    values = np.maximum(values / max(values.sum(), np.finfo(np.float64).tiny), 1e-17)
+    axis.plot(
+        np.arange(1, len(values) + 1), values, color="C3", marker=".", markersize=3, linewidth=1
+    )
     some = "" if len(chosen) == m else f" of {len(chosen)} centres"
     axis.set(xlabel="place", ylabel=f"eigenvalues of the\nGram matrix{some}", yscale="log")
 
 
 def _principal(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Return points (m, d) in the plane of their first two principal components, (m, 2), and the share of the variance that it has."""
+    """Return points (m, d) in the plane of their first two principal components, (m, 2), and the
+    share of the variance that it has.
+    """
     apart = points - points.mean(axis=0)
     U, s, _ = np.linalg.svd(apart, full_matrices=False)
     plane = np.zeros((len(points), 2))

@@ -77,7 +77,8 @@ def curves(
     title: str = "",
     log: bool = False,
 ) -> Path:
-    """Draw several lines, each with a label and its x and y, in one panel; `log` makes the vertical axis logarithmic.
+    """Draw several lines, each with a label and its x and y, in one panel; `log` makes the vertical
+    axis logarithmic.
 
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "lines.png")
@@ -107,8 +108,12 @@ def moving_average(values: ArrayLike, window: int) -> NDArray[np.float64]:
     return np.asarray((sums[window:] - sums[:-window]) / window)
 
 
-def learning_curves(path: str | Path, histories: Mapping[str, Mapping[str, Sequence[float]]]) -> Path:
-    """Draw objective, test error and order against samples seen, a line for each label: Fig. 2 of Koppel et al. 2019.
+def learning_curves(
+    path: str | Path, histories: Mapping[str, Mapping[str, Sequence[float]]]
+) -> Path:
+    """Draw objective, test error and order against samples seen, a line for each label: Fig.
+
+    2 of Koppel et al. 2019.
 
     A history has "samples", "objective", "error" and "order".
 
@@ -133,9 +138,11 @@ def learning_curves(path: str | Path, histories: Mapping[str, Mapping[str, Seque
 def error_and_sparsity(
     path: str | Path, tests: Mapping[str, Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]]
 ) -> Path:
-    """Draw mean squared error (left) and centres as a percentage of the samples (right), in a row for each test: Fig. 1 of Engel, Mannor & Meir 2002.
+    """Draw mean squared error (left) and centres as a percentage of the samples (right), in a row
+    for each test: Fig. 1 of Engel, Mannor & Meir 2002.
 
-    A test is called by what varies in it; each of its lines has a label and its x, error and percentage.
+    A test is called by what varies in it; each of its lines has a label and its x, error and
+    percentage.
 
     >>> import tempfile, os
     >>> lines = {"a model": ([10, 100], [0.1, 0.01], [80, 10])}
@@ -171,10 +178,11 @@ def compared(
     title: str = "",
     window: int | None = None,
 ) -> Path:
-    """Draw the error of several models against the rows of one stream: over the last rows (above) and over all so far (below).
+    """Draw the error of several models against the rows of one stream: over the last rows (above)
+    and over all so far (below).
 
-    Each line has a label, its rows, and both errors. `window` is the number of last rows. The axis of errors that differ
-    tenfold is logarithmic.
+    Each line has a label, its rows, and both errors. `window` is the number of last rows. The axis
+    of errors that differ tenfold is logarithmic.
 
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "compared.png")
@@ -185,7 +193,14 @@ def compared(
     styles = ("-", "--", ":", "-.")  # ten colours each
     for i, (label, (rows, *errors)) in enumerate(lines.items()):
         for axis, error in zip(axes, errors, strict=True):
-            axis.plot(rows, error, color=f"C{i % 10}", linestyle=styles[i // 10 % 4], linewidth=1.2, label=label)
+            axis.plot(
+                rows,
+                error,
+                color=f"C{i % 10}",
+                linestyle=styles[i // 10 % 4],
+                linewidth=1.2,
+                label=label,
+            )
     for axis, name, k in zip(axes, (last_rows(window), "all rows"), (1, 2), strict=True):
         drawn = np.concatenate([np.ravel(line[k]) for line in lines.values()])
         drawn = drawn[np.isfinite(drawn) & (drawn > 0)]
@@ -204,7 +219,8 @@ def compared(
 
 
 def trace_figure(reports: Sequence[Any], title: str = "") -> Any:
-    """Return a figure of accuracy or error (rolling, and in total) and of the centres against the rows.
+    """Return a figure of accuracy or error (rolling, and in total) and of the centres against the
+    rows.
 
     `reports` are those of `parsimon.evaluation.Trace`. Reports without a score are left out.
     """
@@ -216,8 +232,17 @@ def trace_figure(reports: Sequence[Any], title: str = "") -> Any:
     figure, (above, below) = new_figure(2)
     last = last_rows(int(max(r.rolling["rows"] for r in scored)))
     above.plot(rows, [r.rolling[name] for r in scored], color="C0", linewidth=1.2, label=last)
-    above.plot(rows, [r.total[name] for r in scored], color="0.4", linestyle="--", linewidth=1.2, label="all rows")
-    above.set_ylabel("accuracy" if name == "accuracy" else "squared error /\nvariance of the target")
+    above.plot(
+        rows,
+        [r.total[name] for r in scored],
+        color="0.4",
+        linestyle="--",
+        linewidth=1.2,
+        label="all rows",
+    )
+    above.set_ylabel(
+        "accuracy" if name == "accuracy" else "squared error /\nvariance of the target"
+    )
     above.legend(frameon=False, fontsize="small")
     held = [np.nan if r.centers is None else r.centers for r in scored]
     below.step(rows, held, where="post", color="C3", linewidth=1.2)

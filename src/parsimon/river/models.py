@@ -58,7 +58,8 @@ class KRLSRegressor(Regressor, of=parsimon.KRLSRegressor):
 class KLMSRegressor(Regressor, of=parsimon.KLMSRegressor):
     """Kernel LMS, quantised where asked: the simplest of the kernel filters.
 
-    Parameters are those of `parsimon.KLMSRegressor`, without `n_passes`. Without a `budget` or `quantization` every sample is kept.
+    Parameters are those of `parsimon.KLMSRegressor`, without `n_passes`. Without a `budget` or
+    `quantization` every sample is kept.
 
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import KLMSRegressor
@@ -112,9 +113,11 @@ class SOGSVR(Regressor, of=parsimon.SOGSVR):
 
 
 class POLKRegressor(Regressor, of=parsimon.POLKRegressor):
-    """Kernel regression for any convex loss, with a dictionary only as large as the accuracy asks for.
+    """Kernel regression for any convex loss, with a dictionary only as large as the accuracy asks
+    for.
 
-    Parameters are those of `parsimon.POLKRegressor`, without `n_passes`. With a `batch_size` above 1 a sample of `learn_one` is a small step of its own; `learn_many` cuts a frame into batches.
+    Parameters are those of `parsimon.POLKRegressor`, without `n_passes`. With a `batch_size` above
+    1 a sample of `learn_one` is a small step of its own; `learn_many` cuts a frame into batches.
 
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import POLKRegressor
@@ -126,9 +129,11 @@ class POLKRegressor(Regressor, of=parsimon.POLKRegressor):
 
 
 class POLKClassifier(Classifier, of=parsimon.POLKClassifier):
-    """Kernel SVM or kernel logistic regression, any number of classes, with a dictionary only as large as the accuracy asks for.
+    """Kernel SVM or kernel logistic regression, any number of classes, with a dictionary only as
+    large as the accuracy asks for.
 
-    Parameters are those of `parsimon.POLKClassifier`, without `n_passes`, `shuffle` and `random_state`. Only the losses "logistic" and "ovr_logistic" give probabilities.
+    Parameters are those of `parsimon.POLKClassifier`, without `n_passes`, `shuffle` and
+    `random_state`. Only the losses "logistic" and "ovr_logistic" give probabilities.
 
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import POLKClassifier
@@ -142,7 +147,8 @@ class POLKClassifier(Classifier, of=parsimon.POLKClassifier):
 class BSGDClassifier(Classifier, of=parsimon.BSGDClassifier):
     """The multi-class kernel SVM by stochastic gradient descent on a budget.
 
-    Parameters are those of `parsimon.BSGDClassifier`, without `n_passes`, `shuffle` and `random_state`.
+    Parameters are those of `parsimon.BSGDClassifier`, without `n_passes`, `shuffle` and
+    `random_state`.
 
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import BSGDClassifier
@@ -170,7 +176,8 @@ class SOGSVC(Classifier, of=parsimon.SOGSVC):
 class KernelDictionaryClassifier(Classifier, of=parsimon.KernelDictionaryClassifier, seeded=True):
     """A kernel dictionary for each class; the one that reconstructs a sample best gives its label.
 
-    Parameters are those of `parsimon.KernelDictionaryClassifier`, without `n_passes` and `shuffle`; `seed` is its `random_state`.
+    Parameters are those of `parsimon.KernelDictionaryClassifier`, without `n_passes` and `shuffle`;
+    `seed` is its `random_state`.
 
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import KernelDictionaryClassifier
@@ -181,10 +188,14 @@ class KernelDictionaryClassifier(Classifier, of=parsimon.KernelDictionaryClassif
     """
 
 
-class KernelDictionaryLearning(Stream, base.MiniBatchTransformer, of=parsimon.KernelDictionaryLearning, seeded=True):
-    """Online kernel dictionary learning: samples become sparse codes over atoms in the feature space of a kernel.
+class KernelDictionaryLearning(
+    Stream, base.MiniBatchTransformer, of=parsimon.KernelDictionaryLearning, seeded=True
+):
+    """Online kernel dictionary learning: samples become sparse codes over atoms in the feature
+    space of a kernel.
 
-    Parameters are those of `parsimon.KernelDictionaryLearning`, without `n_passes` and `shuffle`; `seed` is its `random_state`. `score_one` tells how much of an anomaly a sample is.
+    Parameters are those of `parsimon.KernelDictionaryLearning`, without `n_passes` and `shuffle`;
+    `seed` is its `random_state`. `score_one` tells how much of an anomaly a sample is.
 
     >>> from math import cos, sin
     >>> from parsimon.river import KernelDictionaryLearning
@@ -209,9 +220,13 @@ class KernelDictionaryLearning(Stream, base.MiniBatchTransformer, of=parsimon.Ke
         self._learn_many(X)
 
     def transform_one(self, x: Sample) -> dict[Hashable, Any]:
-        """Return the code of a sample, a number for each atom; all are 0 before anything was learned."""
+        """Return the code of a sample, a number for each atom; all are 0 before anything was
+        learned.
+        """
         names = self._components()
-        code = self._ask_one(x, lambda estimator, row: estimator._learner.codes(row[np.newaxis])[0].tolist())
+        code = self._ask_one(
+            x, lambda estimator, row: estimator._learner.codes(row[np.newaxis])[0].tolist()
+        )
         return dict.fromkeys(names, 0.0) if code is None else dict(zip(names, code, strict=True))
 
     def transform_many(self, X: Any) -> Any:
@@ -219,12 +234,21 @@ class KernelDictionaryLearning(Stream, base.MiniBatchTransformer, of=parsimon.Ke
         frame, names = dataframe.into_frame(X), self._components()
         codes = self._ask_many(frame, self._of.transform)
         return dataframe.to_native_frame(
-            np.zeros((len(frame), len(names))) if codes is None else codes, columns=names, like=frame
+            np.zeros((len(frame), len(names))) if codes is None else codes,
+            columns=names,
+            like=frame,
         )
 
     def score_one(self, x: Sample) -> float:
-        """Return the squared error of a sample's reconstruction: the higher, the more of an anomaly. 0 before anything was learned."""
-        return self._ask_one(x, lambda estimator, row: float(estimator._learner.errors(row[np.newaxis])[0])) or 0.0
+        """Return the squared error of a sample's reconstruction: the higher, the more of an
+        anomaly. 0 before anything was learned.
+        """
+        return (
+            self._ask_one(
+                x, lambda estimator, row: float(estimator._learner.errors(row[np.newaxis])[0])
+            )
+            or 0.0
+        )
 
     def _components(self) -> list[str]:
         """Return the names of the atoms, as scikit-learn has them."""

@@ -38,7 +38,8 @@ class NoFeature:
 class Stream(base.Estimator):
     """A model behind River's interface.
 
-    CONVENTION: `_columns` numbers the features that were met, and `_estimator` has as many columns; before the first sample there are none of either.
+    CONVENTION: `_columns` numbers the features that were met, and `_estimator` has as many columns;
+    before the first sample there are none of either.
     """
 
     _of: ClassVar[type[Any]]  # the scikit-learn class
@@ -47,13 +48,20 @@ class Stream(base.Estimator):
     _columns: dict[Hashable, int]
     _estimator: Any
 
-    def __init_subclass__(cls, *, of: type[Any] | None = None, seeded: bool = False, **kwargs: Any) -> None:
-        """Take the parameters from a scikit-learn class. `seeded`: it draws random numbers as it learns, and not for `fit` alone."""
+    def __init_subclass__(
+        cls, *, of: type[Any] | None = None, seeded: bool = False, **kwargs: Any
+    ) -> None:
+        """Take the parameters from a scikit-learn class.
+
+        `seeded`: it draws random numbers as it learns, and not for `fit` alone.
+        """
         super().__init_subclass__(**kwargs)
         if of is None:
             return
         skipped = ONLY_FIT if seeded else (*ONLY_FIT, "random_state")
-        parameters = [p for name, p in inspect.signature(of).parameters.items() if name not in skipped]
+        parameters = [
+            p for name, p in inspect.signature(of).parameters.items() if name not in skipped
+        ]
         own = [p.replace(name="seed") if p.name == "random_state" else p for p in parameters]
 
         def __init__(self: Stream, *args: Any, **kwargs: Any) -> None:
@@ -78,11 +86,14 @@ class Stream(base.Estimator):
         for name, value in given.arguments.items():
             setattr(self, name, value)
         self._columns, self._estimator = {}, None
-        self._y_name: str | None = None  # as in River, predictions are named after the targets last learned
+        # As in River, predictions are named after the targets last learned
+        self._y_name: str | None = None
 
     @property
     def estimator(self) -> Any:
-        """The scikit-learn estimator that learns, with its columns as in `features`; None before the first sample."""
+        """The scikit-learn estimator that learns, with its columns as in `features`; None before
+        the first sample.
+        """
         return self._estimator
 
     @property
@@ -93,7 +104,9 @@ class Stream(base.Estimator):
     @property
     def _raw_memory_usage(self) -> int:
         """Bytes held, those of the model included."""
-        return super()._raw_memory_usage + (0 if self._estimator is None else int(self._estimator.nbytes_))
+        return super()._raw_memory_usage + (
+            0 if self._estimator is None else int(self._estimator.nbytes_)
+        )
 
     # Learning
 
@@ -101,13 +114,16 @@ class Stream(base.Estimator):
         """Return an estimator that has learned nothing yet."""
         names = [name for name in self._signature.parameters if name != "self"]
         params = {"random_state" if name == "seed" else name: getattr(self, name) for name in names}
-        if kernels.named(params["kernel"]):  # settled here, so that a frame may come first and be learned as its rows
+        # Settled here, so that a frame may come first and be learned as its rows
+        if kernels.named(params["kernel"]):
             params["gamma"] = kernels.width(params["gamma"], np.zeros((1, n_features)))
         return self._of(**params)
 
     @contextmanager
     def _room_for(self, names: Iterable[Hashable]) -> Iterator[None]:
-        """Begin the model, or give it columns for features it has not met, while it learns them; all is taken back if that fails."""
+        """Begin the model, or give it columns for features it has not met, while it learns them;
+        all is taken back if that fails.
+        """
         estimator, columns = self._estimator, self._columns
         new = in_order(name for name in names if name not in columns)
         if estimator is None and not new:
@@ -177,7 +193,9 @@ class Stream(base.Estimator):
             raise
 
     def _ask_many(self, frame: Any, ask: Callable[[Any, Array], Any]) -> Any:
-        """Return what the estimator says of the rows of a frame; None before the first sample, or if there are no rows."""
+        """Return what the estimator says of the rows of a frame; None before the first sample, or
+        if there are no rows.
+        """
         block = self._block(frame)
         if self._estimator is None or len(block) == 0:
             return None
@@ -190,7 +208,9 @@ class Stream(base.Estimator):
     # Names to columns
 
     def _row(self, x: Sample) -> Array:
-        """Return a sample as the model has it, (d,): 0 where a feature is missing, and without those it has not met."""
+        """Return a sample as the model has it, (d,): 0 where a feature is missing, and without
+        those it has not met.
+        """
         try:
             return np.frombuffer(array("d", [*map(x.get, self._columns, repeat(0.0))]))
         except (AttributeError, TypeError, OverflowError):
@@ -204,13 +224,18 @@ class Stream(base.Estimator):
         """Return a frame as the model has it, (n, d)."""
         names = list(frame.columns)
         if len(set(names)) < len(names):
-            raise ValueError(f"X has more than one column {next(n for n in names if names.count(n) > 1)!r}")
+            raise ValueError(
+                f"X has more than one column {next(n for n in names if names.count(n) > 1)!r}"
+            )
         known = [i for i, name in enumerate(names) if name in self._columns]
         block = np.zeros((len(frame), len(self._columns)))
         if known:
             values = (frame if len(known) == len(names) else frame[:, known]).to_numpy()
-            if values.dtype.kind not in "biuf":  # columns of several kinds, or of a kind that is no number
-                values = np.stack([numbers(frame[:, i], f"feature {names[i]!r}") for i in known], axis=1)
+            # Columns of several kinds, or of a kind that is no number
+            if values.dtype.kind not in "biuf":
+                values = np.stack(
+                    [numbers(frame[:, i], f"feature {names[i]!r}") for i in known], axis=1
+                )
             block[:, [self._columns[names[i]] for i in known]] = values
         return block
 
@@ -220,7 +245,9 @@ class Stream(base.Estimator):
         if len(found):
             row, column = found[0]
             where = f" at row {row}" if len(X) > 1 else ""
-            raise ValueError(f"feature {list(self._columns)[column]!r} is {X[row, column]}{where}") from None
+            raise ValueError(
+                f"feature {list(self._columns)[column]!r} is {X[row, column]}{where}"
+            ) from None
 
 
 def number(value: Any, what: str) -> float:

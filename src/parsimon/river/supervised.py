@@ -26,7 +26,9 @@ class Regressor(Stream, base.MiniBatchRegressor):
             self._learn_one(x, y, self._weight(w))
 
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
-        """Learn a frame of samples as `learn_one` would learn its rows; `w` is one weight for all, or a series of them."""
+        """Learn a frame of samples as `learn_one` would learn its rows; `w` is one weight for all,
+        or a series of them.
+        """
         series = dataframe.into_series(y)
         self._learn_many(X, numbers(series, "y"), w=w)
         self._y_name = series.name
@@ -41,7 +43,9 @@ class Regressor(Stream, base.MiniBatchRegressor):
         frame = dataframe.into_frame(X)
         values = self._ask_many(frame, self._of.predict)
         return dataframe.to_native_series(
-            np.full(len(frame), self._unlearned()) if values is None else values, name=self._y_name, like=frame
+            np.full(len(frame), self._unlearned()) if values is None else values,
+            name=self._y_name,
+            like=frame,
         )
 
     def _unlearned(self) -> float:
@@ -68,7 +72,9 @@ class Classifier(Stream, base.MiniBatchClassifier):
             self._learn_one(x, y, self._weight(w))
 
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
-        """Learn a frame of samples as `learn_one` would learn its rows; `w` is one weight for all, or a series of them."""
+        """Learn a frame of samples as `learn_one` would learn its rows; `w` is one weight for all,
+        or a series of them.
+        """
         series = dataframe.into_series(y)
         labels = [_label(label) for label in series.to_list()]
         if len({isinstance(label, str) for label in labels}) > 1:
@@ -86,16 +92,23 @@ class Classifier(Stream, base.MiniBatchClassifier):
         frame = dataframe.into_frame(X)
         labels = self._ask_many(frame, self._of.predict)
         return dataframe.to_native_series(
-            [None] * len(frame) if labels is None else labels.tolist(), name=self._y_name, like=frame
+            [None] * len(frame) if labels is None else labels.tolist(),
+            name=self._y_name,
+            like=frame,
         )
 
     def predict_proba_one(self, x: Sample, **kwargs: Any) -> dict[base.typing.ClfTarget, float]:
-        """Return the probability of each label met. Losses that give none (all but the logistic ones) raise NotImplementedError."""
+        """Return the probability of each label met.
+
+        Losses that give none (all but the logistic ones) raise NotImplementedError.
+        """
         self._require_probabilities()
         return self._ask_one(x, _probabilities) or {}
 
     def predict_proba_many(self, X: Any) -> Any:
-        """Return the probabilities of the labels for a frame of samples: a frame with a column for each label. Losses that give none raise NotImplementedError."""
+        """Return the probabilities of the labels for a frame of samples: a frame with a column for
+        each label. Losses that give none raise NotImplementedError.
+        """
         self._require_probabilities()
         frame = dataframe.into_frame(X)
         values = self._ask_many(frame, lambda estimator, block: estimator.predict_proba(block))
@@ -118,7 +131,9 @@ _PLAIN_LABELS = frozenset({str, bool, int})
 def _probabilities(estimator: Any, row: Array) -> dict[Any, float]:
     """Return the probabilities for one row, without what `predict_proba` spends on checks."""
     F = estimator._learner.predict(row[np.newaxis])
-    return dict(zip(estimator._met.tolist(), estimator._loss.probabilities(F)[0].tolist(), strict=False))
+    return dict(
+        zip(estimator._met.tolist(), estimator._loss.probabilities(F)[0].tolist(), strict=False)
+    )
 
 
 def _label(y: Any) -> Any:

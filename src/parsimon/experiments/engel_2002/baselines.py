@@ -1,10 +1,13 @@
-"""SVRseq, the sequential algorithm that SOG-SVR was made from (Table 1 of the paper; Vijayakumar & Wu 1999).
+"""SVRseq, the sequential algorithm that SOG-SVR was made from (Table 1 of the paper; Vijayakumar &
+Wu 1999).
 
-It maximises the dual (2.3) of support vector regression with a homogenised kernel (2.7), which has no constraint but the box,
+It maximises the dual (2.3) of support vector regression with a homogenised kernel (2.7), which has
+no constraint but the box,
 
     L = -(alpha* - alpha)'K (alpha* - alpha)/2 - epsilon sum_i (alpha*_i + alpha_i) + (alpha* - alpha)'y,     0 <= alpha*, alpha <= C,
 
-by one step on the two multipliers of one sample after the other. Every sample has its own, so nothing is sparse while it learns, and the data are gone through again and again.
+by one step on the two multipliers of one sample after the other. Every sample has its own, so
+nothing is sparse while it learns, and the data are gone through again and again.
 """
 
 from __future__ import annotations
@@ -38,9 +41,11 @@ class SVRseq:
     C, epsilon : float
         Of the box and the insensitive zone.
     step_size : float or None
-        eta. Below 1 / k(x, x) no step lowers L, as the two multipliers of a sample, which move at once, bend it by 2 k(x, x). None: 0.9 / max_i k(x_i, x_i).
+        eta. Below 1 / k(x, x) no step lowers L, as the two multipliers of a sample, which move at
+        once, bend it by 2 k(x, x). None: 0.9 / max_i k(x_i, x_i).
     tolerance : float
-        Stops when no prediction is further than this from that of the solution. At a duality gap g, ||f - f_solution||^2 <= 2 g, so that is known of each x with k(x, x) <= max_i k(x_i, x_i).
+        Stops when no prediction is further than this from that of the solution. At a duality gap g,
+        ||f - f_solution||^2 <= 2 g, so that is known of each x with k(x, x) <= max_i k(x_i, x_i).
     max_passes : int
         Passes over the data, at most.
 
@@ -78,7 +83,10 @@ class SVRseq:
         self.max_passes = whole("max_passes", max_passes, at_least=1)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn the samples X (n, d) with targets y (n,). The kernel matrix is held in memory, (n, n)."""
+        """Learn the samples X (n, d) with targets y (n,).
+
+        The kernel matrix is held in memory, (n, n).
+        """
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
         if X.ndim != 2 or y.shape != (len(X),):
             raise ValueError(f"X must be (n, d) and y (n,), got {X.shape} and {y.shape}")

@@ -1,14 +1,18 @@
-"""Table 3: Boston housing, 481 samples to learn from and 25 to test on, passes 1 to 5; 50 random splits.
+"""Table 3: Boston housing, 481 samples to learn from and 25 to test on, passes 1 to 5; 50 random
+splits.
 
-Inputs in the unit cube by the minima and maxima of all data, C = 500, epsilon = 2, sigma = 1.4, lambda = 0.1, nu = 0.01, gamma = 0, as printed. SVR stands for SVMTorch. The paper prints
+Inputs in the unit cube by the minima and maxima of all data, C = 500, epsilon = 2, sigma = 1.4,
+lambda = 0.1, nu = 0.01, gamma = 0, as printed. SVR stands for SVMTorch. The paper prints
 
             SVMTorch   SOG-SVR 1     2     3     4     5
     MSE         13.3        40.9  14.1  13.6  13.3  13.1
     STD         11.8        69.2   9.3   8.9   8.6   8.4
     % SV          37          17    17    17    17    17
 
-The length of SOG-SVR's steps, which the paper leaves to a longer version, is that where the squared error on all that was seen is least; rows with 'dual' are for the one where the dual is
-largest. SVRseq, which the paper starts from but does not try here, is shown after as many passes, with the same kernel.
+The length of SOG-SVR's steps, which the paper leaves to a longer version, is that where the squared
+error on all that was seen is least; rows with 'dual' are for the one where the dual is largest.
+SVRseq, which the paper starts from but does not try here, is shown after as many passes, with the
+same kernel.
 """
 
 from __future__ import annotations
@@ -47,8 +51,13 @@ def one_run(X: Array, y: Array, seed: int) -> dict[str, tuple[float, float]]:
         model = sog_svr(SIGMA, EPSILON, NU, step)
         for i in range(1, PASSES + 1):
             model.partial_fit(X[train], y[train])
-            results[f"{name}, pass {i}"] = error(model, X[test], y[test]), 100 * model.n_centers_ / TRAIN
-    sequential = SVRseq(homogenised(1 / (2 * SIGMA**2), 0.1), C=C, epsilon=EPSILON, max_passes=PASSES)
+            results[f"{name}, pass {i}"] = (
+                error(model, X[test], y[test]),
+                100 * model.n_centers_ / TRAIN,
+            )
+    sequential = SVRseq(
+        homogenised(1 / (2 * SIGMA**2), 0.1), C=C, epsilon=EPSILON, max_passes=PASSES
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         sequential.fit(X[train], y[train])
@@ -66,10 +75,14 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
     for method in runs[0]:
         errors, shares = np.transpose([results[method] for results in runs])
         paper = [f"{value}" for value in PAPER.get(method, ("", "", ""))]
-        rows.append([method, f"{errors.mean():.1f}", f"{errors.std():.1f}", f"{shares.mean():.1f}", *paper])
+        rows.append(
+            [method, f"{errors.mean():.1f}", f"{errors.std():.1f}", f"{shares.mean():.1f}", *paper]
+        )
     return Report(
         f"Engel et al. 2002, Table 3: Boston housing, {len(runs)} random splits",
         ["method", "MSE", "std", "% centres", "paper's MSE", "paper's std", "paper's %"],
         rows,
-        notes=["Errors are on 25 samples: their mean depends on the splits, which are the same for all methods here."],
+        notes=[
+            "Errors are on 25 samples: their mean depends on the splits, which are the same for all methods here."
+        ],
     )

@@ -1,7 +1,9 @@
-"""Section 6 asks for a classifier in the same spirit: SOG-SVC beside SVC on banana (4000/1300) and USPS (7291/2007).
+"""Section 6 asks for a classifier in the same spirit: SOG-SVC beside SVC on banana (4000/1300) and
+USPS (7291/2007).
 
-The paper prints nothing of this. Aimed at: an error within two points of that of SVC, with at most a third as many centres as it has support vectors. SVC: banana gamma = 1, C = 1, USPS
-gamma = 0.02, C = 10; SOG-SVC has the same gamma.
+The paper prints nothing of this. Aimed at: an error within two points of that of SVC, with at most
+a third as many centres as it has support vectors. SVC: banana gamma = 1, C = 1, USPS gamma = 0.02,
+C = 10; SOG-SVC has the same gamma.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
     for name, (options, svc_options) in progress(list(SETTINGS.items()), "data sets"):
         data = {"banana": load_banana, "USPS": load_usps}[name](data_dir)
         if quick:
-            data = Split(data.X_train[:1000], data.y_train[:1000], data.X_test[:1000], data.y_test[:1000])
+            data = Split(
+                data.X_train[:1000], data.y_train[:1000], data.X_test[:1000], data.y_test[:1000]
+            )
             options = {**options, "budget": 100}
         machine, aim, svc_seconds = fitted(SVC(**svc_options), data)
         support = len(machine.support_)

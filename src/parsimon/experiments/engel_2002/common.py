@@ -1,4 +1,6 @@
-"""What the experiments share: the paper's settings in our terms, and its way to prepare and split data."""
+"""What the experiments share: the paper's settings in our terms, and its way to prepare and split
+data.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,16 @@ Index = NDArray[np.int64]
 
 
 def sog_svr(sigma: float, epsilon: float, nu: float, step: str = "error") -> SOGSVR:
-    """Return SOG-SVR with the Gaussian kernel of standard deviation sigma, lambda = 0.1, gamma = 0 and no box. The paper does not print its step."""
+    """Return SOG-SVR with the Gaussian kernel of standard deviation sigma, lambda = 0.1, gamma = 0
+    and no box. The paper does not print its step.
+    """
     return SOGSVR(gamma=1 / (2 * sigma**2), bias=0.1, epsilon=epsilon, tolerance=nu, step=step)
 
 
 def svr(sigma: float, epsilon: float, C: float) -> SVR:
-    """Return LIBSVM's regression, in the place of SVMTorch: the same problem (2.1) with a free bias."""
+    """Return LIBSVM's regression, in the place of SVMTorch: the same problem (2.1) with a free
+    bias.
+    """
     return SVR(gamma=1 / (2 * sigma**2), C=C, epsilon=epsilon, cache_size=1000)
 
 

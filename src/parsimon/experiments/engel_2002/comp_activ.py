@@ -1,15 +1,17 @@
-"""Table 4: Comp-activ, 6000 samples to learn from in one pass and 2192 to test on; 50 random splits.
+"""Table 4: Comp-activ, 6000 samples to learn from in one pass and 2192 to test on; 50 random
+splits.
 
-Inputs in the unit cube by the minima and maxima of all data, C = 10^6/6000, epsilon = 1, sigma = 0.5, lambda = 0.1, nu = 0.001, gamma = 0, as printed. SVR stands for SVMTorch, and is
-timed beside SOG-SVR, on one thread. The paper prints
+Inputs in the unit cube by the minima and maxima of all data, C = 10^6/6000, epsilon = 1, sigma =
+0.5, lambda = 0.1, nu = 0.001, gamma = 0, as printed. SVR stands for SVMTorch, and is timed beside
+SOG-SVR, on one thread. The paper prints
 
             SVMTorch   SOG-SVR
     MSE          8.8      10.9
     STD          0.4       1.0
     % SV          63         9
 
-The length of SOG-SVR's steps, which the paper leaves to a longer version, is that where the squared error on all that was seen is least; the row with 'dual' is for the one where the dual
-is largest.
+The length of SOG-SVR's steps, which the paper leaves to a longer version, is that where the squared
+error on all that was seen is least; the row with 'dual' is for the one where the dual is largest.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ PAPER = {"SOG-SVR": (10.9, 1.0, 9), "SVR": (8.8, 0.4, 63)}
 
 
 def one_run(X: Array, y: Array, n_train: int, seed: int) -> dict[str, tuple[float, float, float]]:
-    """Return the test error of each method, its centres as a percentage of the samples, and the seconds that fitting took."""
+    """Return the test error of each method, its centres as a percentage of the samples, and the
+    seconds that fitting took.
+    """
     train, test = split(len(X), n_train, seed)
     models: dict[str, Any] = {
         "SOG-SVR": sog_svr(SIGMA, EPSILON, NU),
@@ -56,7 +60,12 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
     rows = []
     for method in runs[0]:
         errors, shares, seconds = np.transpose([results[method] for results in runs])
-        cells = [f"{errors.mean():.1f}", f"{np.median(errors):.1f}", f"{errors.std():.1f}", f"{shares.mean():.1f}"]
+        cells = [
+            f"{errors.mean():.1f}",
+            f"{np.median(errors):.1f}",
+            f"{errors.std():.1f}",
+            f"{shares.mean():.1f}",
+        ]
         paper = [f"{value}" for value in PAPER.get(method, ("", "", ""))]
         rows.append([method, *cells, f"{np.median(seconds):.2f}", *paper])
     ratio = np.median([results["SOG-SVR"][2] / results["SVR"][2] for results in runs])

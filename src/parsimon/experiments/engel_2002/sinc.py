@@ -1,7 +1,10 @@
-"""Figure 1: sin(x)/x on [-10, 10], with more and more samples at a noise of 0.1, and with more and more noise on 1000 samples; mean of 50 draws.
+"""Figure 1: sin(x)/x on [-10, 10], with more and more samples at a noise of 0.1, and with more and
+more noise on 1000 samples; mean of 50 draws.
 
-Gaussian kernel with sigma = 3, C = 10^4/l, epsilon = 0.01, lambda = 0.1, nu = 0.01, gamma = 0, and a single pass, as printed; tested on 1000 points without noise. SVR stands for SVMTorch. The
-sample sizes and noises between the printed ends are ours. Of what is drawn the paper prints only that SOG-SVR has 12 centres at most.
+Gaussian kernel with sigma = 3, C = 10^4/l, epsilon = 0.01, lambda = 0.1, nu = 0.01, gamma = 0, and
+a single pass, as printed; tested on 1000 points without noise. SVR stands for SVMTorch. The sample
+sizes and noises between the printed ends are ours. Of what is drawn the paper prints only that
+SOG-SVR has 12 centres at most.
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ PAPER = 12
 
 
 def one_run(n: int, noise: float, seed: int) -> tuple[float, float, int, int]:
-    """Return the test errors of SOG-SVR and SVR, the centres of the one and the support vectors of the other."""
+    """Return the test errors of SOG-SVR and SVR, the centres of the one and the support vectors of
+    the other.
+    """
     rng = np.random.default_rng(seed)
     X, Z = rng.uniform(-10, 10, size=(n, 1)), rng.uniform(-10, 10, size=(1000, 1))
     y, truth = (np.sinc(x[:, 0] / np.pi) for x in (X, Z))
@@ -49,10 +54,21 @@ def run(output: Path, *, quick: bool = False) -> Report:
             cells = [f"{ours:.1e}", f"{theirs:.1e}", f"{centers:.1f}", f"{100 * centers / n:.1f}"]
             rows.append([str(n), f"{noise:g}", *cells, f"{100 * support / n:.1f}"])
         ours, theirs, our_share, their_share = np.transpose(results)
-        panels[varied] = {"SOG-SVR": (values, ours, our_share), "SVR": (values, theirs, their_share)}
+        panels[varied] = {
+            "SOG-SVR": (values, ours, our_share),
+            "SVR": (values, theirs, their_share),
+        }
     return Report(
         f"Engel et al. 2002, Figure 1: sinc, mean of {len(seeds)} draws",
-        ["samples", "noise", "SOG-SVR: MSE", "SVR: MSE", "SOG-SVR: centres", "SOG-SVR: %", "SVR: support vectors, %"],
+        [
+            "samples",
+            "noise",
+            "SOG-SVR: MSE",
+            "SVR: MSE",
+            "SOG-SVR: centres",
+            "SOG-SVR: %",
+            "SVR: support vectors, %",
+        ],
         rows,
         notes=[
             f"SOG-SVR has {most} centres at most in all draws (the paper: {PAPER}), whatever the noise, and learned in a single pass. "

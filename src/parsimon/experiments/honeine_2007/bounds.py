@@ -12,12 +12,16 @@ from parsimon.kernels import Gaussian
 
 
 def worst_residual(centers: np.ndarray, kernel: Gaussian) -> float:
-    """Return the least squared error of a dictionary element approximated by the others: 1 / max (K^-1)_jj for a unit-norm kernel."""
+    """Return the least squared error of a dictionary element approximated by the others: 1 / max
+    (K^-1)_jj for a unit-norm kernel.
+    """
     return float(1.0 / np.diag(np.linalg.inv(kernel(centers))).max())
 
 
 def run(output: Path, *, quick: bool = False) -> Report:
-    """Draw both figures, and hold the bound of Proposition 3 against dictionaries as coherent as it allows for."""
+    """Draw both figures, and hold the bound of Proposition 3 against dictionaries as coherent as it
+    allows for.
+    """
     rng = np.random.default_rng(2007)
     rows = []
     kernel = Gaussian(1.0)
@@ -27,7 +31,9 @@ def run(output: Path, *, quick: bool = False) -> Report:
             centers = rng.normal(size=(m, 3)) * rng.uniform(1, 3) * m ** (1 / 3)
             mu = diagnostics.coherence(kernel, centers)
             if 0.1 < (m - 1) * mu < 1:  # below that the bound is 1 for all it matters
-                found.append((mu, diagnostics.residual_bound(m, mu), worst_residual(centers, kernel)))
+                found.append(
+                    (mu, diagnostics.residual_bound(m, mu), worst_residual(centers, kernel))
+                )
         mu, bound, true = np.array(found).T
         slack = true - bound
         tightest = int(np.argmin(slack))

@@ -1,7 +1,9 @@
-"""Figure 3: KNLMS and KRLS with the coherence criterion for several thresholds; mean of 100 runs, smoothed over 20 samples.
+"""Figure 3: KNLMS and KRLS with the coherence criterion for several thresholds; mean of 100 runs,
+smoothed over 20 samples.
 
-Gaussian kernel with beta_0 = 0.02, step size 0.09, as printed. The thresholds are lost from the text; those here include two that satisfy (m - 1) mu0 < 1. KRLS is that of
-the paper's reference [5], with a ridge of 1e-3.
+Gaussian kernel with beta_0 = 0.02, step size 0.09, as printed. The thresholds are lost from the
+text; those here include two that satisfy (m - 1) mu0 < 1. KRLS is that of the paper's reference
+[5], with a ridge of 1e-3.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ def curve(name: str, mu0: float, seeds: range) -> tuple[NDArray[np.float64], NDA
 
 
 def reaches(errors: NDArray[np.float64], level: float) -> int | None:
-    """Return the first sample at which the mean over 50 samples is at most `level`; None if it never is."""
+    """Return the first sample at which the mean over 50 samples is at most `level`; None if it
+    never is.
+    """
     below = np.flatnonzero(plots.moving_average(errors, 50) <= level)
     return int(below[0]) + 50 if len(below) else None
 
@@ -52,7 +56,10 @@ def run(output: Path, *, quick: bool = False) -> Report:
         for name in ("KNLMS", "KRLS"):
             errors[name], orders[name] = curve(name, mu0, seeds)
             label = f"{name}, mu0 = {mu0}, m = {orders[name].mean():.1f}"
-            drawn[label] = (np.arange(WINDOW, SAMPLES + 1), plots.moving_average(errors[name], WINDOW))
+            drawn[label] = (
+                np.arange(WINDOW, SAMPLES + 1),
+                plots.moving_average(errors[name], WINDOW),
+            )
         floors = {name: float(e[-1000:].mean()) for name, e in errors.items()}
         level = 1.15 * floors["KRLS"]
         times = {name: reaches(e, level) for name, e in errors.items()}
@@ -62,12 +69,28 @@ def run(output: Path, *, quick: bool = False) -> Report:
             ratio = f"{floors[name] / floors['KRLS'] - 1:+.1%}"
             reached = "never" if times[name] is None else str(times[name])
             rows.append(
-                [f"{mu0}", name, f"{orders[name].mean():.1f}", condition, f"{floors[name]:.5f}", ratio, reached]
+                [
+                    f"{mu0}",
+                    name,
+                    f"{orders[name].mean():.1f}",
+                    condition,
+                    f"{floors[name]:.5f}",
+                    ratio,
+                    reached,
+                ]
             )
-        slower = times["KNLMS"] is not None and times["KRLS"] is not None and times["KRLS"] > times["KNLMS"]
+        slower = (
+            times["KNLMS"] is not None
+            and times["KRLS"] is not None
+            and times["KRLS"] > times["KNLMS"]
+        )
         verdicts.append(f"{mu0}: {'no' if slower else 'yes'}")
     picture = plots.curves(
-        output / "figure-3.png", drawn, xlabel="samples", ylabel="mean squared error before learning", log=True
+        output / "figure-3.png",
+        drawn,
+        xlabel="samples",
+        ylabel="mean squared error before learning",
+        log=True,
     )
     return Report(
         f"Honeine et al. 2007, Figure 3: mean of {len(seeds)} runs of {SAMPLES} samples",

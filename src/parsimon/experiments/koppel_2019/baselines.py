@@ -1,11 +1,14 @@
 """Batch baselines: kernel classification by L-BFGS, and the import vector machine.
 
-Both minimise, with the Gaussian kernel k(x, z) = exp(-gamma ||x - z||^2) and one function f_c = sum_j W_jc k(x_j, .) for each class,
+Both minimise, with the Gaussian kernel k(x, z) = exp(-gamma ||x - z||^2) and one function f_c =
+sum_j W_jc k(x_j, .) for each class,
 
     R(f) = (1/n) sum_i l(f(x_i), y_i) + (alpha/2) sum_c ||f_c||^2,
 
-and both write f in an orthonormal basis of the functions that some samples S span: with K_SS = L L', the n samples have the coordinates Phi = K_nS L^-T, (n, r), and V (C, r) holds
-the functions. Then f(x_i) = V Phi_i and sum_c ||f_c||^2 = ||V||^2, so that the penalty is round however ill-conditioned the kernel matrix is; L is Phi at the rows S, and W = L^-T V'.
+and both write f in an orthonormal basis of the functions that some samples S span: with K_SS = L
+L', the n samples have the coordinates Phi = K_nS L^-T, (n, r), and V (C, r) holds the functions.
+Then f(x_i) = V Phi_i and sum_c ||f_c||^2 = ||V||^2, so that the penalty is round however
+ill-conditioned the kernel matrix is; L is Phi at the rows S, and W = L^-T V'.
 """
 
 from __future__ import annotations
@@ -27,10 +30,15 @@ from parsimon._parts import lookup, real, whole
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-#: Squared distance to the span of those chosen, below which a sample is taken to lie in it; k(x, x) = 1.
+#: Squared distance to the span of those chosen, below which a sample is taken to lie in it; k(x, x)
+#: = 1.
 SPANNED = 1e-12
-#: Margin and temperatures of the smooth loss that stands for each loss, the last temperature being the one that counts.
-SMOOTH: dict[str, tuple[float, tuple[float, ...]]] = {"logistic": (0.0, (1.0,)), "hinge": (1.0, (1.0, 0.1, 0.01, 1e-3))}
+#: Margin and temperatures of the smooth loss that stands for each loss, the last temperature being
+#: the one that counts.
+SMOOTH: dict[str, tuple[float, tuple[float, ...]]] = {
+    "logistic": (0.0, (1.0,)),
+    "hinge": (1.0, (1.0, 0.1, 0.01, 1e-3)),
+}
 
 
 def gaussian(gamma: float, X: Array, Z: Array) -> Array:
@@ -41,9 +49,11 @@ def gaussian(gamma: float, X: Array, Z: Array) -> Array:
 
 
 def orthonormal(K: Array) -> tuple[Array, Index]:
-    """Return Phi (n, r) with K = Phi Phi' up to `SPANNED` on the diagonal, and the r samples S that span the others: Cholesky with pivoting.
+    """Return Phi (n, r) with K = Phi Phi' up to `SPANNED` on the diagonal, and the r samples S that
+    span the others: Cholesky with pivoting.
 
-    The minimum of R over their span is above the true one by at most `SPANNED` / alpha, as both losses have a slope of at most sqrt(2).
+    The minimum of R over their span is above the true one by at most `SPANNED` / alpha, as both
+    losses have a slope of at most sqrt(2).
     """
     L, order, rank, _ = dpstrf(K, lower=1, tol=SPANNED)
     order = np.asarray(order, dtype=np.int64) - 1
@@ -60,10 +70,14 @@ def rivals(F: Array, y: Index, margin: float) -> Array:
     return Z
 
 
-def smooth_loss(F: Array, y: Index, margin: float = 0.0, temperature: float = 1.0) -> tuple[Array, Array]:
-    """Return t log sum_c exp((f_c + margin [c != y]) / t) - f_y, (..., n), for predictions F (..., n, C), and its gradient in F.
+def smooth_loss(
+    F: Array, y: Index, margin: float = 0.0, temperature: float = 1.0
+) -> tuple[Array, Array]:
+    """Return t log sum_c exp((f_c + margin [c != y]) / t) - f_y, (..., n), for predictions F (...,
+    n, C), and its gradient in F.
 
-    At margin 0 and t = 1 it is the multinomial logistic loss; with margin 1 it is above the multi-class hinge by at most t log C.
+    At margin 0 and t = 1 it is the multinomial logistic loss; with margin 1 it is above the
+    multi-class hinge by at most t log C.
     """
     Z = rivals(F, y, margin)
     top = Z.max(axis=-1, keepdims=True)
@@ -135,8 +149,9 @@ class _KernelClassifier:
 class KernelLBFGS(_KernelClassifier):
     """The minimum of R over all samples, by L-BFGS.
 
-    The hinge has kinks, at which L-BFGS stalls: its loss is smoothed, ever less, each minimum being the start of the next (`SMOOTH`). The result is above the true minimum by at
-    most t log C at the last temperature t, and by far less in practice. `objective_` is R with the hinge itself.
+    The hinge has kinks, at which L-BFGS stalls: its loss is smoothed, ever less, each minimum being
+    the start of the next (`SMOOTH`). The result is above the true minimum by at most t log C at the
+    last temperature t, and by far less in practice. `objective_` is R with the hinge itself.
 
     Parameters
     ----------
@@ -158,7 +173,8 @@ class KernelLBFGS(_KernelClassifier):
     n_centers_ : int
         n: by the representer theorem the minimum has a coefficient at each sample.
     centers_, coef_ : ndarray (r, d), ndarray (r, C)
-        The same functions over those r samples that span the others to rounding, which is how they are kept.
+        The same functions over those r samples that span the others to rounding, which is how they
+        are kept.
     n_iter_ : int
         Iterations, over all temperatures.
 
@@ -187,7 +203,10 @@ class KernelLBFGS(_KernelClassifier):
         )
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Minimise R over the samples X (n, d) with classes y (n,). The kernel matrix is held in memory, (n, n)."""
+        """Minimise R over the samples X (n, d) with classes y (n,).
+
+        The kernel matrix is held in memory, (n, n).
+        """
         X, index = self._open(X, y)
         Phi, S = orthonormal(gaussian(self.gamma, X, X))
         v = np.zeros(len(self.classes_) * len(S))
@@ -231,7 +250,9 @@ class KernelLBFGS(_KernelClassifier):
 
 
 class _Candidate(NamedTuple):
-    """A sample that might be added, its column of Phi (n,), and the V (C, q + 1) that one Newton step reaches with it."""
+    """A sample that might be added, its column of Phi (n,), and the V (C, q + 1) that one Newton
+    step reaches with it.
+    """
 
     sample: int
     column: Array
@@ -240,7 +261,9 @@ class _Candidate(NamedTuple):
 
 @dataclass
 class _Newton:
-    """R with the logistic loss at V (C, q), its gradient and Hessian; both count the entries of V class by class."""
+    """R with the logistic loss at V (C, q), its gradient and Hessian; both count the entries of V
+    class by class.
+    """
 
     Phi: Array
     y: Index
@@ -265,7 +288,9 @@ class _Newton:
         self.H = H
 
     def weighted(self, Phi: Array) -> Array:
-        """Return p_ic Phi_ij at [i, (c, j)]: the Hessian of the loss is diag_c(Phi' diag(p_c) Phi) less the product of this with itself."""
+        """Return p_ic Phi_ij at [i, (c, j)]: the Hessian of the loss is diag_c(Phi' diag(p_c) Phi)
+        less the product of this with itself.
+        """
         product: Array = (self.P[:, :, np.newaxis] * Phi[:, np.newaxis]).reshape(len(Phi), -1)
         return product
 
@@ -288,7 +313,8 @@ class _Newton:
             at = _Newton(at.Phi, at.y, at.alpha, V)
 
     def best(self, pool: Index, columns: Array) -> _Candidate:
-        """Return that of the samples `pool` (m,), with columns (n, m) to append to Phi, for which one Newton step in all coefficients leaves the smallest R.
+        """Return that of the samples `pool` (m,), with columns (n, m) to append to Phi, for which
+        one Newton step in all coefficients leaves the smallest R.
 
         The steps are taken for all candidates at once, by elimination of the old coefficients.
         """
@@ -297,7 +323,10 @@ class _Newton:
         for c, p in enumerate(self.P.T):
             B[c, :, c] += (self.Phi.T * p) @ columns / n
         D = np.einsum("nm,nc,cd->mcd", columns**2, self.P, np.eye(C), optimize=True) / n
-        D += self.alpha * np.eye(C) - np.einsum("nm,nc,nd->mcd", columns**2, self.P, self.P, optimize=True) / n
+        D += (
+            self.alpha * np.eye(C)
+            - np.einsum("nm,nc,nd->mcd", columns**2, self.P, self.P, optimize=True) / n
+        )
         known = np.column_stack([B.reshape(C * q, C * m), self.gradient])
         solved = np.linalg.solve(self.H, known)
         HB, Hg = solved[:, :-1].reshape(C, q, C, m), solved[:, -1].reshape(C, q)
@@ -306,16 +335,21 @@ class _Newton:
         new = -np.linalg.solve(schur, slope[..., np.newaxis])[..., 0]
         V = self.V - Hg - np.einsum("bqcm,mc->mbq", HB, new, optimize=True)
         V = np.concatenate([V, new[..., np.newaxis]], axis=2)
-        F = np.einsum("nq,mcq->mnc", self.Phi, V[..., :-1], optimize=True) + columns.T[..., np.newaxis] * new[:, None]
+        F = (
+            np.einsum("nq,mcq->mnc", self.Phi, V[..., :-1], optimize=True)
+            + columns.T[..., np.newaxis] * new[:, None]
+        )
         reached = smooth_loss(F, self.y)[0].mean(axis=1) + self.alpha / 2 * (V**2).sum(axis=(1, 2))
         k = int(reached.argmin())
         return _Candidate(int(pool[k]), columns[:, k], V[k])
 
 
 class ImportVectorMachine(_KernelClassifier):
-    """Kernel logistic regression over few samples, taken one by one: each time the one with which a Newton step lowers R most; then R is minimised over those taken.
+    """Kernel logistic regression over few samples, taken one by one: each time the one with which a
+    Newton step lowers R most; then R is minimised over those taken.
 
-    Each time the best of a few candidates drawn at random is taken rather than the best of all. There is no intercept.
+    Each time the best of a few candidates drawn at random is taken rather than the best of all.
+    There is no intercept.
 
     Parameters
     ----------
@@ -337,13 +371,15 @@ class ImportVectorMachine(_KernelClassifier):
     Attributes
     ----------
     vectors_ : ndarray (q,)
-        Samples taken, in that order; `centers_` (q, d) are their values, `coef_` (q, C) their coefficients.
+        Samples taken, in that order; `centers_` (q, d) are their values, `coef_` (q, C) their
+        coefficients.
     n_centers_ : int
         Their number q.
     objective_ : ndarray (q + 1,)
         The minimum of R with the first 0, ..., q of them.
 
-    Reference: Zhu & Hastie, *Kernel logistic regression and the import vector machine*, Journal of Computational and Graphical Statistics 2005.
+    Reference: Zhu & Hastie, *Kernel logistic regression and the import vector machine*, Journal of
+    Computational and Graphical Statistics 2005.
 
     >>> from parsimon.datasets import make_multidist
     >>> X, y = make_multidist(300, random_state=0)
@@ -364,8 +400,13 @@ class ImportVectorMachine(_KernelClassifier):
         random_state: int | np.random.Generator | None = 0,
     ) -> None:
         self.gamma, self.alpha = real("gamma", gamma, above=0), real("alpha", alpha, above=0)
-        self.max_vectors = None if max_vectors is None else whole("max_vectors", max_vectors, at_least=1)
-        self.tolerance, self.window = real("tolerance", tolerance, at_least=0), whole("window", window, at_least=1)
+        self.max_vectors = (
+            None if max_vectors is None else whole("max_vectors", max_vectors, at_least=1)
+        )
+        self.tolerance, self.window = (
+            real("tolerance", tolerance, at_least=0),
+            whole("window", window, at_least=1),
+        )
         self.candidates = whole("candidates", candidates, at_least=1)
         self.random_state = random_state
 
@@ -383,7 +424,9 @@ class ImportVectorMachine(_KernelClassifier):
             if len(pool) == 0:
                 break
             pool = rng.choice(pool, size=min(len(pool), self.candidates), replace=False)
-            columns = (gaussian(self.gamma, X, X[pool]) - at.Phi @ at.Phi[pool].T) / np.sqrt(rest[pool])
+            columns = (gaussian(self.gamma, X, X[pool]) - at.Phi @ at.Phi[pool].T) / np.sqrt(
+                rest[pool]
+            )
             sample, column, V = at.best(pool, columns)
             at = _Newton(np.column_stack([at.Phi, column]), index, self.alpha, V).refit()
             taken.append(sample)

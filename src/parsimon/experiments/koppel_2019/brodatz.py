@@ -1,6 +1,9 @@
-"""Brodatz textures: 13 images, histograms of 256 textons in patches of 24 x 24 pixels (Table 3 and Figure 5).
+"""Brodatz textures: 13 images, histograms of 256 textons in patches of 24 x 24 pixels (Table 3 and
+Figure 5).
 
-One pass, batches of 32; settings, SVC's too, chosen on a validation part of the training data. The paper draws overlapping patches at random, so that test patches share pixels with training patches; the rows marked "disjoint" take them from different parts of the images.
+One pass, batches of 32; settings, SVC's too, chosen on a validation part of the training data. The
+paper draws overlapping patches at random, so that test patches share pixels with training patches;
+the rows marked "disjoint" take them from different parts of the images.
 """
 
 from __future__ import annotations
@@ -12,7 +15,15 @@ from sklearn.svm import SVC
 
 from parsimon import POLKClassifier, plots
 from parsimon.datasets import Split, load_brodatz
-from parsimon.experiments.koppel_2019.common import HEADER, TASKS, Curve, bsgd_row, row, stream_row, trace
+from parsimon.experiments.koppel_2019.common import (
+    HEADER,
+    TASKS,
+    Curve,
+    bsgd_row,
+    row,
+    stream_row,
+    trace,
+)
 from parsimon.experiments.koppel_2019.textons import texton_histograms
 from parsimon.experiments.report import Report, progress
 
@@ -28,13 +39,19 @@ def histograms(data_dir: Path | None, *, quick: bool, disjoint: bool) -> Split:
     """Return the texton histograms of patches of the textures."""
     images = load_brodatz(data_dir)
     if quick:
-        return Split(*texton_histograms(images[:, ::4, ::4], n_textons=32, n_train=800, n_test=400, disjoint=disjoint))
+        return Split(
+            *texton_histograms(
+                images[:, ::4, ::4], n_textons=32, n_train=800, n_test=400, disjoint=disjoint
+            )
+        )
     return Split(*texton_histograms(images, disjoint=disjoint))
 
 
 def polk(loss: str) -> POLKClassifier:
     """Return POLK as set for this data."""
-    return POLKClassifier(shuffle=False, gamma=GAMMA, loss=loss, alpha=ALPHA, batch_size=32, **SETTINGS[loss])
+    return POLKClassifier(
+        shuffle=False, gamma=GAMMA, loss=loss, alpha=ALPHA, batch_size=32, **SETTINGS[loss]
+    )
 
 
 def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> Report:
@@ -42,10 +59,18 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
     rows, notes = [], []
     curves: dict[str, Curve] = {}
     for disjoint in progress([False, True], "textures"):
-        data, patches = histograms(data_dir, quick=quick, disjoint=disjoint), "disjoint" if disjoint else "overlapping"
+        data, patches = (
+            histograms(data_dir, quick=quick, disjoint=disjoint),
+            "disjoint" if disjoint else "overlapping",
+        )
         machine = SVC(**SVC_SETTINGS)
         svc, svc_error, support = row(
-            TASKS["hinge"], "LIBSVM (SVC)", machine, data, objective=None, order=lambda m: len(m.support_)
+            TASKS["hinge"],
+            "LIBSVM (SVC)",
+            machine,
+            data,
+            objective=None,
+            order=lambda m: len(m.support_),
         )
         for loss in SETTINGS:
             cells, error, model = stream_row(loss, "POLK", polk(loss), data, ALPHA)
@@ -56,8 +81,16 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
             if not disjoint:
                 curves[f"POLK, {loss}"] = trace(polk(loss), data, loss=loss, alpha=ALPHA)
             if loss == "hinge":
-                rows.append([patches, *bsgd_row(data, gamma=GAMMA, alpha=ALPHA, budget=model.n_centers_)[0]])
+                rows.append(
+                    [patches, *bsgd_row(data, gamma=GAMMA, alpha=ALPHA, budget=model.n_centers_)[0]]
+                )
         rows.append([patches, *svc])
     notes.append("Objectives are on the test data, lambda = 1e-6.")
     picture = plots.learning_curves(output / "curves.png", {k: vars(c) for k, c in curves.items()})
-    return Report("Koppel et al. 2019: Brodatz textures", ["patches", *HEADER], rows, notes=notes, pictures=[picture])
+    return Report(
+        "Koppel et al. 2019: Brodatz textures",
+        ["patches", *HEADER],
+        rows,
+        notes=notes,
+        pictures=[picture],
+    )

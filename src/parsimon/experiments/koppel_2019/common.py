@@ -1,4 +1,6 @@
-"""What the three experiments share: objectives, learning curves, choosing BSGD's step, and a row of the table for each method."""
+"""What the three experiments share: objectives, learning curves, choosing BSGD's step, and a row of
+the table for each method.
+"""
 
 from __future__ import annotations
 
@@ -48,10 +50,14 @@ def _whole_batches(n: float, model: Any) -> int:
     return max(1, int(n) // batch) * batch
 
 
-def pass_over(model: Any, data: Split, *, begin_with: int | None = None, stops: Iterable[int] = ()) -> Iterator[int]:
-    """Learn the training data in order, once, and say after each block how many samples were learned; blocks end at least at the stops.
+def pass_over(
+    model: Any, data: Split, *, begin_with: int | None = None, stops: Iterable[int] = ()
+) -> Iterator[int]:
+    """Learn the training data in order, once, and say after each block how many samples were
+    learned; blocks end at least at the stops.
 
-    With `begin_with`, the model has that budget at first; it falls geometrically, every ten batches, to the model's own after the share `NARROWED` of the data, and from there on what is
+    With `begin_with`, the model has that budget at first; it falls geometrically, every ten
+    batches, to the model's own after the share `NARROWED` of the data, and from there on what is
     predicted is the mean.
     """
     n, begin, stops = len(data.X_train), 0, {*stops}
@@ -62,15 +68,25 @@ def pass_over(model: Any, data: Split, *, begin_with: int | None = None, stops: 
     for last in sorted(stops | {n}):
         model.partial_fit(data.X_train[begin:last], data.y_train[begin:last], classes=classes)
         if begin_with is not None and model.budget > budget:
-            model.set_budget(max(budget, round(begin_with * (budget / begin_with) ** (last / (NARROWED * n)))))
+            model.set_budget(
+                max(budget, round(begin_with * (budget / begin_with) ** (last / (NARROWED * n))))
+            )
         begin = last
         yield last
 
 
 def trace(
-    model: Any, data: Split, *, loss: str, alpha: float, points: int = 20, begin_with: int | None = None
+    model: Any,
+    data: Split,
+    *,
+    loss: str,
+    alpha: float,
+    points: int = 20,
+    begin_with: int | None = None,
 ) -> Curve:
-    """Learn the training data in order, as `pass_over` does, and look at the test data `points` times on the way."""
+    """Learn the training data in order, as `pass_over` does, and look at the test data `points`
+    times on the way.
+    """
     curve, n = Curve(), len(data.X_train)
     stops = {_whole_batches(stop, model) for stop in np.geomspace(n / 200, n, points)} | {n}
     for last in pass_over(model, data, begin_with=begin_with, stops=stops):
@@ -90,7 +106,9 @@ def first(data: Split, n: int) -> Split:
 
 
 def best_step(make: Callable[[float], Any], data: Split, steps: Sequence[float] = STEPS) -> float:
-    """Return the step with the least error on the last fifth of the training data, learned from the rest."""
+    """Return the step with the least error on the last fifth of the training data, learned from the
+    rest.
+    """
     cut = len(data.X_train) * 4 // 5
 
     def error(step: float) -> float:
@@ -120,7 +138,15 @@ def row(
     error = float(np.mean(model.predict(data.X_test) != data.y_test))
     done = time.perf_counter()
     shown = "" if objective is None else f"{objective(model):.4f}"
-    cells = [task, name, shown, f"{error:.2%}", str(order(model)), f"{fitted - start:.1f}", f"{done - fitted:.2f}"]
+    cells = [
+        task,
+        name,
+        shown,
+        f"{error:.2%}",
+        str(order(model)),
+        f"{fitted - start:.1f}",
+        f"{done - fitted:.2f}",
+    ]
     return cells, error, model
 
 
@@ -148,10 +174,14 @@ def bsgd_row(
     steps: Sequence[float] = STEPS,
     choose_on: int | None = None,
 ) -> tuple[list[str], float, Any]:
-    """Return the row of BSGD with merging at an order, at the step that is best on a validation part (of the first `choose_on` training data)."""
+    """Return the row of BSGD with merging at an order, at the step that is best on a validation
+    part (of the first `choose_on` training data).
+    """
 
     def make(step: float) -> BSGDClassifier:
-        return BSGDClassifier(shuffle=False, gamma=gamma, alpha=alpha, step_size=step, budget=budget)
+        return BSGDClassifier(
+            shuffle=False, gamma=gamma, alpha=alpha, step_size=step, budget=budget
+        )
 
     step = best_step(make, first(data, choose_on or len(data.X_train)), steps)
     return stream_row("hinge", f"BSGD, merging, step {step:g}", make(step), data, alpha)

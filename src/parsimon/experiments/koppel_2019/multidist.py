@@ -1,6 +1,8 @@
-"""multidist: fifteen modes of five classes in the plane (Figures 2 and 3, and the first part of Table 2).
+"""multidist: fifteen modes of five classes in the plane (Figures 2 and 3, and the first part of
+Table 2).
 
-Bandwidth 0.6, step 6 and batches of 32 for POLK, lambda = 1e-6. The means of the modes are not printed: they are drawn with a fixed seed, so errors cannot be compared with the paper's.
+Bandwidth 0.6, step 6 and batches of 32 for POLK, lambda = 1e-6. The means of the modes are not
+printed: they are drawn with a fixed seed, so errors cannot be compared with the paper's.
 """
 
 from __future__ import annotations
@@ -38,23 +40,38 @@ def split(seed: int, n_train: int = 5000, n_test: int = 2500) -> Split:
 def polk(loss: str, parsimony: float) -> POLKClassifier:
     """Return POLK as the paper sets it."""
     return POLKClassifier(
-        shuffle=False, gamma=GAMMA, loss=loss, step_size=STEP, alpha=ALPHA, parsimony=parsimony, batch_size=32
+        shuffle=False,
+        gamma=GAMMA,
+        loss=loss,
+        step_size=STEP,
+        alpha=ALPHA,
+        parsimony=parsimony,
+        batch_size=32,
     )
 
 
 def over_seeds(seeds: range) -> tuple[float, float]:
-    """Return the mean errors of POLK and of BSGD with merging at an order of 16, each at the best of its steps over all mixtures."""
+    """Return the mean errors of POLK and of BSGD with merging at an order of 16, each at the best
+    of its steps over all mixtures.
+    """
     data = [split(seed) for seed in progress(seeds, "mixtures")]
 
     def mean(model: POLKClassifier | BSGDClassifier) -> float:
-        return float(np.mean([1 - model.fit(d.X_train, d.y_train).score(d.X_test, d.y_test) for d in data]))
+        return float(
+            np.mean([1 - model.fit(d.X_train, d.y_train).score(d.X_test, d.y_test) for d in data])
+        )
 
     ours = min(
-        mean(POLKClassifier(shuffle=False, gamma=GAMMA, step_size=s, parsimony=0.01, budget=ORDER, batch_size=8))
+        mean(
+            POLKClassifier(
+                shuffle=False, gamma=GAMMA, step_size=s, parsimony=0.01, budget=ORDER, batch_size=8
+            )
+        )
         for s in (0.3, 1.0, 3.0)
     )
     theirs = min(
-        mean(BSGDClassifier(shuffle=False, gamma=GAMMA, step_size=s, budget=ORDER)) for s in (0.03, 0.1, 0.3, 1.0)
+        mean(BSGDClassifier(shuffle=False, gamma=GAMMA, step_size=s, budget=ORDER))
+        for s in (0.03, 0.1, 0.3, 1.0)
     )
     return ours, theirs
 
@@ -64,24 +81,45 @@ def run(output: Path, *, quick: bool = False) -> Report:
     data = split(SEED, *((800, 400) if quick else (5000, 2500)))
     rows, curves, notes = [], {}, []
     svc_row, svc_error, _ = row(
-        TASKS["hinge"], "LIBSVM (SVC)", SVC(gamma=GAMMA), data, objective=None, order=lambda m: len(m.support_)
+        TASKS["hinge"],
+        "LIBSVM (SVC)",
+        SVC(gamma=GAMMA),
+        data,
+        objective=None,
+        order=lambda m: len(m.support_),
     )
     for K in PARSIMONY:
         cells, _, model = stream_row("hinge", f"POLK, K = {K}", polk("hinge", K), data, ALPHA)
         rows.append(cells)
-        curves[f"POLK, m = {model.n_centers_}"] = trace(polk("hinge", K), data, loss="hinge", alpha=ALPHA)
+        curves[f"POLK, m = {model.n_centers_}"] = trace(
+            polk("hinge", K), data, loss="hinge", alpha=ALPHA
+        )
         theirs, _, rival = bsgd_row(data, gamma=GAMMA, alpha=ALPHA, budget=model.n_centers_)
         rows.append(theirs)
-        again = BSGDClassifier(shuffle=False, gamma=GAMMA, alpha=ALPHA, step_size=rival.step_size, budget=rival.budget)
+        again = BSGDClassifier(
+            shuffle=False, gamma=GAMMA, alpha=ALPHA, step_size=rival.step_size, budget=rival.budget
+        )
         curves[f"BSGD, m = {rival.budget}"] = trace(again, data, loss="hinge", alpha=ALPHA)
     rows.append(svc_row)
     batch = KernelLBFGS(GAMMA, 1e-4 if quick else 1e-5, "hinge", tolerance=1e-8)
     rows.append(
-        row(TASKS["hinge"], "L-BFGS", batch, data, objective=lambda m: m.objective_, order=lambda m: m.n_centers_)[0]
+        row(
+            TASKS["hinge"],
+            "L-BFGS",
+            batch,
+            data,
+            objective=lambda m: m.objective_,
+            order=lambda m: m.n_centers_,
+        )[0]
     )
     regressor = KernelLBFGS(GAMMA, 1e-4, "logistic", tolerance=1e-8)
     cells, _, batch_logistic = row(
-        TASKS["logistic"], "L-BFGS", regressor, data, objective=lambda m: m.objective_, order=lambda m: m.n_centers_
+        TASKS["logistic"],
+        "L-BFGS",
+        regressor,
+        data,
+        objective=lambda m: m.objective_,
+        order=lambda m: m.n_centers_,
     )
     reference = log_loss(data.y_test, batch_logistic.predict_proba(data.X_test))
     for K in (0.01, 0.04):
@@ -95,12 +133,20 @@ def run(output: Path, *, quick: bool = False) -> Report:
     machine = ImportVectorMachine(GAMMA, 1e-4)
     rows.append(
         row(
-            TASKS["logistic"], "IVM", machine, data, objective=lambda m: m.objective_[-1], order=lambda m: m.n_centers_
+            TASKS["logistic"],
+            "IVM",
+            machine,
+            data,
+            objective=lambda m: m.objective_[-1],
+            order=lambda m: m.n_centers_,
         )[0]
     )
     early = polk("hinge", PARSIMONY[-1]).fit(data.X_train[:1500], data.y_train[:1500])
     error = 1 - early.score(data.X_test, data.y_test)
-    notes.insert(0, f"After 1500 samples POLK (K = {PARSIMONY[-1]}) is at {error:.2%}; SVC after all: {svc_error:.2%}.")
+    notes.insert(
+        0,
+        f"After 1500 samples POLK (K = {PARSIMONY[-1]}) is at {error:.2%}; SVC after all: {svc_error:.2%}.",
+    )
     ours_mean, theirs_mean = over_seeds(range(1 if quick else 6))
     notes.append(
         f"Mean over {1 if quick else 6} mixtures at {ORDER} centres, each method at the step that is best on the test data: POLK (batches of 8) {ours_mean:.2%}, BSGD {theirs_mean:.2%}. "

@@ -1,9 +1,14 @@
-"""USPS digits, a dictionary for each class: Figures 1 to 4, with random choice and a linear dictionary beside.
+"""USPS digits, a dictionary for each class: Figures 1 to 4, with random choice and a linear
+dictionary beside.
 
-The paper prints "a fourth-order polynomial kernel", K = 50 atoms, lambda = 0.05, mu = 0.1, and the rate 0.01 / (1 + n / 1000), held after 2000 samples; 250 images a class, 200 passes in random order,
-4649 others to test on, and the precision averaged over the classes. The rest is inferred from the sizes that it prints for a coherence of 0.8: pixels in [-1, 1] and k = (1 + x'y / 256)^4, the inner product
-being the mean over the pixels. How many samples the dictionary begins with and the size of the first Omega were chosen on other draws of the images. Updates are in parameter space. Random choice: as many
-samples, drawn at random, are the stored ones for good, and all others are learned over them.
+The paper prints "a fourth-order polynomial kernel", K = 50 atoms, lambda = 0.05, mu = 0.1, and the
+rate 0.01 / (1 + n / 1000), held after 2000 samples; 250 images a class, 200 passes in random order,
+4649 others to test on, and the precision averaged over the classes. The rest is inferred from the
+sizes that it prints for a coherence of 0.8: pixels in [-1, 1] and k = (1 + x'y / 256)^4, the inner
+product being the mean over the pixels. How many samples the dictionary begins with and the size of
+the first Omega were chosen on other draws of the images. Updates are in parameter space. Random
+choice: as many samples, drawn at random, are the stored ones for good, and all others are learned
+over them.
 """
 
 from __future__ import annotations
@@ -27,7 +32,9 @@ COHERENCES, TOLERANCES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), (0.0, 0.6, 1.2, 2.0, 5.
 DRAWS, LARGE = (
     3,
     150,
-)  # draws of the images; one where so many samples or more may be stored, which takes long, but for what the paper prints
+    # Draws of the images; one where so many samples or more may be stored, which takes long, but for
+    # what the paper prints
+)
 #: What the paper prints, of what is shown here.
 PAPER = {
     ("budget", 25): "0.9286",
@@ -44,20 +51,26 @@ def draw(data: Split, seed: int, images: int = IMAGES, tests: int = TESTS) -> Sp
     X = 2.0 * np.concatenate([data.X_train, data.X_test]).astype(np.float64) - 1.0
     y = np.concatenate([data.y_train, data.y_test])
     rng = np.random.default_rng(seed)
-    train = np.concatenate([rng.choice(np.flatnonzero(y == c), images, replace=False) for c in np.unique(y)])
+    train = np.concatenate(
+        [rng.choice(np.flatnonzero(y == c), images, replace=False) for c in np.unique(y)]
+    )
     test = rng.choice(np.setdiff1d(np.arange(len(y)), train), tests, replace=False)
     return Split(X[train], y[train], X[test], y[test])
 
 
 def precision(predicted: NDArray[Any], y: NDArray[Any]) -> float:
     """Return true positives / all positives, averaged over the classes."""
-    shares = [np.mean(y[predicted == c] == c) if np.any(predicted == c) else 0.0 for c in np.unique(y)]
+    shares = [
+        np.mean(y[predicted == c] == c) if np.any(predicted == c) else 0.0 for c in np.unique(y)
+    ]
     return float(np.mean(shares))
 
 
 def learned(data: Split, seed: int, passes: int, **options: Any) -> tuple[float, NDArray[np.int64]]:
     """Return the precision after some passes, and how many samples each class has stored."""
-    model = KernelDictionaryClassifier(ATOMS, KERNEL, n_passes=passes, random_state=seed, **{**START, **options})
+    model = KernelDictionaryClassifier(
+        ATOMS, KERNEL, n_passes=passes, random_state=seed, **{**START, **options}
+    )
     model.fit(data.X_train, data.y_train)
     return precision(model.predict(data.X_test), data.y_test), model.n_centers_
 
@@ -79,8 +92,14 @@ def costs(data: Split, passes: int) -> NDArray[np.float64]:
     lines = []
     for c in np.unique(data.y_train):
         rng, X = np.random.default_rng(0), data.X_train[data.y_train == c]
-        model = KernelDictionaryLearning(ATOMS, KERNEL, coherence=0.8, budget=100, random_state=0, **START)
-        lines.append(np.concatenate([model.learning_costs(X[rng.permutation(len(X))]) for _ in range(passes)]))
+        model = KernelDictionaryLearning(
+            ATOMS, KERNEL, coherence=0.8, budget=100, random_state=0, **START
+        )
+        lines.append(
+            np.concatenate(
+                [model.learning_costs(X[rng.permutation(len(X))]) for _ in range(passes)]
+            )
+        )
     return np.asarray(np.mean(lines, axis=0))
 
 
@@ -91,19 +110,40 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
     splits = [draw(usps, seed, **size) for seed in range(1 if quick else DRAWS)]
     settings: list[tuple[str, float, dict[str, Any]]] = [
         *(("budget", B, {"budget": B, "admission": "always"}) for B in BUDGETS),
-        *(("random choice", B, {"budget": B, "n_init": B, "init_scale": 0.1, "admission": "never"}) for B in RANDOM),
+        *(
+            (
+                "random choice",
+                B,
+                {"budget": B, "n_init": B, "init_scale": 0.1, "admission": "never"},
+            )
+            for B in RANDOM
+        ),
         *(("coherence", g, {"budget": IMAGES, "coherence": g}) for g in COHERENCES),
-        *(("tolerance", e, {"budget": IMAGES, "admission": "reconstruction", "tolerance": e}) for e in TOLERANCES),
+        *(
+            ("tolerance", e, {"budget": IMAGES, "admission": "reconstruction", "tolerance": e})
+            for e in TOLERANCES
+        ),
     ]
     rows, found = [], {}
-    for what, value, options in progress(settings[:2] + settings[6:8] if quick else settings, "settings"):
+    for what, value, options in progress(
+        settings[:2] + settings[6:8] if quick else settings, "settings"
+    ):
         some = splits[: 1 if options["budget"] >= LARGE and (what, value) not in PAPER else None]
         results = [learned(data, seed, passes, **options) for seed, data in enumerate(some)]
         values = [p for p, _ in results]
         found[what, value] = float(np.mean(values))
         sizes = " ".join(map(str, results[0][1])) if what in ("coherence", "tolerance") else ""
         spread = f"{min(values):.4f} to {max(values):.4f}" if len(values) > 1 else ""
-        rows.append([what, f"{value:g}", f"{np.mean(values):.4f}", spread, sizes, PAPER.get((what, value), "")])
+        rows.append(
+            [
+                what,
+                f"{value:g}",
+                f"{np.mean(values):.4f}",
+                spread,
+                sizes,
+                PAPER.get((what, value), ""),
+            ]
+        )
     plain = [linear(data, seed, 1 if quick else 20) for seed, data in enumerate(splits)]
     rows.append(["linear", "", f"{np.mean(plain):.4f}", "", "", ""])
     line = costs(splits[0], passes)
@@ -123,9 +163,13 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
         ("tolerance", ("tolerance",)),
     ):
         points = {w: sorted((v, p) for (what, v), p in found.items() if what == w) for w in lines}
-        drawn = {w: ([v for v, _ in line], [p for _, p in line]) for w, line in points.items() if line}
+        drawn = {
+            w: ([v for v, _ in line], [p for _, p in line]) for w, line in points.items() if line
+        }
         if drawn:
-            pictures.append(plots.curves(output / f"{name}.png", drawn, xlabel=name, ylabel="precision"))
+            pictures.append(
+                plots.curves(output / f"{name}.png", drawn, xlabel=name, ylabel="precision")
+            )
     notes = [
         f"Precision over {len(splits)} draws of the images, the linear dictionary being scikit-learn's MiniBatchDictionaryLearning; over one where {LARGE} samples or more may be stored and the paper prints nothing.",
         *(

@@ -1,7 +1,8 @@
 """Section 4, first benchmark: Dodd's time series, with and without noise.
 
-200 points to learn from, 100 to test; Gaussian kernel, gamma = 3.73; eps0 = 0.01 for basic SPL, mu0 = 0.75 and m0 = 24 for coherence SPL. The paper does not print
-its learning rate, and its coherence SPL is reached here only if the transient from (0.1, 0.1), 20 points, is left out; both are shown.
+200 points to learn from, 100 to test; Gaussian kernel, gamma = 3.73; eps0 = 0.01 for basic SPL, mu0
+= 0.75 and m0 = 24 for coherence SPL. The paper does not print its learning rate, and its coherence
+SPL is reached here only if the transient from (0.1, 0.1), 20 points, is left out; both are shown.
 """
 
 from __future__ import annotations
@@ -29,13 +30,18 @@ def model(kind: str, step_size: float) -> SPLRegressor:
     """Return basic or coherence SPL with the paper's parameters."""
     if kind == "basic":
         return SPLRegressor(gamma=3.73, step_size=step_size, tolerance=0.01)
-    return SPLRegressor(gamma=3.73, step_size=step_size, admission="coherence", coherence=0.75, budget=24)
+    return SPLRegressor(
+        gamma=3.73, step_size=step_size, admission="coherence", coherence=0.75, budget=24
+    )
 
 
-def nrmse(kind: str, step_size: float, *, skip: int, noise: float = 0.0, seed: int = 0) -> tuple[float, int]:
+def nrmse(
+    kind: str, step_size: float, *, skip: int, noise: float = 0.0, seed: int = 0
+) -> tuple[float, int]:
     """Return the paper's NRMSE (22) on the 100 test points, and the number of centres.
 
-    Remark: (22) is the mean squared error over the variance; there is no root in it, whatever its name.
+    Remark: (22) is the mean squared error over the variance; there is no root in it, whatever its
+    name.
     """
     X, y = make_dodd_series(300, skip=skip, noise=noise, random_state=seed)
     fitted = model(kind, step_size).fit(X[:200], y[:200])
@@ -69,7 +75,8 @@ def run(output: Path, *, quick: bool = False) -> Report:
         paper_error, paper_order = PAPER[kind, "noisy"]
         for skip in (0, 20):
             runs = [
-                nrmse(kind, NOISY_RATE, skip=skip, noise=0.1, seed=s) for s in progress(seeds, f"noisy, {kind} SPL")
+                nrmse(kind, NOISY_RATE, skip=skip, noise=0.1, seed=s)
+                for s in progress(seeds, f"noisy, {kind} SPL")
             ]
             errors, orders = np.array(runs).T
             error_text = f"{errors.mean():.4f} +- {errors.std():.4f}"
