@@ -8,42 +8,12 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "dictionary_arrays.hpp"
-#include "state_arrays.hpp"
+#include "dictionary_handle.hpp"
 
 namespace parsimon::bindings {
 namespace {
 
-// A dictionary with the room in which one point is looked at.
-struct Handle {
-    Handle(std::shared_ptr<Kernel> kernel, std::size_t n_features, std::size_t n_outputs,
-           bool factor, bool neighbours, double ridge, std::size_t reserve)
-        : dictionary(kernel, n_features, n_outputs, {factor, neighbours, ridge}, reserve),
-          looks(1, dictionary) {
-        dictionary.reserve_scratch(1);
-    }
-
-    Look& look(const Vector& x) {
-        require_columns(x.shape(0), dictionary.n_features(), "x");
-        dictionary.make_room(1);
-        looks.fit(dictionary);
-        dictionary.look(looks, x.data(), 1);
-        return looks[0];
-    }
-    void require_index(std::size_t j) const {
-        if (j >= dictionary.size()) throw nb::index_error("no such centre");
-    }
-    void require_factor() const {
-        if (!dictionary.has_factor()) throw nb::value_error("this dictionary keeps no factor");
-    }
-    void require_weights(const Vector& w) const {
-        require_columns(w.shape(0), dictionary.n_outputs(), "w");
-    }
-
-    Dictionary dictionary;
-    Looks looks;
-};
-
-nb::dict describe_look(Handle& handle, const Vector& x) {
+nb::dict describe_look(DictionaryHandle& handle, const Vector& x) {
     Look& look = handle.look(x);
     const std::size_t m = handle.dictionary.size();
     nb::dict result;
@@ -64,7 +34,7 @@ nb::dict describe_look(Handle& handle, const Vector& x) {
     return result;
 }
 
-bool append(Handle& handle, const Vector& x, const Vector& w) {
+bool append(DictionaryHandle& handle, const Vector& x, const Vector& w) {
     handle.require_weights(w);
     Look& look = handle.look(x);
     if (!handle.dictionary.accepts(look)) return false;
@@ -72,7 +42,7 @@ bool append(Handle& handle, const Vector& x, const Vector& w) {
     return true;
 }
 
-bool replace(Handle& handle, std::size_t j, const Vector& z, const Vector& w) {
+bool replace(DictionaryHandle& handle, std::size_t j, const Vector& z, const Vector& w) {
     handle.require_index(j);
     handle.require_weights(w);
     require_columns(z.shape(0), handle.dictionary.n_features(), "z");
@@ -82,7 +52,7 @@ bool replace(Handle& handle, std::size_t j, const Vector& z, const Vector& w) {
 }
 
 // Adds terms W_i k(x_i, .); returns which of them became centres.
-nb::list add(Handle& handle, const Matrix& X, const Matrix& W) {
+nb::list add(DictionaryHandle& handle, const Matrix& X, const Matrix& W) {
     require_columns(X.shape(1), handle.dictionary.n_features(), "X");
     require_columns(W.shape(1), handle.dictionary.n_outputs(), "W");
     if (X.shape(0) != W.shape(0)) throw nb::value_error("X and W must have as many rows");
@@ -99,7 +69,7 @@ nb::list add(Handle& handle, const Matrix& X, const Matrix& W) {
 
 // Terms W_i k(x_i, .) as the centres of an empty dictionary, with the factor S (n, n) that they
 // have.
-void adopt(Handle& handle, const Matrix& X, const Matrix& W, const Matrix& S) {
+void adopt(DictionaryHandle& handle, const Matrix& X, const Matrix& W, const Matrix& S) {
     handle.require_factor();
     require_columns(X.shape(1), handle.dictionary.n_features(), "X");
     require_columns(W.shape(1), handle.dictionary.n_outputs(), "W");
@@ -112,20 +82,14 @@ void adopt(Handle& handle, const Matrix& X, const Matrix& W, const Matrix& S) {
     handle.dictionary.adopt(X.data(), W.data(), n, S.data());
 }
 
-nb::tuple state(Handle& handle) {
-    State state;
-    handle.dictionary.visit(StateVisitor::writer(state));
-    return to_python(state);
-}
-
-Array predict(const Handle& handle, const Matrix& X) {
+Array predict(const DictionaryHandle& handle, const Matrix& X) {
     require_columns(X.shape(1), handle.dictionary.n_features(), "X");
     Result result({X.shape(0), handle.dictionary.n_outputs()});
     handle.dictionary.predict(X.data(), X.shape(0), result.data());
     return result.release();
 }
 
-Array removal_costs(const Handle& handle) {
+Array removal_costs(const DictionaryHandle& handle) {
     handle.require_factor();
     Result result({handle.dictionary.size()});
     for (std::size_t j = 0; j < handle.dictionary.size(); ++j)
@@ -133,7 +97,7 @@ Array removal_costs(const Handle& handle) {
     return result.release();
 }
 
-void set_weights(Handle& handle, const Matrix& W) {
+void set_weights(DictionaryHandle& handle, const Matrix& W) {
     if (W.shape(0) != handle.dictionary.size() || W.shape(1) != handle.dictionary.n_outputs())
         throw nb::value_error("weights must have shape (size, n_outputs)");
     for (std::size_t j = 0; j < W.shape(0); ++j)
@@ -144,7 +108,7 @@ void set_weights(Handle& handle, const Matrix& W) {
 }  // namespace
 
 void bind_dictionary(nb::module_& m) {
-    nb::class_<Handle>(m, "Dictionary")
+    nb::class_<DictionaryHandle>(m, "Dictionary")
         .def(nb::init<std::shared_ptr<Kernel>, std::size_t, std::size_t, bool, bool, double,
                       std::size_t>(),
              nb::arg("kernel"), nb::arg("n_features"), nb::arg("n_outputs") = 1,
@@ -154,53 +118,57 @@ void bind_dictionary(nb::module_& m) {
         .def("append", &append, nb::arg("x"), nb::arg("w"))
         .def("add", &add, nb::arg("X"), nb::arg("W"))
         .def("adopt", &adopt, nb::arg("X"), nb::arg("W"), nb::arg("S"))
-        .def("state", &state)
         .def("replace", &replace, nb::arg("j"), nb::arg("z"), nb::arg("w"))
         .def(
             "project_out",
-            [](Handle& h, std::size_t j) {
+            [](DictionaryHandle& h, std::size_t j) {
                 h.require_index(j);
                 h.require_factor();
                 return h.dictionary.project_out(j);
             },
             nb::arg("j"))
         .def(
-            "prune",
-            [](Handle& h, double allowance, std::size_t budget) {
+            "project_out_cheapest",
+            [](DictionaryHandle& h, double allowance, std::size_t budget) {
                 h.require_factor();
                 nb::gil_scoped_release release;
-                const double spent = h.dictionary.prune(allowance, budget);
+                const double spent = h.dictionary.project_out_cheapest(allowance, budget);
                 h.dictionary.maintain();
                 return spent;
             },
             nb::arg("allowance"), nb::arg("budget"))
         .def(
             "drop",
-            [](Handle& h, std::size_t j) {
+            [](DictionaryHandle& h, std::size_t j) {
                 h.require_index(j);
                 h.dictionary.drop(j);
             },
             nb::arg("j"))
         .def("predict", &predict, nb::arg("X"))
         .def("removal_costs", &removal_costs)
-        .def("centers", [](const Handle& h) { return centers(h.dictionary); })
+        .def("centers", [](const DictionaryHandle& h) { return centers(h.dictionary); })
         .def("weights",
-             [](const Handle& h) { return weights(h.dictionary, 0, h.dictionary.n_outputs()); })
+             [](const DictionaryHandle& h) {
+                 return weights(h.dictionary, 0, h.dictionary.n_outputs());
+             })
         .def("set_weights", &set_weights, nb::arg("W"))
         .def("factor",
-             [](const Handle& h) { return (h.require_factor(), triangle(h.dictionary.factor())); })
+             [](const DictionaryHandle& h) {
+                 return (h.require_factor(), triangle(h.dictionary.factor()));
+             })
         .def("most_coherent",
-             [](const Handle& h) {
+             [](const DictionaryHandle& h) {
                  const auto pair = h.dictionary.most_coherent();
                  return nb::make_tuple(pair.i, pair.j, pair.coherence);
              })
-        .def("drift", [](Handle& h) { return (h.require_factor(), h.dictionary.drift()); })
-        .def("maintain", [](Handle& h) { h.dictionary.maintain(); })
-        .def("rebuild", [](Handle& h) { (h.require_factor(), h.dictionary.rebuild()); })
-        .def_prop_ro("rebuilds", [](const Handle& h) { return h.dictionary.rebuilds(); })
-        .def_prop_ro("capacity", [](const Handle& h) { return h.dictionary.capacity(); })
-        .def_prop_ro("nbytes", [](const Handle& h) { return h.dictionary.nbytes(); })
-        .def("__len__", [](const Handle& h) { return h.dictionary.size(); })
+        .def("drift",
+             [](DictionaryHandle& h) { return (h.require_factor(), h.dictionary.drift()); })
+        .def("maintain", [](DictionaryHandle& h) { h.dictionary.maintain(); })
+        .def("rebuild", [](DictionaryHandle& h) { (h.require_factor(), h.dictionary.rebuild()); })
+        .def_prop_ro("rebuilds", [](const DictionaryHandle& h) { return h.dictionary.rebuilds(); })
+        .def_prop_ro("capacity", [](const DictionaryHandle& h) { return h.dictionary.capacity(); })
+        .def_prop_ro("nbytes", [](const DictionaryHandle& h) { return h.dictionary.nbytes(); })
+        .def("__len__", [](const DictionaryHandle& h) { return h.dictionary.size(); })
         .def_prop_ro_static("floor", [](nb::handle) { return Dictionary::floor; });
 }
 

@@ -12,6 +12,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "dictionary_arrays.hpp"
+#include "dictionary_handle.hpp"
 #include "dual_ascent.hpp"
 #include "state_arrays.hpp"
 #include "threads.hpp"
@@ -98,6 +99,19 @@ public:
         if (learner_.seen() > 0 || learner_.dictionary().size() > 0)
             throw std::runtime_error("this learner has learned already");
         learner_.visit(StateVisitor::reader(state));
+    }
+    void adopt(DictionaryHandle& merged, const Sums& sums, std::uint64_t seen,
+               std::uint64_t averaged, double spent) {
+        const Dictionary& own = learner_.dictionary();
+        if (!(merged.dictionary.needs() == own.needs()) ||
+            merged.dictionary.n_outputs() != own.n_outputs() ||
+            (sums.coordinates != Sums::Coordinates::none && sums.size != merged.dictionary.size()))
+            throw nb::value_error("the dictionary or the sums are not those of such a learner");
+        nb::gil_scoped_release release;
+        ModelLock::Learning guard(lock_, as_it_is);
+        if (learner_.seen() > 0 || own.size() > 0)
+            throw std::runtime_error("this learner has learned already");
+        learner_.adopt(merged.dictionary, sums, {seen, averaged, spent});
     }
     void require_sound() {
         ModelLock::Learning guard(lock_, without_gil);
@@ -254,6 +268,22 @@ nb::dict describe_dual(const Learner& learner) {
     return result;
 }
 
+// All that a merge needs of a model, as it is at one moment.
+nb::dict snapshot(const Learner& learner, bool with_factor) {
+    const Dictionary& dictionary = learner.dictionary();
+    const Ledger ledger = learner.ledger();
+    nb::dict result;
+    result["centers"] = centers(dictionary);
+    result["learned_weights"] = weights(dictionary, 0, learner.n_outputs());
+    result["weights"] = weights(dictionary, learner.shown(), learner.n_outputs());
+    if (with_factor && dictionary.has_factor()) result["factor"] = triangle(dictionary.factor());
+    result["sums"] = learner.sums();
+    result["seen"] = ledger.seen;
+    result["averaged"] = ledger.averaged;
+    result["spent"] = ledger.spent;
+    return result;
+}
+
 // The factor of the covariance that recursive least squares keeps, (m, m).
 Array covariance_factor(const Learner& learner) {
     const auto* update = dynamic_cast<const RLSUpdate*>(&learner.update());
@@ -295,6 +325,14 @@ void bind_learner(nb::module_& m) {
         .def("state", &SharedLearner::state)
         .def("restore", &SharedLearner::restore, nb::arg("arrays"), nb::arg("counts"))
         .def("require_sound", &SharedLearner::require_sound)
+        .def(
+            "snapshot",
+            [](const SharedLearner& learner, bool factor) {
+                return learner.read([&](const Learner& l) { return snapshot(l, factor); });
+            },
+            nb::arg("factor") = false)
+        .def("adopt", &SharedLearner::adopt, nb::arg("dictionary"), nb::arg("sums"),
+             nb::arg("seen"), nb::arg("averaged"), nb::arg("spent"))
         .def("climb", &SharedLearner::climb, nb::arg("steps"))
         .def("dual", reading(&describe_dual))
         .def("predict", &SharedLearner::predict, nb::arg("X"), nb::arg("threads") = 1)

@@ -16,5 +16,6 @@ NB_MODULE(_core, m) {
     parsimon::bindings::bind_learner(m);
     parsimon::bindings::bind_atoms(m);
     parsimon::bindings::bind_moments(m);
+    parsimon::bindings::bind_sums(m);
     parsimon::bindings::bind_removals(m);
 }

@@ -46,6 +46,17 @@ Array loss_gradient(const Loss& loss, const Vector& f, const Vector& y) {
     return g.release();
 }
 
+const char* pooling(const Update& update) {
+    switch (update.pooling()) {
+        case Update::Pooling::solve:
+            return "solve";
+        case Update::Pooling::climb:
+            return "climb";
+        default:
+            return "none";
+    }
+}
+
 }  // namespace
 
 void bind_parts(nb::module_& m) {
@@ -76,7 +87,9 @@ void bind_parts(nb::module_& m) {
     nb::class_<DistanceAdmission, Admission>(m, "DistanceAdmission")
         .def(nb::init<double>(), nb::arg("radius"));
 
-    nb::class_<Update>(m, "Update");
+    nb::class_<Update>(m, "Update")
+        .def_prop_ro("pooling", &pooling)
+        .def_prop_ro("forgets", &Update::forgets);
     nb::class_<PlainGradientUpdate, Update>(m, "PlainGradientUpdate")
         .def(nb::init<double, double, double, double>(), nb::arg("step_size"), nb::arg("shrinkage"),
              nb::arg("power"), nb::arg("delay"));

@@ -72,6 +72,7 @@ std::size_t AtomLearner::nbytes() const {
 }
 
 void AtomLearner::visit(StateVisitor visitor) {
+    visitor.version(0);
     const std::size_t K = rules_.n_atoms;
     visitor.count("seen", seen_);
     visitor.count("learned", learned_, seen_);

@@ -56,7 +56,7 @@ public:
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
     void compress(Dictionary& dictionary, Update&, Step& step) override {
         const double eps = parsimony_ * std::pow(step.rate, power_);
-        step.spent += dictionary.prune(eps * eps - step.spent, budget_);
+        step.spent += dictionary.project_out_cheapest(eps * eps - step.spent, budget_);
     }
 
 private:
@@ -99,7 +99,7 @@ public:
     explicit LeastNeededCompression(std::size_t budget) : budget_(budget) {}
     void compress(Dictionary& dictionary, Update& update, Step& step) override {
         while (dictionary.size() > budget_)
-            step.spent += update.remove(dictionary, update.least_needed(dictionary));
+            step.spent += update.evict(dictionary, update.least_needed(dictionary));
     }
 
 private:
@@ -110,8 +110,8 @@ private:
 class OldestCompression final : public Compression {
 public:
     explicit OldestCompression(std::size_t budget) : budget_(budget) {}
-    void compress(Dictionary& dictionary, Update& update, Step&) override {
-        while (dictionary.size() > budget_) update.retire(dictionary, 0);
+    void compress(Dictionary& dictionary, Update&, Step&) override {
+        while (dictionary.size() > budget_) dictionary.drop(0);
     }
 
 private:

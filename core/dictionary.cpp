@@ -79,11 +79,9 @@ std::size_t Dictionary::nbytes() const {
     const std::size_t doubles = diagonal_.capacity() + weights_.capacity() + column_.capacity() +
                                 neighbour_coherence_.capacity() + next_coherence_.capacity();
     const std::size_t indices = neighbour_.capacity() + next_neighbour_.capacity();
-    std::size_t total = sizeof *this + points_.nbytes() + factor_.nbytes() +
-                        doubles * sizeof(double) + indices * sizeof(std::size_t) +
-                        aligned_.capacity() * sizeof(Aligned*) + scratch_.nbytes();
-    for (const Aligned* state : aligned_) total += state->nbytes();
-    return total;
+    return sizeof *this + points_.nbytes() + factor_.nbytes() + doubles * sizeof(double) +
+           indices * sizeof(std::size_t) + aligned_.capacity() * sizeof(Aligned*) +
+           scratch_.nbytes();
 }
 
 void Dictionary::attach(Aligned& state) {
@@ -257,13 +255,13 @@ const double* Dictionary::column_from_carry(std::size_t j) {
     return column_.data();
 }
 
-void Dictionary::forget(std::size_t j, const double* n) {
+void Dictionary::erase(std::size_t j, const double* n) {
     for (Aligned* state : aligned_) state->removing(*this, j, n);
-    close_gaps(&j, 1);
+    erase(&j, 1);
     if (needs_.neighbours) remove_neighbour(j);
 }
 
-void Dictionary::close_gaps(const std::size_t* js, std::size_t count) {
+void Dictionary::erase(const std::size_t* js, std::size_t count) {
     points_.remove(js, count);
     for (std::size_t k = count; k-- > 0;) {
         erase_at(diagonal_, 0, js[k], size_);
@@ -382,7 +380,7 @@ void Dictionary::adopt(const double* x, const double* w, std::size_t n, const do
 
 double Dictionary::project_out(std::size_t j) {
     find_neighbours_without(j);
-    factor_.condition_out(j);
+    factor_.remove(j);
     const double* n = aligned_.empty() ? nullptr : column_from_carry(j);
     const double* carry = factor_.carry();
     double squares = 0.0;
@@ -394,22 +392,22 @@ double Dictionary::project_out(std::size_t j) {
         w[j] = own;  // aligned states still see it
     }
     const double cost = squares / (carry[j] * carry[j]);
-    forget(j, n);
+    erase(j, n);
     return cost;
 }
 
-double Dictionary::prune(double allowance, std::size_t budget) {
+double Dictionary::project_out_cheapest(double allowance, std::size_t budget) {
     double spent = 0.0;
     auto work = scratch_.take(size_);
-    while (size_ > 0 && prune_together(allowance, budget, work.data(), spent)) continue;
+    while (size_ > 0 && project_out_together(allowance, budget, work.data(), spent)) continue;
     return spent;
 }
 
 // Removes some, and tells whether there may be more. A few of the cheapest are candidates: their
 // columns of K^-1 are fetched in one sweep, what is removed is corrected for in the columns,
 // weights and costs of the rest, and the factor forgets all of it in another sweep.
-bool Dictionary::prune_together(double& allowance, std::size_t budget, double* squares,
-                                double& spent) {
+bool Dictionary::project_out_together(double& allowance, std::size_t budget, double* squares,
+                                      double& spent) {
     constexpr std::size_t most = TriangularFactor::most_at_once;
     const std::size_t m = size_, stride = simd::padded(m);
     const double* inverse = factor_.diagonal();
@@ -489,8 +487,8 @@ bool Dictionary::prune_together(double& allowance, std::size_t budget, double* s
     for (std::size_t r = 1; r < n_removed; ++r)  // rising
         for (std::size_t k = r; k > 0 && removed[k] < removed[k - 1]; --k)
             std::swap(removed[k], removed[k - 1]);
-    factor_.condition_out(removed, n_removed);
-    close_gaps(removed, n_removed);
+    factor_.remove(removed, n_removed);
+    erase(removed, n_removed);
     return true;
 }
 
@@ -498,10 +496,10 @@ void Dictionary::drop(std::size_t j) {
     find_neighbours_without(j);
     const double* n = nullptr;
     if (needs_.factor) {
-        factor_.condition_out(j);
+        factor_.remove(j);
         if (!aligned_.empty()) n = column_from_carry(j);
     }
-    forget(j, n);
+    erase(j, n);
 }
 
 bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks& looks) {
@@ -516,14 +514,14 @@ bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks&
         // factor, ask, put it back if the answer is no.
         auto rows = scratch_.take(factor_.tail(j));
         factor_.save_tail(j, rows.data());
-        factor_.condition_out(j);
+        factor_.remove(j);
         if (!sound(seen, j)) {
             factor_.restore_tail(j, rows.data(), size_);
             return false;
         }
         if (!aligned_.empty()) n = column_from_carry(j);
     }
-    forget(j, n);
+    erase(j, n);
     append(seen, w);
     return true;
 }
@@ -618,6 +616,7 @@ void Dictionary::maintain() {
 }
 
 void Dictionary::visit(StateVisitor visitor) {
+    visitor.version(0);
     const std::size_t m = visitor.size("centres", size_, sound::most_centres), d = n_features_;
     if (visitor.reading()) {
         visitor.expect("points", expected(m, d));

@@ -82,7 +82,6 @@ public:
     // Centre j is about to go. n = S'S e_j as it was with j, null without a factor; the factor has
     // forgotten j already, weights and centres have not.
     virtual void removing(Dictionary&, std::size_t j, const double* n) = 0;
-    virtual std::size_t nbytes() const { return 0; }
 };
 
 struct Needs {
@@ -126,7 +125,7 @@ public:
     const TriangularFactor& factor() const { return factor_; }
     const double* diagonal() const { return diagonal_.data(); }  // k(d_j, d_j)
     void centre(std::size_t j, double* out) const;               // (n_features,)
-    std::size_t nbytes() const;
+    std::size_t nbytes() const;                                  // without what aligned states hold
 
     void attach(Aligned& state);
     void reserve_outputs(std::size_t n) { weights_.reserve(n * capacity_); }
@@ -176,7 +175,7 @@ public:
     // projected out, again and again, while there are more than `budget` or the costs add up to at
     // most `allowance`. As nested projections are orthogonal, the sum, which it returns, is the
     // squared RKHS distance from f as it was. Requires a factor.
-    double prune(double allowance, std::size_t budget);
+    double project_out_cheapest(double allowance, std::size_t budget);
     // The centre goes with its weights.
     void drop(std::size_t j);
     // drop(j), then append z with weights w; false, and nothing changed, if z would not be
@@ -240,10 +239,11 @@ private:
     void settle(Look& look) const;     // its residual, once a and objective are known
     bool sound(Look& look, std::size_t without)
         const;  // accepts, asked of the dictionary without a centre that the look has left out
-    void forget(std::size_t j,
-                const double* n);  // tells the aligned, closes the gap everywhere but in the factor
-    void close_gaps(const std::size_t* js, std::size_t count);
-    bool prune_together(double& allowance, std::size_t budget, double* squares, double& spent);
+    void erase(std::size_t j,
+               const double* n);  // tells the aligned, closes the gap everywhere but in the factor
+    void erase(const std::size_t* js, std::size_t count);
+    bool project_out_together(double& allowance, std::size_t budget, double* squares,
+                              double& spent);
     const double* column_from_carry(std::size_t j);
     void append_neighbour(const Look& look);
     void find_neighbours_without(std::size_t j);  // of a centre that is about to go

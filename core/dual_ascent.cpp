@@ -63,6 +63,7 @@ void DualAscentUpdate::attach(Dictionary& dictionary, const Loss& loss) {
 
 void DualAscentUpdate::visit(StateVisitor visitor, Dictionary& dictionary) {
     const std::size_t m = dictionary.size();
+    visitor.version(0);
     covariance_.visit(visitor.part("covariance"), m);
     gram_.visit(visitor.part("gram"), m);
     counts_.visit(visitor.part("counts"), m);
@@ -104,6 +105,49 @@ void DualAscentUpdate::require_sound(Dictionary& dictionary) const {
                 refuse("the state's counts are not those of samples: ", counts[j]);
         }
     }
+}
+
+Sums DualAscentUpdate::sums(const Dictionary& dictionary) const {
+    const std::size_t m = dictionary.size();
+    Sums sums;
+    sums.coordinates = Sums::Coordinates::combinations;
+    sums.size = m;
+    sums.n_outputs = n_outputs_;
+    sums.factor.resize(numbers(m, m));
+    covariance_.copy_factor(sums.factor.data());
+    sums.squares.resize(numbers(m, m));
+    for (std::size_t i = 0; i < m; ++i) counts_.row(i, sums.squares.data() + i * m);
+    sums.moments.assign(ones_.begin(), ones_.begin() + static_cast<std::ptrdiff_t>(m));
+    std::vector<double> image(simd::padded(m));
+    for (std::size_t c = 0; m > 0 && c < n_outputs_; ++c) {
+        counts_.multiply(kept(fit, c), 1, capacity_, image.data());  // A'y = A'A Q A'y
+        sums.output_moments.insert(sums.output_moments.end(), image.begin(),
+                                   image.begin() + static_cast<std::ptrdiff_t>(m));
+        sums.terms.insert(sums.terms.end(), kept(sum, c), kept(sum, c) + m);
+    }
+    sums.steps = steps_;
+    return sums;
+}
+
+void DualAscentUpdate::set_sums(Dictionary& dictionary, const Sums& sums) {
+    const std::size_t m = sums.size;
+    if (m == 0) return;
+    std::vector<double> row(simd::padded(m)), t(simd::padded(m)), image(simd::padded(m));
+    for (std::size_t i = 0; i < m; ++i) {
+        dictionary.gram_row(i, row.data());
+        gram_.append(row.data(), row[i]);
+        counts_.append(sums.squares.data() + i * m, sums.squares[i * m + i]);
+    }
+    covariance_.set_factor(sums.factor.data(), m);
+    std::copy_n(sums.moments.begin(), m, ones_.begin());
+    for (std::size_t c = 0; c < n_outputs_; ++c) {
+        std::copy_n(sums.terms.data() + c * m, m, kept(sum, c));
+        std::copy_n(sums.output_moments.data() + c * m, m, image.begin());
+        std::fill_n(kept(fit, c), simd::padded(m), 0.0);
+        covariance_.factor().multiply(0, m, image.data(), t.data(), kept(fit, c));
+    }
+    renew(dictionary);
+    steps_ = sums.steps;
 }
 
 void DualAscentUpdate::open(Dictionary&, Step& step) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rls.hpp"
+#include "sound.hpp"
 #include "symmetric.hpp"
 #include "updates.hpp"
 
@@ -43,7 +44,7 @@ class DualAscentUpdate final : public Update, private Aligned {
 public:
     static constexpr std::uint64_t renewal = 128;
     // Steps to numbers beyond this are not taken.
-    static constexpr double beyond = 1e230;
+    static constexpr double beyond = sound::largest_norm;
 
     // box: infinity for none. `far`: as far as L rises.
     DualAscentUpdate(double epsilon, double box, bool far)
@@ -58,6 +59,10 @@ public:
     void visit(StateVisitor visitor, Dictionary& dictionary) override;
     void expect(StateVisitor visitor, std::size_t m) const override;
     void require_sound(Dictionary& dictionary) const override;
+    Pooling pooling() const override { return Pooling::climb; }
+    Sums sums(const Dictionary& dictionary) const override;
+    void set_sums(Dictionary& dictionary, const Sums& sums) override;
+    std::size_t nbytes() const override;
 
     // What is kept of output c. (size,) each.
     void alpha(const Dictionary& dictionary, std::size_t c, double* out) const;
@@ -85,7 +90,6 @@ private:
     void reserve(std::size_t capacity) override;
     void appended(const Dictionary&, const Look&) override {}
     void removing(Dictionary&, std::size_t, const double*) override;
-    std::size_t nbytes() const override;
 
     void resize(std::size_t n_outputs, std::size_t capacity);
     void begin(Dictionary& dictionary, std::size_t c);

@@ -130,7 +130,7 @@ void TriangularFactor::turn_up(simd::Turn* turns, std::size_t i, std::size_t row
         }
 }
 
-void TriangularFactor::condition_out(const std::size_t* js, std::size_t count) {
+void TriangularFactor::remove(const std::size_t* js, std::size_t count) {
     // A row that leaves is carried through the rows below it, each turned so that its entry in the
     // column that leaves goes to the carry. All carries pass a group of rows while it is near; the
     // last of them writes it where it belongs without the columns that leave.

@@ -53,9 +53,9 @@ public:
 
     // Removes coordinate j by conditioning: P_(-j,-j) - P_(-j,j) P_(j,-j) / P_jj. Leaves column j
     // of the old P divided by sqrt(P_jj) in `carry` (size,).
-    void condition_out(std::size_t j) { condition_out(&j, 1); }
+    void remove(std::size_t j) { remove(&j, 1); }
     // Removes several, rising, in one sweep. At most `most_at_once`.
-    void condition_out(const std::size_t* js, std::size_t count);
+    void remove(const std::size_t* js, std::size_t count);
     static constexpr std::size_t most_at_once = 8;
     const double* carry() const { return carry_.data(); }
 
@@ -65,7 +65,7 @@ public:
     // P <- scale^2 P
     void scale(double scale);
 
-    // For undoing condition_out(j): what it changes, `tail(j)` numbers.
+    // For undoing remove(j): what it changes, `tail(j)` numbers.
     std::size_t tail(std::size_t j) const {
         return simd::row_start(size_) - simd::row_start(j) + 2 * size_;
     }

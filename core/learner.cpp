@@ -91,7 +91,7 @@ void Learner::set_outputs(std::size_t n_outputs) {
 std::size_t Learner::nbytes() const {
     return sizeof *this - sizeof dictionary_ + dictionary_.nbytes() + looks_.nbytes() +
            outputs_.capacity() * sizeof(double) + scratch_.nbytes() +
-           step_.samples.capacity() * sizeof(Sample) + recipe_.update->working_nbytes() +
+           step_.samples.capacity() * sizeof(Sample) + recipe_.update->nbytes() +
            recipe_.compression->nbytes();
 }
 
@@ -148,6 +148,7 @@ void Learner::check_samples(const double* x, const double* y, const double* weig
 }
 
 void Learner::visit(StateVisitor visitor) {
+    visitor.version(0);
     const std::size_t m =
         visitor.part("dictionary").size("centres", dictionary_.size(), sound::most_centres);
     if (visitor.reading() && m == 0 && n_outputs_ > sound::most_outputs)
@@ -166,6 +167,20 @@ void Learner::visit(StateVisitor visitor) {
     if (!visitor.reading()) return;
     if (averaged_ > 0 && !recipe_.averages())
         refuse("the state is one of means, which this model does not keep");
+    if (!ready_) return;
+    looks_.fit(dictionary_);
+    dictionary_.reserve_scratch(recipe_.batch_size);
+}
+
+void Learner::adopt(Dictionary& merged, const Sums& sums, const Ledger& ledger) {
+    State state;
+    merged.visit(StateVisitor::writer(state));
+    dictionary_.visit(StateVisitor::reader(state));
+    recipe_.update->set_sums(dictionary_, sums);
+    seen_ = ledger.seen;
+    averaged_ = ledger.averaged;
+    alive_ = averaged_ > 0 ? outputs_alive() : 0;
+    spent_ = ledger.spent;
     if (!ready_) return;
     looks_.fit(dictionary_);
     dictionary_.reserve_scratch(recipe_.batch_size);
@@ -208,14 +223,19 @@ void Learner::compress() {
                  : std::numeric_limits<double>::max();  // squares may overflow
 }
 
-void Learner::average() {
-    // When an output takes part for the first time all means begin anew: over all steps, its own
-    // would stay small for as long again.
+std::uint64_t Learner::outputs_alive() const {
     std::uint64_t alive = 0;
     for (std::size_t c = 0; c < n_outputs_; ++c) {
         const double* w = dictionary_.weights(c);
         alive += std::any_of(w, w + dictionary_.size(), [](double v) { return v != 0.0; });
     }
+    return alive;
+}
+
+void Learner::average() {
+    // When an output takes part for the first time all means begin anew: over all steps, its own
+    // would stay small for as long again.
+    const std::uint64_t alive = outputs_alive();
     if (alive > alive_) averaged_ = 0;
     alive_ = std::max(alive, alive_);
     const double share = 1.0 / static_cast<double>(++averaged_);

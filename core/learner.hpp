@@ -26,6 +26,13 @@ struct Recipe {
     bool averages() const { return average_after != std::numeric_limits<std::uint64_t>::max(); }
 };
 
+// What a model has gone through.
+struct Ledger {
+    std::uint64_t seen = 0;      // samples
+    std::uint64_t averaged = 0;  // steps that the means are over
+    double spent = 0.0;          // squared RKHS error made by removals, summed
+};
+
 class Learner {
 public:
     // Targets beyond this are refused: squares and products of accepted numbers stay finite.
@@ -79,6 +86,11 @@ public:
     // Throws InputError unless the numbers of a state that was read are such as learning leads to
     // (sound.hpp).
     void require_sound();
+    // Becomes the sum of several models: takes the merged dictionary, which must keep what this
+    // one keeps, and the sums over its centres. Requires a learner that has learned nothing.
+    void adopt(Dictionary& merged, const Sums& sums, const Ledger& ledger);
+    Sums sums() const { return recipe_.update->sums(dictionary_); }
+    Ledger ledger() const { return {seen_, averaged_, spent_}; }
 
     Dictionary& dictionary() { return dictionary_; }
     const Dictionary& dictionary() const { return dictionary_; }
@@ -94,6 +106,7 @@ private:
     void place_outputs();
     void compress();
     void average();
+    std::uint64_t outputs_alive() const;  // outputs with a weight that is not zero
 
     Recipe recipe_;
     std::size_t n_outputs_, reserve_;

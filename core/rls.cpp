@@ -37,6 +37,18 @@ void Covariance::append(double factor, const double* values, double diagonal) {
     factor_.append(factor, values, diagonal);
 }
 
+void Covariance::set_factor(const double* R, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) factor_.append(1.0, R + i * size, R[i * size + i]);
+    factor_.sum_diagonal();
+    scale_ = 1.0;
+}
+
+void Covariance::copy_factor(double* R) const {
+    const std::size_t m = factor_.size();
+    for (std::size_t i = 0; i < m; ++i)
+        for (std::size_t j = 0; j <= i; ++j) R[i * m + j] = scale_ * factor_.row(i)[j];
+}
+
 void Covariance::require_sound() const {
     // It is 1, or what one sample's forgetting has made of it.
     if (!(scale_ >= 1.0 && scale_ <= (1.0 + sound::same) / std::sqrt(forgetting_)))
@@ -83,14 +95,28 @@ void RLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     if (covariance_.forgetting() < 1.0) hold(dictionary);
 }
 
-double RLSUpdate::remove(Dictionary& dictionary, std::size_t j) {
+Sums RLSUpdate::sums(const Dictionary& dictionary) const {
+    Sums sums;
+    sums.coordinates = coordinates();
+    sums.size = covariance_.size();
+    sums.n_outputs = dictionary.n_outputs();
+    sums.factor.resize(numbers(sums.size, sums.size));
+    covariance_.copy_factor(sums.factor.data());
+    return sums;
+}
+
+void RLSUpdate::set_sums(Dictionary&, const Sums& sums) {
+    covariance_.set_factor(sums.factor.data(), sums.size);
+}
+
+double RLSUpdate::evict(Dictionary& dictionary, std::size_t j) {
     dictionary.drop(j);  // the others take over in `removing`
     return 0.0;
 }
 
 void RLSUpdate::removing(Dictionary& dictionary, std::size_t j, const double*) {
     // Least squares when w_j must be zero: w -= P_j w_j / P_jj.
-    covariance_.condition_out(j);
+    covariance_.remove(j);
     const double* carry = covariance_.factor().carry();
     for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) {
         double* w = dictionary.weights(c);

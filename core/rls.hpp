@@ -43,8 +43,12 @@ public:
         factor_.visit(visitor.part("factor"), size);
     }
     void require_sound() const;
-    // The coordinate is known to be zero, and leaves.
-    void condition_out(std::size_t j) { factor_.condition_out(j); }
+    // P = R'R with R (size, size) lower triangular, for which there is room.
+    void set_factor(const double* R, std::size_t size);
+    // The same R, with what is still to be multiplied in.
+    void copy_factor(double* R) const;
+    // Removes a coordinate that is known to be zero.
+    void remove(std::size_t j) { factor_.remove(j); }
 
 private:
     double forgetting_, scale_ = 1.0;  // P is scale^2 R'R
@@ -64,17 +68,24 @@ public:
     std::size_t least_needed(Dictionary& dictionary) override {
         return dictionary.cheapest(covariance_.factor().diagonal());
     }
-    double remove(Dictionary& dictionary, std::size_t j) override;
+    double evict(Dictionary& dictionary, std::size_t j) override;
     const Covariance& covariance() const { return covariance_; }
     void expect(StateVisitor visitor, std::size_t m) const override {
         visitor.part("covariance").part("factor").expect("rows", expected_triangle(m));
     }
     void visit(StateVisitor visitor, Dictionary& dictionary) override {
+        visitor.version(0);
         covariance_.visit(visitor.part("covariance"), dictionary.size());
     }
     void require_sound(Dictionary& dictionary) const override;
+    bool forgets() const override { return covariance_.forgetting() < 1.0; }
+    Sums sums(const Dictionary& dictionary) const override;
+    void set_sums(Dictionary& dictionary, const Sums& sums) override;
+    std::size_t nbytes() const override;
 
 protected:
+    virtual Sums::Coordinates coordinates() const = 0;
+
     // The sample becomes a centre: its weight and covariance, all weights with it. Returns whether
     // it was learned by that.
     virtual bool enter(Dictionary& dictionary, Sample& sample) = 0;
@@ -89,7 +100,6 @@ private:
     void reserve(std::size_t capacity) override;
     void appended(const Dictionary&, const Look&) override {}
     void removing(Dictionary& dictionary, std::size_t j, const double* n) override;
-    std::size_t nbytes() const override;
 };
 
 // Engel, Mannor & Meir 2004, in the weights: of the function's values at the centres, v = K w, the
@@ -107,8 +117,19 @@ public:
         RLSUpdate::visit(visitor, dictionary);
         visitor.count("since", since_);
     }
+    Pooling pooling() const override { return Pooling::solve; }
+    Sums sums(const Dictionary& dictionary) const override {
+        Sums sums = RLSUpdate::sums(dictionary);
+        sums.steps = since_;
+        return sums;
+    }
+    void set_sums(Dictionary& dictionary, const Sums& sums) override {
+        RLSUpdate::set_sums(dictionary, sums);
+        since_ = sums.steps;
+    }
 
 private:
+    Sums::Coordinates coordinates() const override { return Sums::Coordinates::weights; }
     bool enter(Dictionary& dictionary, Sample& sample) override;
     // The values' variances k_j'P k_j take a product each, so they are looked at before forgetting
     // can have doubled them, or every m samples.
@@ -128,6 +149,7 @@ public:
     using RLSUpdate::RLSUpdate;
 
 private:
+    Sums::Coordinates coordinates() const override { return Sums::Coordinates::rows; }
     bool enter(Dictionary& dictionary, Sample& sample) override;
     void hold(Dictionary& dictionary) override;
 };

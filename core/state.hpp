@@ -35,6 +35,22 @@ public:
         return inner;
     }
 
+    // The version of the layout of what is visited next, in this part. Version 0 is not written.
+    // Returns the version that is read; throws if it is newer than `known`.
+    std::uint64_t version(std::uint64_t known) {
+        std::uint64_t found = known;
+        if (reading()) {
+            const auto place = state_->counts.find(prefix_ + "version");
+            found = place == state_->counts.end() ? 0 : place->second;
+            if (found > known)
+                refuse("the state's ", prefix_.empty() ? "model" : prefix_, " is of version ",
+                       found, ", and versions up to ", known, " can be read: update parsimon");
+        } else if (known > 0) {
+            state_->counts[prefix_ + "version"] = known;
+        }
+        return found;
+    }
+
     void count(const char* name, std::uint64_t& value,
                std::uint64_t at_most = std::uint64_t{1} << 62) {
         if (writing_) {

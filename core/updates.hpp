@@ -5,6 +5,7 @@
 
 #include "losses.hpp"
 #include "step.hpp"
+#include "sums.hpp"
 
 namespace parsimon {
 
@@ -28,8 +29,8 @@ public:
     virtual void step(Dictionary& dictionary, Sample& sample, Step& step) = 0;
     // The centre that this update can do best without. Asked for where there is a budget.
     virtual std::size_t least_needed(Dictionary& dictionary) { return dictionary.cheapest(); }
-    // That centre leaves; returns the squared RKHS error made, where it is known.
-    virtual double remove(Dictionary& dictionary, std::size_t j) {
+    // Evicts that centre; returns the squared RKHS error made, where it is known.
+    virtual double evict(Dictionary& dictionary, std::size_t j) {
         return dictionary.project_out(j);
     }
     // One more step on what was seen, where the update keeps enough of it.
@@ -41,12 +42,22 @@ public:
     virtual void expect(StateVisitor, std::size_t /*m*/) const {}
     // Throws InputError unless what was read is such as learning leads to (sound.hpp).
     virtual void require_sound(Dictionary&) const {}
-    // Takes at once what steps of so many samples need, and says how much that is. What is kept for
-    // each centre the dictionary counts.
+    // Allocates what steps of `batch_size` samples need.
     virtual void make_ready(std::size_t /*batch_size*/) {}
-    virtual std::size_t working_nbytes() const { return 0; }
-    // A centre leaves because of its age.
-    virtual void retire(Dictionary& dictionary, std::size_t j) { dictionary.drop(j); }
+    // Bytes held, those for each centre included.
+    virtual std::size_t nbytes() const { return 0; }
+
+    // Merging. How a merged model can reach the fit to all samples that its parts have seen: not at
+    // all, by solving for it, or by climbing.
+    enum class Pooling { none, solve, climb };
+    virtual Pooling pooling() const { return Pooling::none; }
+    // Whether old samples count less than new ones.
+    virtual bool forgets() const { return false; }
+    // The sums over all samples seen (sums.hpp).
+    virtual Sums sums(const Dictionary&) const { return {}; }
+    // Takes the sums of several models. The dictionary holds the merged centres and weights, and
+    // there is room; `sums` is over these centres.
+    virtual void set_sums(Dictionary&, const Sums&) {}
 };
 
 // Normalised LMS over all weights, equation (8) of Honeine, Richard & Bermudez 2007:
@@ -107,7 +118,7 @@ public:
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
     void open(Dictionary& dictionary, Step& step) override;
     void make_ready(std::size_t batch_size) override { looks_.reserve(batch_size); }
-    std::size_t working_nbytes() const override { return looks_.capacity() * sizeof(Look*); }
+    std::size_t nbytes() const override { return looks_.capacity() * sizeof(Look*); }
 
 private:
     void learn_unadmitted(Dictionary& dictionary, Sample& sample, Step& step) override;

@@ -575,7 +575,7 @@ def test_distances_of_what_cannot_be_compared():
         POLKClassifier(kernels.Gaussian(1.0)).fit(X, np.array(kinds)[(y > 0).astype(int)])
         for kinds in (["a", "b"], [0, 1])
     )
-    with pytest.raises(TypeError, match="one of the models tells classes apart"):
+    with pytest.raises(TypeError, match="one of the models is a classifier"):
         regressor.distance(words)
     with pytest.raises(TypeError, match="of one kind"):
         words.distance(numbers)

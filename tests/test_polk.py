@@ -47,7 +47,7 @@ def test_pruning_is_that_of_the_pseudo_inverse(kernel, m, C, share):
     K = kernel(centres)
     norm = np.trace(W.T @ K @ W)
     removed, kept, weights, error = oracle.komp(K, W, share * norm)
-    paid = dictionary.prune(share * norm, 10**9)
+    paid = dictionary.project_out_cheapest(share * norm, 10**9)
     np.testing.assert_array_equal(dictionary.centers(), centres[kept])
     assert paid == pytest.approx(error, abs=1e-8 * norm)
     gap = W.copy()
@@ -73,7 +73,7 @@ def test_pruning_removes_in_the_same_order(seed):
     removed, *_ = oracle.komp(kernel(centres), W, np.inf)
     for count in range(1, 24):
         dictionary, *_ = filled(kernel, 24, 3, seed)
-        dictionary.prune(0.0, 24 - count)
+        dictionary.project_out_cheapest(0.0, 24 - count)
         np.testing.assert_array_equal(
             dictionary.centers(), np.delete(centres, removed[:count], axis=0)
         )
@@ -83,7 +83,7 @@ def test_several_removals_at_once_equal_one_by_one():
     for seed in range(10):
         together, _, W = filled(kernels.Gaussian(2.0), 50, 2, seed)
         singly, *_ = filled(kernels.Gaussian(2.0), 50, 2, seed)
-        paid = together.prune(0.0, 30)
+        paid = together.project_out_cheapest(0.0, 30)
         alone = 0.0
         while len(singly) > 30:
             alone += singly.project_out(int(np.argmin(singly.removal_costs())))

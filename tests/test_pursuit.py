@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import threadpoolctl
 
-from parsimon import KernelExpansionRegressor, _core, _pursuit, kernels
+from parsimon import KernelExpansionRegressor, _core, kernels
+from parsimon.merging import pursuit
 
 
 def function(n, d, seed, outputs=2):
@@ -35,45 +36,45 @@ def one_by_one(K, W, most, allowance):
     ("most", "allowance"), [(60, 0.0), (200, 0.5), (30, 1.0), (200, 0.0)], ids=str
 )
 def test_the_cheapest_leave(monkeypatch, most, allowance):
-    monkeypatch.setattr(_pursuit, "BLOCK", 16)
+    monkeypatch.setattr(pursuit, "BLOCK", 16)
     kernel = kernels.Gaussian(2.0)
     X, W = function(130, 4, 0)
     K = kernel(X)
-    S = _pursuit.inverse_factor(_pursuit.gram(kernel, X))
+    S = pursuit.inverse_factor(pursuit.gram(kernel, X))
     np.testing.assert_allclose(
         S.T @ S, np.linalg.inv(K), rtol=1e-9, atol=1e-9 * np.abs(S).max() ** 2
     )
-    left, _ = _pursuit.pursue(kernel, X, np.tril(K), K @ W, np.arange(len(X)), S, most, allowance)
+    left, _ = pursuit.pursue(kernel, X, np.tril(K), K @ W, np.arange(len(X)), S, most, allowance)
     assert left.tolist() == one_by_one(K, W, most, allowance)
 
 
 def test_without_anything_to_say_all_may_leave():
     kernel = kernels.Gaussian(2.0)
     X, W = function(40, 3, 1)
-    K = _pursuit.gram(kernel, X)
-    S = _pursuit.inverse_factor(K)
-    assert not len(_pursuit.pursue(kernel, X, K, 0 * W, np.arange(40), S, 40, 1e-30)[0])
+    K = pursuit.gram(kernel, X)
+    S = pursuit.inverse_factor(K)
+    assert not len(pursuit.pursue(kernel, X, K, 0 * W, np.arange(40), S, 40, 1e-30)[0])
 
 
 @pytest.mark.parametrize("apart", [1e-1, 1e-2, 3e-3])
 @pytest.mark.parametrize("block", [8, 128])
 def test_near_copies(monkeypatch, apart, block):
     """Every centre has a twin: the inverse loses its digits with each removal."""
-    monkeypatch.setattr(_pursuit, "BLOCK", block)
+    monkeypatch.setattr(pursuit, "BLOCK", block)
     kernel = kernels.Gaussian(1.0)
     rng = np.random.default_rng(2)
     base, W = function(60, 4, 3, 1)
     X = np.concatenate([base, base + apart * rng.normal(size=base.shape)])
     V = np.concatenate([W, 0.5 * W])
-    K = _pursuit.gram(kernel, X)
+    K = pursuit.gram(kernel, X)
     full = kernel(X)
-    S = _pursuit.inverse_factor(K)
-    assert _pursuit.is_sound(S, np.diag(K))
-    left, _ = _pursuit.pursue(kernel, X, K, full @ V, np.arange(120), S, 60, 0.0)
+    S = pursuit.inverse_factor(K)
+    assert pursuit.is_sound(S, np.diag(K))
+    left, _ = pursuit.pursue(kernel, X, K, full @ V, np.arange(120), S, 60, 0.0)
     assert len(left) == 60
     dictionary = _core.Dictionary(kernel.core(), 4, 1, True, False)
     assert all(dictionary.add(X, V))
-    spent = dictionary.prune(0.0, 60)
+    spent = dictionary.project_out_cheapest(0.0, 60)
     D = V.copy()
     D[left] -= np.linalg.solve(full[np.ix_(left, left)], (full @ V)[left])
     np.testing.assert_allclose((D.T @ full @ D).item(), spent, rtol=1e-6, atol=1e-9)
@@ -82,20 +83,18 @@ def test_near_copies(monkeypatch, apart, block):
 def test_weights_that_are_no_numbers_keep_the_budget():
     kernel = kernels.Gaussian(2.0)
     X, W = function(30, 3, 4, 1)
-    K = _pursuit.gram(kernel, X)
-    S = _pursuit.inverse_factor(K)
+    K = pursuit.gram(kernel, X)
+    S = pursuit.inverse_factor(K)
     with np.errstate(over="ignore", invalid="ignore"):
         assert (
-            len(
-                _pursuit.pursue(kernel, X, K, 1e200 * (kernel(X) @ W), np.arange(30), S, 10, 0.0)[0]
-            )
+            len(pursuit.pursue(kernel, X, K, 1e200 * (kernel(X) @ W), np.arange(30), S, 10, 0.0)[0])
             == 10
         )
 
 
 def test_what_is_singular_has_no_factor():
     X = np.zeros((3, 2))
-    assert _pursuit.inverse_factor(_pursuit.gram(kernels.Gaussian(1.0), X)) is None
+    assert pursuit.inverse_factor(pursuit.gram(kernels.Gaussian(1.0), X)) is None
 
 
 def test_a_dictionary_adopts_what_it_would_have_made():
@@ -103,7 +102,7 @@ def test_a_dictionary_adopts_what_it_would_have_made():
     X, W = function(50, 3, 5)
     made, adopted = (_core.Dictionary(kernel.core(), 3, 2, True, False) for _ in range(2))
     assert all(made.add(X, W))
-    adopted.adopt(X, W, np.ascontiguousarray(_pursuit.inverse_factor(_pursuit.gram(kernel, X))))
+    adopted.adopt(X, W, np.ascontiguousarray(pursuit.inverse_factor(pursuit.gram(kernel, X))))
     for name in ("centers", "weights", "factor"):
         np.testing.assert_allclose(
             getattr(made, name)(), getattr(adopted, name)(), rtol=1e-8, atol=1e-8
@@ -120,8 +119,8 @@ def test_a_few_leave_by_the_factor():
     kernel = kernels.Gaussian(2.0)
     X, W = function(100, 4, 6)
     K = kernel(X)
-    S = _pursuit.inverse_factor(np.tril(K))
-    left, factor = _pursuit.pursue(kernel, X, np.tril(K), K @ W, np.arange(100), S, 95, 0.0)
+    S = pursuit.inverse_factor(np.tril(K))
+    left, factor = pursuit.pursue(kernel, X, np.tril(K), K @ W, np.arange(100), S, 95, 0.0)
     assert left.tolist() == one_by_one(K, W, 95, 0.0)
     np.testing.assert_allclose(
         factor.T @ factor, np.linalg.inv(K[np.ix_(left, left)]), rtol=1e-7, atol=1e-7
@@ -132,31 +131,29 @@ def test_a_few_leave_by_the_factor():
 def test_a_factor_is_extended(known):
     kernel = kernels.Gaussian(2.0)
     X, _ = function(50, 3, 7)
-    K = _pursuit.gram(kernel, X)
-    first = _pursuit.inverse_factor(np.ascontiguousarray(K[:known, :known]))
+    K = pursuit.gram(kernel, X)
+    first = pursuit.inverse_factor(np.ascontiguousarray(K[:known, :known]))
     np.testing.assert_allclose(
-        _pursuit.extended(first, K), _pursuit.inverse_factor(K), rtol=1e-8, atol=1e-8
+        pursuit.extended(first, K), pursuit.inverse_factor(K), rtol=1e-8, atol=1e-8
     )
     X[-1] = X[0]
     if known < 50:
-        assert _pursuit.extended(first, _pursuit.gram(kernel, X)) is None
+        assert pursuit.extended(first, pursuit.gram(kernel, X)) is None
 
 
 @pytest.mark.parametrize("n", [30, 70, 130])
 def test_panels_make_up_the_whole_and_threads_change_no_bit(monkeypatch, n):
-    monkeypatch.setattr(_pursuit, "PANEL", 16)
-    monkeypatch.setattr(_pursuit, "SMALL", 32)
-    monkeypatch.setattr(_pursuit, "BLOCK", 8)
+    monkeypatch.setattr(pursuit, "PANEL", 16)
+    monkeypatch.setattr(pursuit, "SMALL", 32)
+    monkeypatch.setattr(pursuit, "BLOCK", 8)
     kernel = kernels.Gaussian(2.0)
     X, W = function(n, 4, 7)
     found = []
     for threads in (1, 3):
-        K = _pursuit.gram(kernel, X, threads)
-        S = _pursuit.inverse_factor(K, threads)
-        more = _pursuit.extended(np.ascontiguousarray(S[:20, :20]), K, threads)
-        left, _ = _pursuit.pursue(
-            kernel, X, K, kernel(X) @ W, np.arange(n), S, n // 2, 0.0, threads
-        )
+        K = pursuit.gram(kernel, X, threads)
+        S = pursuit.inverse_factor(K, threads)
+        more = pursuit.extended(np.ascontiguousarray(S[:20, :20]), K, threads)
+        left, _ = pursuit.pursue(kernel, X, K, kernel(X) @ W, np.arange(n), S, n // 2, 0.0, threads)
         found.append([a.tobytes() for a in (K, S, more, left)])
         full = kernel(X)
         np.testing.assert_array_equal(np.tril(K), np.tril(full))
@@ -168,12 +165,12 @@ def test_panels_make_up_the_whole_and_threads_change_no_bit(monkeypatch, n):
 
 
 def test_a_matrix_that_is_indefinite_late_is_refused(monkeypatch):
-    monkeypatch.setattr(_pursuit, "PANEL", 16)
-    monkeypatch.setattr(_pursuit, "SMALL", 32)
+    monkeypatch.setattr(pursuit, "PANEL", 16)
+    monkeypatch.setattr(pursuit, "SMALL", 32)
     K = np.eye(100)
     K[97, 97] = -1.0
-    assert _pursuit.inverse_factor(K) is None
-    assert _pursuit.extended(np.eye(40), K) is None
+    assert pursuit.inverse_factor(K) is None
+    assert pursuit.extended(np.eye(40), K) is None
 
 
 def test_arrays_of_different_sizes_are_refused():
@@ -189,7 +186,7 @@ def test_arrays_of_different_sizes_are_refused():
 def test_an_allowance_is_spent_once(monkeypatch):
     # Isolated centres, and two so near that the explicit inverse has lost its digits after a block:
     # what left in it counts.
-    monkeypatch.setattr(_pursuit, "BLOCK", 16)
+    monkeypatch.setattr(pursuit, "BLOCK", 16)
     apart, height = 2e-3, 0.05
     X = 6.0 * np.stack(np.meshgrid(np.arange(14.0), np.arange(14.0)), -1).reshape(-1, 2)
     X = np.concatenate([X, X[-1:] + np.array([apart, 0.0])])

@@ -12,11 +12,12 @@ import test_state
 from sklearn.base import clone
 
 import parsimon
-from parsimon import _pursuit, kernels, merge, persistence
+from parsimon import kernels, merge, persistence
 from parsimon.estimators import ESTIMATORS
 from parsimon.export import to_c, to_libsvm
 from parsimon.export.expansion import expansion
 from parsimon.kernels import Constant, Gaussian, Linear, Normalized, SinglePrecision
+from parsimon.merging import pursuit
 from parsimon.tables import MixtureClassifier
 
 
@@ -104,7 +105,7 @@ def test_kernels_are_those_of_rounded_points(name):
     np.testing.assert_array_equal(single(X, Y), kernel(rounded(X), rounded(Y)))
     assert (single(X, Y) != kernel(X, Y)).any()
     np.testing.assert_array_equal(single(X), kernel(rounded(X)))
-    np.testing.assert_array_equal(_pursuit.gram(single, X), _pursuit.gram(kernel, rounded(X)))
+    np.testing.assert_array_equal(pursuit.gram(single, X), pursuit.gram(kernel, rounded(X)))
     np.testing.assert_array_equal(single.diagonal(X), kernel.diagonal(rounded(X)))
 
 

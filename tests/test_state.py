@@ -438,3 +438,13 @@ def test_a_refused_sample_leaves_the_file_as_it_was():
     ).partial_fit(X[:1], y[:1])
     again = persistence.loads(persistence.dumps(model))
     assert persistence.dumps(model.partial_fit(X, y)) == persistence.dumps(again.partial_fit(X, y))
+
+
+@pytest.mark.parametrize("part", ["", "update.", "dictionary."])
+def test_a_part_of_a_newer_version_is_refused(part):
+    model = parsimon.KRLSRegressor(kernels.Gaussian(1.0)).fit(np.eye(4), np.arange(4.0))
+    arrays, counts = model._learner.state()
+    assert not any(name.endswith("version") for name in counts)  # version 0 is not written
+    fresh = model._recipe(model._learns_with).build(4, 1)
+    with pytest.raises(ValueError, match=r"version 1, and versions up to 0 .* update parsimon"):
+        fresh.restore(arrays, counts | {f"{part}version": 1})

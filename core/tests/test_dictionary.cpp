@@ -319,7 +319,8 @@ TEST(pruning_together_equals_one_by_one) {
                 if (dictionary->accepts(looks[0])) dictionary->append(looks[0], w);
             }
         }
-        const double paid = together.prune(0.0, budget), alone = singly.prune(0.0, budget);
+        const double paid = together.project_out_cheapest(0.0, budget),
+                     alone = singly.project_out_cheapest(0.0, budget);
         CHECK(together.size() == budget && singly.size() == budget);
         CHECK_NEAR(paid, alone, 1e-9 * (1 + alone));
         for (std::size_t j = 0; j < budget; ++j)
@@ -354,7 +355,7 @@ TEST(pruning_near_copies_keeps_its_digits) {
             for (std::size_t f = 0; f < d; ++f) r2 += (x[i][f] - x[j][f]) * (x[i][f] - x[j][f]);
             norm += w[i] * w[j] * std::exp(-r2);
         }
-    CHECK_NEAR(dictionary.prune(0.0, 0), norm, 1e-12 * norm);
+    CHECK_NEAR(dictionary.project_out_cheapest(0.0, 0), norm, 1e-12 * norm);
 }
 
 // A dictionary of n points on a line, 1 apart, with weights as given.
@@ -374,11 +375,12 @@ TEST(an_allowance_is_for_all_of_a_pruning) {
         Dictionary dictionary(gaussian(1e3), 1, 1, {.factor = true, .neighbours = neighbours});
         Looks looks(1, dictionary);
         spread(dictionary, looks, {1.0, 0.0, 1.0, 1.0, 1.0, 2.0, 0.0, 1.0});
-        CHECK(dictionary.prune(0.0, 8) == 0.0);
+        CHECK(dictionary.project_out_cheapest(0.0, 8) == 0.0);
         CHECK(dictionary.size() == 6);  // what costs nothing is within no allowance at all
-        CHECK_NEAR(dictionary.prune(3.0, 8), 3.0, 1e-12);
+        CHECK_NEAR(dictionary.project_out_cheapest(3.0, 8), 3.0, 1e-12);
         CHECK(dictionary.size() == 3);
-        CHECK_NEAR(dictionary.prune(0.5, 1), 2.0, 1e-12);  // the budget asks for more
+        CHECK_NEAR(dictionary.project_out_cheapest(0.5, 1), 2.0,
+                   1e-12);  // the budget asks for more
         double left = 0.0;
         dictionary.centre(0, &left);
         CHECK(dictionary.size() == 1 && left == 5.0 && dictionary.weights(0)[0] == 2.0);

@@ -112,7 +112,7 @@ TEST(coordinates_leave) {
             std::vector<double> unit(m), ones(m, 1.0);
             unit[j] = 1.0;
             TriangularFactor conditioned = factor;
-            conditioned.condition_out(j);
+            conditioned.remove(j);
             check_equal(dense(conditioned), without(observed(P, unit, 0.0, ones), j));
             for (std::size_t i = 0; i < m; ++i)
                 CHECK_NEAR(conditioned.carry()[i] * conditioned.carry()[j], P[i][j],
@@ -136,7 +136,7 @@ TEST(the_diagonal_follows_every_change) {
         const std::size_t m = factor.size(), kind = rng() % 4;
         if (kind == 0 && m < 20) factor.append(0.5, a.data(), 0.5 + std::fabs(normal(rng)));
         if (kind == 1) factor.absorb(a.data(), change % 3 ? 1.0 : 1e-6, 1.01, k.data());
-        if (kind == 2 && m > 8) factor.condition_out(rng() % m);
+        if (kind == 2 && m > 8) factor.remove(rng() % m);
         if (kind == 3) factor.scale(1.02);
         check();
     }
@@ -155,8 +155,8 @@ TEST(several_conditioned_out_in_one_sweep) {
             std::shuffle(js.begin(), js.end(), rng);
             js.resize(count);
             std::sort(js.begin(), js.end());
-            together.condition_out(js.data(), count);
-            for (std::size_t k = count; k-- > 0;) singly.condition_out(js[k]);
+            together.remove(js.data(), count);
+            for (std::size_t k = count; k-- > 0;) singly.remove(js[k]);
             CHECK(together.size() == m - count);
             const Dense P = dense(together);
             for (std::size_t k = 0; k < together.size(); ++k)

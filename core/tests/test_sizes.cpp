@@ -110,7 +110,7 @@ TEST(numbers_that_learning_does_not_lead_to_are_refused) {
 TEST(working_memory_is_counted) {
     ProjectedGradientUpdate update(0.5, 0.0, 0.0, 1.0);
     update.make_ready(100);
-    CHECK(update.working_nbytes() >= 100 * sizeof(Look*));
+    CHECK(update.nbytes() >= 100 * sizeof(Look*));
     Dictionary dictionary(gaussian(1.0), 50, 3, {}, 20);
     MergeCompression merge(10);
     CHECK(merge.nbytes() == 0);

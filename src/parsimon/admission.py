@@ -33,6 +33,14 @@ class Admission(ABC):
         """Beyond how many centres it admits nothing, or None."""
         return None
 
+    @property
+    def span_tolerance(self) -> float:
+        """The squared distance up to which a rejected sample lies in the span of the centres.
+
+        0 if the test does not look at that distance.
+        """
+        return 0.0
+
     @abstractmethod
     def core(self) -> _core.Admission:
         """Return the C++ twin."""
@@ -151,6 +159,11 @@ class LinearDependence(Admission):
     def budget(self) -> int | None:
         """Beyond how many centres it admits nothing, or None."""
         return self.max_centers
+
+    @property
+    def span_tolerance(self) -> float:
+        """The tolerance."""
+        return self.tolerance
 
     def core(self) -> _core.Admission:
         """Return the C++ twin."""

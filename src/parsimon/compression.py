@@ -34,6 +34,11 @@ class Compression(ABC):
         most: int | None = getattr(self, "max_centers", None)
         return most
 
+    @property
+    def drops_oldest(self) -> bool:
+        """Whether centres are dropped by their age alone."""
+        return False
+
     @abstractmethod
     def core(self) -> _core.Compression:
         """Return the C++ twin."""
@@ -87,6 +92,11 @@ class Oldest(Budgeted):
     >>> Oldest(100)
     Oldest(max_centers=100)
     """
+
+    @property
+    def drops_oldest(self) -> bool:
+        """True."""
+        return True
 
     def core(self) -> _core.Compression:
         """Return the C++ twin."""

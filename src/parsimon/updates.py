@@ -26,6 +26,20 @@ __all__ = [
 class Update(ABC):
     """A rule by which one sample changes the weights."""
 
+    @property
+    def pooling(self) -> str:
+        """How a merged model reaches the fit to the samples of all models.
+
+        "solve": the least-squares fit is solved for. "climb": `ascend` leads to it. "none": the
+        weighted sum is all there is.
+        """
+        return self.core().pooling
+
+    @property
+    def forgets(self) -> bool:
+        """Whether old samples count less than new ones."""
+        return self.core().forgets
+
     @abstractmethod
     def core(self) -> _core.Update:
         """Return the C++ twin."""

@@ -140,7 +140,7 @@ def fit(
                 f"round {r + 1} of {n_rounds}: {len(start):,} bytes a model, {time.perf_counter() - begun:.1f} s"
             )
     model = loads(start)
-    if isinstance(_update(estimator), updates.DualAscent) and model.__sklearn_is_fitted__():
+    if _update(estimator).pooling == "climb" and model.__sklearn_is_fitted__():
         model.ascend(ASCENT)
     _give_back(model, estimator)
     return Result(model, n_rounds, len(sizes), sent, time.perf_counter() - begun)
@@ -178,7 +178,7 @@ def combine(parts: Sequence[bytes], start: bytes, threads: int = 1) -> bytes:
     ]
     if len(models) < 2:
         return dumps(models[0]) if models else start
-    informed = "information" if merging.knows_fit(_update(models[0])) else None
+    informed = "information" if _update(models[0]).pooling == "solve" else None
     n_jobs = min(threads, _threads.count(-1))
     return dumps(
         merging.merge(models, informed, since=since if before else None, n_jobs=n_jobs).model
@@ -218,7 +218,7 @@ def at_once(start: bytes) -> bool:
     """Return whether models that go on from this one are merged all at once: fits over few centres
     at every node of a tree would lose too much.
     """
-    return merging.knows_fit(_update(loads(start)))
+    return _update(loads(start)).pooling == "solve"
 
 
 def cut(X: Any, y: Any, span: Span) -> tuple[Any, Any]:
@@ -240,13 +240,9 @@ def _engine(engine: str | Engine, shards: Any, options: dict[str, Any]) -> Engin
 
 def _rounds(estimator: StreamEstimator, rounds: int | None, sizes: list[int]) -> int:
     update = _update(estimator)
-    forgets = getattr(update, "forgetting", 1.0) < 1.0
+    forgets = update.forgets
     if rounds is None:
-        rounds = (
-            1
-            if forgets or merging.knows_fit(update) or isinstance(update, updates.DualAscent)
-            else ROUNDS
-        )
+        rounds = 1 if forgets or update.pooling != "none" else ROUNDS
     if forgets and whole("rounds", rounds, at_least=1) > 1:
         raise ValueError(
             "models that forget learn in one round: what the next one starts from is not known by them any more"

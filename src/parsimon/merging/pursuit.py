@@ -1,4 +1,4 @@
-"""Destructive matching pursuit over a given Gram matrix: what `Dictionary.prune` does to a
+"""Destructive matching pursuit over a given Gram matrix: what `Dictionary.project_out_cheapest` does to a
 dictionary that learns, with matrix products where thousands of centres are there at once.
 
 Gram matrices here are symmetric (M, M) with the lower triangle filled in; what is above it is not
@@ -263,7 +263,7 @@ def _one_by_one(
         kernel.core(), centres.shape[1], W.shape[1], True, False, reserve=len(rows)
     )
     dictionary.adopt(centres[rows], np.ascontiguousarray(W), np.ascontiguousarray(S))
-    dictionary.prune(allowance, most)
+    dictionary.project_out_cheapest(allowance, most)
     places = {row.tobytes(): i for i, row in zip(rows.tolist(), centres[rows], strict=True)}
     left = np.array([places[row.tobytes()] for row in dictionary.centers() + 0.0], dtype=np.int64)
     return left, dictionary.factor()

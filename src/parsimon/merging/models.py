@@ -1,0 +1,308 @@
+"""Merging and compressing models that learn."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from parsimon import _core, _threads
+from parsimon._parts import joined
+from parsimon.merging.alike import require_alike, require_information, shares_of
+from parsimon.merging.compressing import Kept, keep_cheapest_to_keep, keep_newest, require_limit
+from parsimon.merging.functions import quadratic_forms, union
+from parsimon.merging.limits import one_thread
+from parsimon.merging.pooling import Part, Pool
+
+__all__ = ["Merged", "compress", "merge"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The result of a merge or a compression."""
+
+    model: Any = field(repr=False)
+    #: ||f - f~||, the squares of the outputs summed: the distance of the model to the exact sum.
+    distance: float
+    #: The number of distinct centres before, and the number of centres of the model.
+    n_before: int
+    n_centers: int
+
+    def bound(self, X: ArrayLike) -> Array:
+        """Return ||f - f~|| sqrt(k(x, x)) for each row of X (n, d), an array (n,).
+
+        No output of the model differs from the exact sum by more than that.
+        """
+        shape = np.shape(X)
+        if len(shape) != 2 or shape[1] != self.model.n_features_in_:
+            raise ValueError(f"X must have {self.model.n_features_in_} columns, got shape {shape}")
+        bounds: Array = self.distance * np.sqrt(np.maximum(self.model.kernel_.diagonal(X), 0.0))
+        return bounds
+
+
+def merge(
+    models: Sequence[Any],
+    weights: ArrayLike | Literal["information"] | None = None,
+    *,
+    since: Any = None,
+    budget: int | None = None,
+    tolerance: float | None = None,
+    n_jobs: int | None = None,
+) -> Merged:
+    """Return the weighted sum of models as one model of the same kind, and its error.
+
+    f = sum_i p_i f_i over the union of the dictionaries. Then the cheapest centres are projected
+    out (destructive kernel matching pursuit) while f stays within the tolerance, or while there are
+    more centres than the budget.
+
+    Parameters
+    ----------
+    models : list of fitted models of one class, with the same parameters and the same kernel
+        Classifiers may have seen different classes. A model has f_c = 0 for a class that it has not
+        seen.
+    weights : array of shape (n_models,), "information" or None, default=None
+        The factors p. None uses each model's share of the samples seen; these sum to 1.
+        "information" is for KRLS with ``admission="ald"``. It takes the same sum, and then the
+        least-squares fit to the samples of all models, over the centres that are kept. Use it when
+        the models have seen different regions: each then counts where it has samples. `distance`
+        still refers to the sum.
+    since : fitted model or None, default=None
+        The model that all models were continued from, if there is one. Then
+        f = f_0 + sum_i p_i (f_i - f_0), and its samples count once. By default p are the shares of
+        the samples seen since then, which gives the mean. Ones add up all increments.
+    budget : int or None, default=None
+        The largest number of centres, now and later: it becomes the parameter `budget` of the
+        result. None keeps the budget of the models.
+    tolerance : float >= 0 or None, default=None
+        The largest ||f - f~||, a norm. A budget is kept even if that costs more. Centres that
+        cannot be held (see Returns) are projected out in any case.
+    n_jobs : int or None, default=None
+        The number of threads; -1 uses all cores. The result is the same to the last bit.
+
+    Returns
+    -------
+    Merged
+        `model`, `distance`, and `bound(X)`. Without a budget or a tolerance every centre is kept,
+        and the model equals the sum up to rounding. There is one exception. A model with a factor
+        of its Gram matrix cannot hold a centre that lies in the span of the others up to rounding.
+        Such centres are projected out, and `distance` includes that error.
+
+    Notes
+    -----
+    The result can go on learning:
+
+    - KLMS, KNLMS, KAP, SPL, POLK, BSGD: f is their whole state. The numbers of samples seen are
+      added, because schedules count them. Averages (`average`) are merged in the same way.
+    - NORMA, and KLMS and KNLMS with ``compression="oldest"``: centres are sorted by age, counted
+      from the newest centre of each model. Beyond the budget the oldest are dropped, as in
+      learning.
+    - KRLS: the information of all models is added. Every sample is written as a combination of the
+      centres ("ald") or by its kernel row ("coherence"). The information matrices P^-1 are summed
+      over the union and projected with the centres. f is the weighted sum, or with "information"
+      the least-squares fit. Later samples are weighed against all samples seen.
+    - SOG: A'A, A'y and A'e are added in the same way. `ascend` then leads from the weighted sum to
+      the fit to all samples.
+    - For KRLS and SOG, a sample is known only by the centres of its own model. If the union is much
+      denser than the tolerance of each model, f is not determined between the centres. Give a
+      budget of about the size of one model of all samples.
+    - Dictionary learning is not supported: atoms are not functions that could be added.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from parsimon import KNLMSRegressor, merge
+    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
+    >>> y = np.sin(X[:, 0])
+    >>> parts = [KNLMSRegressor(gamma=1.0, step_size=0.5).fit(X[i::2], y[i::2]) for i in range(2)]
+    >>> merged = merge(parts)
+    >>> mean = (parts[0].predict(X) + parts[1].predict(X)) / 2
+    >>> bool(np.abs(merged.model.predict(X) - mean).max() < 1e-12), merged.n_before
+    (True, 11)
+    >>> smaller = merge(parts, budget=8)
+    >>> bool((np.abs(smaller.model.predict(X) - mean) <= smaller.bound(X) + 1e-12).all())
+    True
+    """
+    models = list(models)
+    all_models = models if since is None else [*models, since]
+    require_alike(all_models, budget)
+    if budget is not None and "budget" not in models[0]._learns_with:
+        raise TypeError(f"{type(models[0]).__name__} has no budget")
+    times = [1] * len(models) + ([] if since is None else [1 - len(models)])
+    together = _Together(all_models, times)
+    model = _like(models[0], together)
+    if budget is not None:
+        model.budget = budget
+        model._learns_with["budget"] = budget
+    informed = isinstance(weights, str)
+    if isinstance(weights, str):
+        require_information(model, weights)
+        weights = None
+    shares = shares_of(models, weights, since)
+    limits = model._learns_with.get("budget"), tolerance
+    return _sum(model, together, shares, *limits, informed, _threads.count(n_jobs))
+
+
+def compress(
+    model: Any, budget: int | None, tolerance: float | None, n_jobs: int | None = None
+) -> Merged:
+    """Return a model with fewer centres, and its distance to the model before.
+
+    ``model.compress(...)`` does the same in place.
+    """
+    require_limit(budget, tolerance)
+    require_alike([model], budget)
+    alone = _Together([model], [1])
+    threads = _threads.count(n_jobs)
+    return _sum(_like(model, alone), alone, np.ones(1), budget, tolerance, False, threads)
+
+
+@one_thread
+def _sum(
+    model: Any,
+    together: _Together,
+    shares: Array,
+    budget: int | None,
+    tolerance: float | None,
+    informed: bool,
+    threads: int,
+) -> Merged:
+    """Make `model` the weighted sum of the models, compressed; with `informed` the fit to all."""
+    recipe, kernel, centres = model._recipe(model._learns_with), model.kernel_, together.centres
+    learner = recipe.build(model.n_features_in_, together.n_outputs)
+    W = together.weights(shares)
+    has_factor, _, ridge = learner.needs
+    if recipe.compression.drops_oldest and tolerance is None:
+        kept, costs = keep_newest(kernel, centres, together.rows, W, budget)
+    else:
+        factor = together.first_factor() if has_factor and ridge == 0.0 else None
+        kept, costs = keep_cheapest_to_keep(
+            kernel, centres, W, budget, tolerance, threads, factor=has_factor, known_factor=factor
+        )
+    dictionary = _core.Dictionary(
+        recipe.kernel.core(), model.n_features_in_, W.shape[1], *learner.needs
+    )
+    weights = np.ascontiguousarray(kept.weights)
+    if kept.factor is not None and learner.needs == (True, False, 0.0):
+        dictionary.adopt(centres[kept.rows], weights, np.ascontiguousarray(kept.factor))
+    else:
+        entered = np.array(dictionary.add(centres[kept.rows], weights), dtype=bool)
+        if not entered.all():  # with a ridge, fewer may enter
+            kept = Kept(kept.rows[entered], np.ascontiguousarray(dictionary.weights()))
+            costs = quadratic_forms(kernel, centres, kept.differences(W))
+    pool = Pool(recipe.kernel, centres, together.parts(shares), kept.rows, together.n_outputs)
+    sums = pool.total()
+    if informed:
+        fit = pool.fit(kept.weights, recipe.admission.span_tolerance)
+        kept = Kept(kept.rows, fit)
+        costs = quadratic_forms(kernel, centres, kept.differences(W))
+        dictionary.set_weights(np.ascontiguousarray(fit))
+    cost = float(together.predicted(costs).sum())
+    spent = max(together.total("spent"), 0.0) + cost
+    learner.adopt(dictionary, sums, seen=together.seen, averaged=together.averaged, spent=spent)
+    model._learner = learner
+    return Merged(model, float(np.sqrt(cost)), len(centres), learner.n_centers)
+
+
+class _Together:
+    """Several models, and where the centres and outputs of each are among all.
+
+    `times` says how often the samples of each model count. A model that the others were continued
+    from is contained in all of them, so it counts negatively.
+    """
+
+    def __init__(self, models: list[Any], times: list[int]) -> None:
+        self.times = times
+        # Each model at one moment: another thread may go on learning.
+        self.states = [model._learner.snapshot(factor=i == 0) for i, model in enumerate(models)]
+        self.centres, self.rows = union([state["centers"] for state in self.states])
+        self.labels = _all_labels(models)
+        self.n_outputs = models[0]._learner.n_outputs if self.labels is None else len(self.labels)
+        labels = [] if self.labels is None else self.labels.tolist()
+        place = {label: i for i, label in enumerate(labels)}
+        self.columns = [
+            np.array([place[label] for label in model._met.tolist()], dtype=np.int64)
+            if place
+            else np.arange(self.n_outputs)
+            for model in models
+        ]
+        recipe = models[0]._recipe(models[0]._learns_with)
+        self.averages = recipe.average_after is not None
+        if min(times) < 0 and recipe.update.forgets:
+            raise ValueError(
+                "models that forget cannot be merged with `since`: they have forgotten part of "
+                "what it had seen"
+            )
+        self.seen = int(self.total("seen"))
+        # A model whose averages were restarted counts from there.
+        most = max(state["averaged"] for state in self.states)
+        self.averaged = max(int(self.total("averaged")), most)
+
+    def total(self, name: str) -> Any:
+        """Return the total of a number that each model keeps."""
+        return sum(n * state[name] for n, state in zip(self.times, self.states, strict=True))
+
+    def parts(self, shares: Array) -> list[Part]:
+        """Return what each model has learned besides f."""
+        return [
+            Part(state["sums"], state["learned_weights"], *where)
+            for state, *where in zip(
+                self.states, self.rows, self.columns, self.times, shares, strict=True
+            )
+        ]
+
+    def first_factor(self) -> Array | None:
+        """Return the inverse factor of the first model, whose centres come first.
+
+        None if they are not most of all: extending it by many takes longer than starting anew.
+        """
+        if len(self.rows[0]) < 0.75 * len(self.centres):
+            return None
+        factor: Array | None = self.states[0].get("factor")
+        return factor
+
+    def weights(self, shares: Array) -> Array:
+        """Return the weighted sum of the weights, (M, n_outputs); averages come after f."""
+        C = self.n_outputs
+        W = np.zeros((len(self.centres), 2 * C if self.averages else C))
+        for state, rows, columns, share in zip(
+            self.states, self.rows, self.columns, shares, strict=True
+        ):
+            np.add.at(W, np.ix_(rows, columns), share * state["learned_weights"])
+            if self.averages:  # f itself while there is no average yet
+                np.add.at(W, np.ix_(rows, C + columns), share * state["weights"])
+        return W
+
+    def predicted(self, columns: Array) -> Array:
+        """Return those of the columns that predictions use: f or its averages."""
+        return columns[self.n_outputs :] if self.averaged else columns[: self.n_outputs]
+
+
+def _like(model: Any, together: _Together) -> Any:
+    """Return a model with the parameters of another and the classes of all."""
+    result = object.__new__(type(model))
+    result.__dict__.update(
+        {name: value for name, value in model.__dict__.items() if name != "_learner"}
+    )
+    result._learns_with = copy.deepcopy(model._learns_with)
+    result.set_params(**result._learns_with)
+    if together.labels is not None:
+        result._set_classes(together.labels)
+    return result
+
+
+def _all_labels(models: list[Any]) -> NDArray[Any] | None:
+    """Return the labels of all models in the order of the merged outputs; None for regressors."""
+    if not hasattr(models[0], "_met"):
+        return None
+    labels: NDArray[Any] = models[0]._met
+    for i, model in enumerate(models[1:], start=1):
+        present = set(labels.tolist())
+        new = np.array([label not in present for label in model._met.tolist()])
+        labels = joined(labels, model._met[new], f"models[{i}]")
+    return labels
