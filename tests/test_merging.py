@@ -360,7 +360,7 @@ def test_what_is_no_expansion_says_so():
     X, y = stream(30)
     for model, error, match in (
         (Ridge().fit(X, y), TypeError, "got Ridge"),
-        (SVR(kernel="sigmoid").fit(X, y), TypeError, "'sigmoid' has no counterpart"),
+        (SVR(kernel="sigmoid").fit(X, y), TypeError, "'sigmoid' cannot be converted"),
         (SVR(), ValueError, "not fitted"),
         (SVR().fit(csr_array(X), y), TypeError, "sparse"),
     ):

@@ -154,7 +154,7 @@ def test_balanced_class_weights_are_measured_by_fit_and_kept(make, tmp_path):
         again.partial_fit(X, y).weights_, given.partial_fit(X, y).weights_
     )
     fresh = make(class_weight="balanced")
-    with pytest.raises(ValueError, match="only fit sees"):
+    with pytest.raises(ValueError, match="only fit has"):
         fresh.partial_fit(X, y)
     assert not hasattr(fresh, "classes_")
 

@@ -1,4 +1,4 @@
-"""What every estimator that learns from a stream shares."""
+"""Base class of the estimators that learn from a stream."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-#: Parameters of an estimator that its algorithm does not know.
+#: Parameters of an estimator that are not parameters of its algorithm.
 NOT_THE_ALGORITHMS = (
     "kernel",
     "gamma",
@@ -38,10 +38,9 @@ NOT_THE_ALGORITHMS = (
 )
 
 
-#: The most features of a stored model, and the most outputs of one without centres to show for
-#: them.
+#: Limits on the number of features of a stored model, and on its outputs if it has no weights.
 MOST_FEATURES, MOST_OUTPUTS = 2**40, 10**6
-#: What every model over a learner holds once it has learned.
+#: Attributes of every fitted model over one learner.
 FITTED = Schema(
     needed={
         "n_features_in_": _schema.whole(1, MOST_FEATURES),
@@ -59,8 +58,8 @@ FITTED = Schema(
 class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
     """An estimator over one learner.
 
-    A subclass names its algorithm and its parameters: `kernel`, `gamma`, `n_passes` and those of
-    the algorithm, under the same names.
+    A subclass sets its algorithm and its parameters: `kernel`, `gamma`, `n_passes` and the
+    parameters of the algorithm, under the same names.
     """
 
     kernel: Any
@@ -72,46 +71,48 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
     _learner: _core.Learner
     _attributes: ClassVar[Schema] = FITTED
 
-    # What has been learned
+    # The learned model
 
     @property
     def centers_(self) -> Array:
-        """The centres, oldest first, (m, d)."""
+        """Centres, oldest first, (m, d)."""
         return self._fitted().centers()
 
     @property
     def weights_(self) -> Array:
-        """The weights of the centres, (m,) or (m, C)."""
+        """Weights of the centres, (m,) or (m, C)."""
         return self._fitted().weights()
 
     @property
     def n_centers_(self) -> int:
-        """How many centres there are, m."""
+        """Number of centres m."""
         return self._fitted().n_centers
 
     @property
     def n_samples_seen_(self) -> int:
-        """How many samples were learned, every pass counted."""
+        """Number of samples learned; every pass counts."""
         return self._fitted().n_samples_seen
 
     @property
     def nbytes_(self) -> int:
-        """Bytes that the model holds, working memory included.
+        """Memory of the model in bytes, including working memory.
 
-        A model that was loaded holds what the file had; the rest of its budget is reserved when it
-        next learns.
+        A loaded model has only the memory that its file needs. The rest of its budget is reserved
+        when it next learns.
         """
         return self._fitted().nbytes
 
-    # As functions
+    # The model as a function
 
     def norm(self) -> float:
-        """Return ||f|| in the RKHS, the outputs' squares summed."""
+        """Return ||f|| in the RKHS, with the squares summed over the outputs."""
         return merging.norm(self)
 
     def distance(self, other: Any) -> float:
-        """Return ||f - g|| in the RKHS, the outputs' squares summed: with g an earlier copy, an
-        honest sign of drift. |f(x) - g(x)| is at most that times sqrt(k(x, x)).
+        """Return ||f - g|| in the RKHS, with the squares summed over the outputs.
+
+        |f(x) - g(x)| is at most this distance times sqrt(k(x, x)). The distance from an earlier
+        copy measures drift.
         """
         return merging.distance(self, other)
 
@@ -122,29 +123,33 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         tolerance: float | None = None,
         n_jobs: int | None = None,
     ) -> merging.Merged:
-        """Project out the centres without which f moves least, as long as it stays within
-        `tolerance` (a norm) or there are more than `budget`, and return what that came to.
+        """Project out centres, and return the resulting distance and sizes.
 
-        Works for every estimator, whatever rule it learns with, and once: `set_budget` is for what
-        comes after, where the estimator has a rule for it. What is kept besides f goes on as
-        `merge` says. `n_jobs` threads compute it (-1: one for each core).
+        The centre whose removal changes f least is projected out first. This is repeated while
+        there are more than `budget` centres, or while f stays within `tolerance` (a norm). State
+        other than f is carried over as by `parsimon.merge`. `n_jobs` threads are used (-1: one per
+        core).
+
+        This works for every estimator, and acts once. To limit the number of centres in later
+        learning, use `set_budget`.
         """
         done = merging.compress(self, budget, tolerance, n_jobs)
         self._learner = done.model._learner
         return replace(done, model=self)
 
-    # Making room
+    # Budget
 
     def set_budget(self, budget: int) -> Self:
-        """Hold at most `budget` centres from now on; those beyond it leave at once, by the
-        estimator's own rule.
+        """Set the maximum number of centres; centres beyond it are evicted at once.
 
-        So a model can learn with room to choose from, and then be brought down to what there is to
-        be room for, at once or by and by: what is left of a large dictionary is better than what a
-        small one came to hold. The parameter `budget` is set to it, for later `fit`s too; memory
-        once taken stays taken. Not every model can take one: not those that began without a budget
-        and keep no record of what a removal costs, nor those whose budget is not kept by removing
-        centres.
+        They are evicted by the estimator's own rule. The parameter `budget` is set too, and holds
+        for later calls of `fit`. Memory that was reserved stays reserved.
+
+        A model can learn with a large budget first, and then be reduced to the available memory, at
+        once or in steps. The result is usually better than that of a small budget from the start.
+
+        Some models cannot change their budget. These are models that began without one and do not
+        track the cost of a removal, and models that keep to their budget by not admitting samples.
         """
         learner = self._fitted()
         if "budget" not in self._learns_with:
@@ -159,43 +164,45 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
             or replace(after, compression=before.compression) != before
         ):
             raise ValueError(
-                f"{type(self).__name__} cannot be given budget={budget!r} after learning began: its budget is not kept by removing centres; call fit to start afresh"
+                f"{type(self).__name__} cannot be given budget={budget!r} after learning began, "
+                "because it does not evict centres: call fit to start again"
             )
         learner.compress_by(after.compression.core(), after.reserve)
         self.budget = budget
         self._learns_with = {**self._learns_with, "budget": budget}
         return self
 
-    # How it is done
+    # Implementation
 
     @abstractmethod
     def _first_targets(self, y: ArrayLike, n: int, *, all_at_once: bool) -> tuple[Array, int]:
-        """Return the targets of a first block as the core takes them, (n, T), and how many outputs
-        they ask for; `fit` sees all there are at once.
+        """Return the targets of a first block for the core, (n, T), and the number of outputs.
+
+        `all_at_once`: the block has all targets, as in `fit`.
         """
 
     @abstractmethod
     def _more_targets(self, y: ArrayLike, n: int) -> tuple[Array, int]:
-        """Return the targets of a later block, and how many outputs there are with it."""
+        """Return the targets of a later block, and the number of outputs including it."""
 
     def _resolve_kernel(self, X: Array) -> kernels.Kernel:
-        """Return the kernel that the parameters mean, given the first block."""
+        """Return the kernel for these parameters and the first block."""
         return kernels.resolve(self.kernel, self.gamma, X)
 
     def _options(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return the parameters of the algorithm, given those of the estimator."""
+        """Return the parameters of the algorithm, from those of the estimator."""
         return {k: v for k, v in params.items() if k not in NOT_THE_ALGORITHMS}
 
     def _recipe(self, params: dict[str, Any]) -> Recipe:
         return self._algorithm(self.kernel_, **self._options(params))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what pickle and copy keep: all that it takes to go on as if nothing had happened."""
+        """Return the state for pickle and copy, with which learning continues bit for bit."""
         while True:
             learner = getattr(self, "_learner", None)
             learned = None if learner is None else self._state_of(learner)
             state: dict[str, Any] = dict(super().__getstate__())
-            # No other thread put another model in its place
+            # Repeat if another thread replaced the model meanwhile
             if state.pop("_learner", None) is learner:
                 break
         if learned is not None:
@@ -204,8 +211,9 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
 
     @staticmethod
     def _state_of(learner: _core.Learner) -> tuple[Any, ...]:
-        """Return the sizes of a learner and its state, which belong together while another thread
-        adds outputs.
+        """Return the sizes of a learner and its state.
+
+        They agree even if another thread adds outputs.
         """
         while True:
             n_outputs = learner.n_outputs
@@ -214,7 +222,7 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
                 return learner.n_features, n_outputs, *state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take it back."""
+        """Restore the state."""
         state = dict(state)
         learned = state.pop("_learned", None)
         super().__setstate__(state)
@@ -233,22 +241,21 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         require_names(self)
         if self._learner.n_features != self.n_features_in_:
             raise ValueError(
-                f"it is of {self.n_features_in_} features, and its centres of {self._learner.n_features}"
+                f"it has {self.n_features_in_} features, but its centres have "
+                f"{self._learner.n_features}"
             )
         began = type(self)(**self._learns_with)
         if not kernels.agrees(self.kernel_, began.kernel, began.gamma, began._settled):
-            raise ValueError(f"its kernel {self.kernel_!r} is not what its parameters say")
+            raise ValueError(f"its kernel {self.kernel_!r} does not agree with its parameters")
         self._learner.require_sound()
 
     def _settled(self, kernel: Any, gamma: float | str) -> kernels.Kernel:
-        """Return the kernel that parameters mean, where no first block is needed."""
+        """Return the kernel for these parameters, if it does not depend on a first block."""
         self.kernel, self.gamma = kernel, gamma
         return self._resolve_kernel(np.zeros((1, 1)))
 
     def _widen(self, n_features: int) -> None:
-        """Make room for further features, which were 0 in all that was seen so far: f stays as it
-        was.
-        """
+        """Add features that were 0 in all samples so far, which does not change f."""
         learner = self._fitted()
         arrays, counts = learner.state()
         wider = self._recipe(self._learns_with).build(n_features, learner.n_outputs)
@@ -265,7 +272,7 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
             if weights is not None and not weights.any():
                 raise ValueError("every sample_weight is zero: there is nothing to learn")
             if getattr(self, "shuffle", False):
-                # Rows are named by the places they have in X
+                # Before shuffling, so that errors name rows of X
                 self._learner.check(X, Y, weights, n_outputs)
             for order in self._orders(len(X), n_passes):
                 rows = slice(None) if order is None else order
@@ -275,7 +282,7 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _orders(self, n: int, n_passes: int) -> Iterator[NDArray[np.int64] | None]:
-        """Yield the order of the rows in each pass of `fit`; None is the order they have."""
+        """Yield the order of the rows in each pass of `fit`; None keeps their order."""
         rng = check_random_state(getattr(self, "random_state", None))
         for _ in range(n_passes):
             yield rng.permutation(n) if getattr(self, "shuffle", False) else None
@@ -302,7 +309,7 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         return self._learner.predict(self._validated(X, reset=False), _threads.count(n_jobs))
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell scikit-learn whether there is a model."""
+        """Tell scikit-learn whether the model is fitted."""
         return hasattr(self, "_learner")
 
     def _fitted(self) -> _core.Learner:
@@ -311,11 +318,10 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
-        """Put every attribute back if the block fails.
+        """Restore every attribute if the block fails.
 
-        (The learner itself checks a block before it learns from it.)
-
-        What was learned before an interrupt stays, and with it the outputs that the block added.
+        The learner itself checks a block before it learns from it. After an interrupt, the rows
+        learned before it stay learned, and so do the outputs that the block added.
         """
         learner = getattr(self, "_learner", None)
         n_outputs = None if learner is None else learner.n_outputs
@@ -329,7 +335,7 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
 
     def _begin(self, X: ArrayLike, y: ArrayLike, *, all_at_once: bool) -> tuple[Array, Array, int]:
         X = self._validated(X, reset=True)
-        _core.require_finite(X, "X")  # before the kernel's width is measured on it
+        _core.require_finite(X, "X")  # before gamma is computed from it
         Y, n_outputs = self._first_targets(y, len(X), all_at_once=all_at_once)
         self.kernel_ = self._resolve_kernel(X)
         self._learns_with = {
@@ -347,9 +353,9 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         return X, Y, n_outputs
 
     def _weights(self, y: ArrayLike, sample_weight: ArrayLike | None, n: int) -> Array | None:
-        """Return the weights of a block, (n,), or None where all are 1.
+        """Return the weights of a block, (n,), or None if all are 1.
 
-        The core says which of them can be used.
+        The core checks their values.
         """
         if sample_weight is None:
             return None
@@ -361,7 +367,7 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         return weights
 
     def _require_unchanged(self, but: str | None = None) -> None:
-        """Refuse parameters that are not those that learning began with."""
+        """Raise an error if a parameter was changed after learning began."""
         require_unchanged(self, self._learns_with, but)
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> Array:
@@ -369,10 +375,7 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
 
 
 def points(model: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
-    """Return X as a model takes it, (n, d).
-
-    NaN and infinity are the core's to find: it names row and column.
-    """
+    """Return X as an array (n, d) for the core, which looks for NaN and infinity."""
     result: Array = numbers(
         X,
         "X",
@@ -384,18 +387,19 @@ def points(model: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
 
 
 def require_names(model: Any) -> None:
-    """Raise a ValueError unless a model that has names of features has one for each."""
+    """Raise a ValueError unless the feature names, if there are any, fit the number of features."""
     names = getattr(model, "feature_names_in_", None)
     if names is not None and (
         len(names) != model.n_features_in_ or not all(isinstance(n, str) for n in names)
     ):
-        raise ValueError(f"its names are not those of {model.n_features_in_} features")
+        raise ValueError(f"its feature names do not fit {model.n_features_in_} features")
 
 
 @contextmanager
 def unchanged_on_error(model: Any, keeps: Callable[[], bool] = lambda: False) -> Iterator[None]:
-    """Put every attribute of a model back if the block fails, and what was drawn from its random
-    states, unless `keeps()`.
+    """Restore every attribute of a model and its random states if the block fails.
+
+    If `keeps()` is true, nothing is restored.
     """
     before = model.__dict__.copy()
     drawn = [
@@ -416,24 +420,27 @@ def unchanged_on_error(model: Any, keeps: Callable[[], bool] = lambda: False) ->
 def require_unchanged(
     model: BaseEstimator, learns_with: dict[str, Any], but: str | None = None
 ) -> None:
-    """Refuse parameters of a model that are not those that learning began with."""
+    """Raise an error if a parameter of a model was changed after learning began."""
     for name, value in model.get_params(deep=False).items():
         used = learns_with[name]
         if name != but and value is not used and value != used:
             raise ValueError(
-                f"{name} was {used!r} when learning began and is {value!r} now: call fit to start afresh with it"
+                f"{name} was {used!r} when learning began and is {value!r} now: "
+                "call fit to start again with it"
             )
 
 
 def with_wider_points(
     kernel: kernels.Kernel, arrays: dict[str, Array], n_features: int, wider: int
 ) -> dict[str, Array]:
-    """Return the arrays of a state with zeros appended to every centre, which changes no distance
-    and no inner product.
+    """Return the arrays of a state with zeros appended to every centre.
+
+    This changes no distance and no inner product.
     """
     if _calls_python(kernel):
         raise TypeError(
-            "the kernel is a Python function, and what that makes of further features cannot be known: let the first sample have all of them"
+            "the kernel is a Python function, which may not support new features: "
+            "give all features in the first sample"
         )
     points = arrays["dictionary.points"].reshape(-1, n_features)
     return {
@@ -449,7 +456,7 @@ def _calls_python(kernel: kernels.Kernel) -> bool:
 
 
 def one_row(x: ArrayLike, what: str, shape: str) -> Array:
-    """Return one sample as a row of doubles, or raise an error that says what was wrong."""
+    """Return one sample as a row of float64, or raise an error that says what is wrong."""
     if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64:
         return np.ascontiguousarray(x)
     given = numbers(x, what, np.asarray)

@@ -5,44 +5,56 @@ from __future__ import annotations
 from typing import Any
 
 from parsimon import algorithms, losses
+from parsimon._docs import documented
 from parsimon.estimators.classifier import StreamClassifier
 
 __all__ = ["BSGDClassifier"]
 
 
+@documented
 class BSGDClassifier(StreamClassifier):
-    """The multi-class kernel SVM by stochastic gradient descent on a budget: the baseline that
-    `POLKClassifier` is compared with.
+    """Multi-class kernel SVM by stochastic gradient descent on a budget.
 
-    Every sample that violates the margin becomes a centre; beyond the budget one centre makes way
-    after each step.
+    Every sample that violates the margin is admitted. When the budget is exceeded after a step, one
+    centre is evicted. This is a common baseline; `POLKClassifier` usually needs fewer centres.
 
     Parameters
     ----------
-    kernel, gamma : as in `KNLMSRegressor`.
+    kernel : str, Kernel or callable, default="gaussian"
+        {kernel}
+    gamma : float, "scale" or "median", default="scale"
+        {gamma}
     step_size : float > 0, default=1.0
-        eta, for the constant schedule; < 1 / alpha.
+        Learning rate eta for the schedule "constant". Larger values adapt faster and leave more
+        noise in f.
     alpha : float >= 0, default=1e-6
-        lambda, the ridge penalty (lambda / 2) sum_c ||f_c||^2.
+        {alpha}
     schedule : "constant" or "pegasos", default="constant"
-        Steps eta, or 1 / (lambda t). With a small lambda the latter are huge for long: a poor
-        choice unless lambda is tuned.
+        Learning rates: eta, or 1 / (lambda t) at step t. With a small lambda the rates of "pegasos"
+        stay very large for many samples. Use it only with a tuned `alpha`.
     budget : int >= 1, default=100
-        The most centres held, B.
+        Maximum number of centres B. Larger budgets can fit more detail and cost more time per
+        sample. The memory for B centres is reserved at the first sample.
     maintenance : "merge", "projection" or "removal", default="merge"
-        How one makes way. "merge": the one of least norm and another become one between them
-        (Gaussian kernel only). "projection": the one that costs least is projected onto the others.
-        "removal": the one of least norm goes with its weights.
+        How a centre is evicted. "merge": the centre of smallest norm is merged with another one;
+        only for the Gaussian kernel. "projection": the centre whose removal changes f least is
+        projected out. "removal": the centre of smallest norm is dropped.
     batch_size : int >= 1, default=1
-        Samples a step, as in `POLKRegressor`.
+        {batch_size}
     n_passes : int, default=1
-        Passes over the data in `fit`.
-    class_weight, shuffle, random_state : as in `POLKClassifier`.
+        {n_passes}
+    class_weight : dict {label: weight}, "balanced" or None, default=None
+        {class_weight}
+    shuffle : bool, default=True
+        {shuffle}
+    random_state : int or None, default=None
+        {random_state}
 
     Attributes
     ----------
-    classes_, weights_, centers_, n_centers_, n_samples_seen_, nbytes_, kernel_ : as in
-    `POLKClassifier`.
+    {centers_}
+    {class_outputs_}
+    {fitted_}
 
     References
     ----------

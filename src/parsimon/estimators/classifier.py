@@ -1,4 +1,4 @@
-"""What every classifier that learns from a stream shares."""
+"""Base class of the classifiers that learn from a stream."""
 
 from __future__ import annotations
 
@@ -18,30 +18,32 @@ from parsimon.losses import ClassificationLoss
 
 T = TypeVar("T")
 
-#: Labels that need no second look.
+#: Types of labels that need no conversion.
 PLAIN = frozenset({bool, int, float, str, np.bool_, np.int64, np.float64, np.str_})
 
 
 class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
-    """A classifier over one learner: one output a class, one dictionary for all.
+    """A classifier over one learner: one output per class, one dictionary for all.
 
-    `classes_` holds the labels, sorted, and every array with a column for each class follows it.
-    Classes are those that `fit` finds or the argument `classes` of the first `partial_fit` gives,
-    else they are met as they come: a class met later adds an output (and may come to stand between
-    others in `classes_`), and has no say on samples before it. Labels are bools, integers, whole
-    floats or strings, and those of a model are of one kind; a label that equals a known one is that
-    one (1.0 is 1).
+    `classes_` holds the labels, sorted. Arrays with a column per class follow its order.
+
+    The classes are those that `fit` finds, or those given to the first `partial_fit`. Without
+    either, new classes can appear at any time. A new class adds an output, and its label is sorted
+    into `classes_`. Samples seen before do not count for it.
+
+    Labels are bools, integers, whole floats or strings. All labels of a model have the same type. A
+    label that equals a known one is the same class (1.0 is 1).
     """
 
     classes_: Labels
     class_weight: Any
     _met: Labels  # in the order of the outputs
     _index: dict[Any, int]  # label: its output
-    _closed: bool  # the classes were given: there are no others
-    # Output: its target for a sample of that class, while no class is added
+    _closed: bool  # the classes were given, and new ones raise an error
+    # Output: its target for a sample of that class, until a class is added
     _rows: dict[int, Array]
     _loss: ClassificationLoss
-    _factors: dict[Any, float]  # label: the factor on its samples' weights, where that is not 1
+    _factors: dict[Any, float]  # label: factor on the weights of its samples, if it is not 1
     _attributes = FITTED.extended(
         {
             "_met": _schema.is_labels,
@@ -50,7 +52,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
             "_closed": _schema.one_of(bool),
             "_loss": _schema.one_of(ClassificationLoss),
         },
-        {  # the first files have no factors, and rows that are made anew
+        {  # the first version of the file format has no factors, and rows that are ignored
             "_factors": _schema.mapped(_schema.is_label, _schema.number(0)),
             "_rows": _schema.one_of(dict),
         },
@@ -59,8 +61,10 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     # Learning
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn afresh from X (n, d) and labels y (n,), with weights (n,) or 1 for each, `n_passes`
-        times, shuffled before each pass unless told not to.
+        """Learn from X (n, d) and labels y (n,), `n_passes` times.
+
+        Anything learned before is discarded. With `shuffle`, the rows are shuffled before each
+        pass. `sample_weight` has shape (n,); None means 1 for each row.
         """
         return self._fit(X, y, sample_weight)
 
@@ -71,12 +75,12 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Go on learning with a block X (n, d) of labels y (n,).
+        """Continue learning with a block X (n, d) and labels y (n,).
 
-        `classes` need not be given. If it is, in the first call, those are all classes there are,
-        and any other label is refused; else classes are met as they come. The block is cut into
-        batches of `batch_size` from its beginning; what is left over is a smaller step. A block
-        that is refused changes nothing.
+        `classes` is optional. If it is given in the first call, any other label raises an error.
+        Otherwise new classes can appear at any time. The block is cut into batches of `batch_size`
+        from its start, and the rows left over make a smaller step. A block with invalid values
+        raises an error and changes nothing.
         """
         with self._unchanged_on_error():
             if classes is not None:
@@ -86,11 +90,11 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     def predict_then_learn(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Labels:
-        """Learn a block, and return the labels (n,) predicted for each row before its batch was
-        learned (test-then-learn).
+        """Learn a block, and return the labels (n,) predicted before.
 
-        Only classes known before a row are predicted for it. (Where none was, for the very first
-        sample of a stream whose classes were not given, there is nothing to predict but its own.)
+        The label of a row is predicted before its batch is learned: test-then-learn (prequential)
+        evaluation. Only classes known before a row are predicted for
+        it. If no class is known, as for the first sample of a stream, its own label is returned.
         """
         labels = _parts.labels(y)
         before, rows = len(getattr(self, "_index", {})), self._first_rows(labels)
@@ -103,8 +107,8 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     def learn_one(self, x: ArrayLike, y: Any, sample_weight: float = 1.0) -> Self:
         """Learn one sample: x (d,), y its label, and its weight.
 
-        The same as `partial_fit` with one row, without its overhead: parameters changed since
-        learning began are not looked at.
+        This equals `partial_fit` with one row, without its overhead. It does not check whether
+        parameters were changed after learning began.
         """
         index = self._index.get(y) if type(y) in PLAIN and hasattr(self, "_learner") else None
         if index is None:
@@ -130,8 +134,10 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     # Predicting
 
     def decision_function(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
-        """Return f (n, C), column by column as `classes_`; with two classes the difference f_1 -
-        f_0, (n,). `n_jobs` threads share the rows (-1: one for each core).
+        """Return f (n, C), with columns in the order of `classes_`.
+
+        With two classes, return the difference f_1 - f_0, (n,). `n_jobs` threads share the rows
+        (-1: one per core).
         """
         F = self._evaluate(X, n_jobs)
         if F.shape[1] == 2:
@@ -141,7 +147,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     def predict(self, X: ArrayLike, *, n_jobs: int | None = None) -> Labels:
         """Predict labels for X (n, d): the class with the largest f, (n,).
 
-        `n_jobs` threads share the rows (-1: one for each core).
+        `n_jobs` threads share the rows (-1: one per core).
         """
         F, labels = self._scores(X, n_jobs)
         result: Labels = labels[F.argmax(axis=1)]
@@ -156,7 +162,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
 
     @property
     def weights_(self) -> Array:
-        """The weights of the centres, (m, C)."""
+        """Weights of the centres, (m, C)."""
         return self._sorted(self._fitted().weights())
 
     # How it is done
@@ -167,20 +173,20 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         return labels
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what pickle and copy keep."""
+        """Return the state for pickle and copy."""
         state = super().__getstate__()
-        # Classes are met before the learner has their outputs: while another thread learns them,
-        # they are not here yet.
+        # A class is known here before the learner has its output. If another thread is learning
+        # it, leave it out.
         if "_learned" in state and (n_outputs := state["_learned"][1]) != len(state["_met"]):
             state.update(_known(state["_met"][:n_outputs]))
-        state.pop("_rows", None)  # made when they are needed
+        state.pop("_rows", None)  # computed on demand
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take back what was kept."""
+        """Restore the state."""
         super().__setstate__(state)
         self._rows = {}
-        if "_learned" in state and "_factors" not in state:  # there were none at first
+        if "_learned" in state and "_factors" not in state:  # a file of the first version
             self._factors = {}
 
     def _require_sound(self) -> None:
@@ -193,7 +199,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
                 f"it has {len(self._met)} classes and {self._learner.n_outputs} outputs"
             )
         if self.classes_.tolist() != known["classes_"].tolist() or self._index != known["_index"]:
-            raise ValueError("its classes are not those that it met")
+            raise ValueError("its classes do not agree with the labels that it has seen")
         if self._loss != self._class_loss(self._learns_with):
             raise ValueError(f"its loss {self._loss!r} is not what its parameters say")
 
@@ -215,7 +221,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         return F[:, columns], met[columns]
 
     def _class_loss(self, params: dict[str, Any]) -> ClassificationLoss:
-        """Return the loss that says what the targets are."""
+        """Return the loss, which defines the targets."""
         loss: ClassificationLoss = self._options(params)["loss"]
         return loss
 
@@ -251,7 +257,8 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
             if self._closed:
                 label = labels[rows].tolist()[0]
                 raise ValueError(
-                    f"y has the label {label!r} at row {rows[0]}, which is not among the classes given"
+                    f"y has the label {label!r} at row {rows[0]}, "
+                    "which is not among the classes given"
                 )
             self._set_classes(joined(self._met, labels[rows]))
         index = np.array([self._index[label] for label in labels.tolist()])
@@ -265,14 +272,14 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         factors = np.array([self._factors.get(label, 1.0) for label in _labels(y, n).tolist()])
         if weights is None:
             return factors
-        with np.errstate(over="ignore"):  # what is no weight is left as it is, for the core to name
+        with np.errstate(over="ignore"):  # invalid weights stay: the core names them in its error
             result: Array = np.multiply(
                 factors, weights, out=weights.copy(), where=np.isfinite(weights) & (weights >= 0.0)
             )
             return result
 
     def _first_rows(self, labels: Labels) -> NDArray[np.int64]:
-        """Return the rows in which classes are met for the first time, rising."""
+        """Return the rows in which a class appears for the first time, in increasing order."""
         known = getattr(self, "_index", {})
         found, first = np.unique(labels, return_index=True)
         return np.sort(
@@ -281,16 +288,15 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
 
 
 def _known(labels: Labels) -> dict[str, Any]:
-    """Return the attributes that say which classes there are, given their labels in the order of
-    the outputs.
-    """
+    """Return the attributes that describe the classes, from labels in the order of the outputs."""
     index = {label: i for i, label in enumerate(labels.tolist())}
     return {"_met": labels, "classes_": np.sort(labels), "_index": index, "_rows": {}}
 
 
 def _class_factors(class_weight: Any, labels: Labels | None) -> dict[Any, float]:
-    """Return the factors that the parameter means, where they are not 1, given all labels there
-    are, if they are known.
+    """Return the factors that are not 1, by label.
+
+    `labels` are all labels, or None if they are not known.
     """
     if class_weight is None:
         return {}
@@ -298,7 +304,8 @@ def _class_factors(class_weight: Any, labels: Labels | None) -> dict[Any, float]
         lookup({"balanced": None}, class_weight, "class_weight")
         if labels is None:
             raise ValueError(
-                "class_weight='balanced' is measured on all labels, which only fit sees: for a stream give a dict {label: weight}"
+                "class_weight='balanced' is computed from all labels, which only fit has: "
+                "for a stream give a dict {label: weight}"
             )
         found, counts = np.unique(labels, return_counts=True)
         class_weight = dict(
@@ -314,13 +321,13 @@ def _class_factors(class_weight: Any, labels: Labels | None) -> dict[Any, float]
 
 
 def known_label(known: Mapping[Any, T], y: Any) -> tuple[Any, T | None]:
-    """Return one label as a plain value, and what is known under it, if anything is."""
+    """Return one label as a plain value, and the entry of `known` for it, or None."""
     if isinstance(y, ndarray):
         require_unmasked(y, "y")
         y = y.item() if y.ndim == 0 else y
     try:
         found = known.get(y)
-    except TypeError:  # no key
+    except TypeError:  # not hashable
         raise TypeError(f"y must be one label, got {y!r}") from None
     if found is None and np.ndim(y) != 0:
         raise TypeError(f"y must be one label, got {y!r}")

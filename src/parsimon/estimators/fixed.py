@@ -1,6 +1,4 @@
-"""Functions that were learned elsewhere: kernel expansions that predict, can be compressed,
-compared and stored.
-"""
+"""Kernel expansions that were learned elsewhere. They predict, and can be compressed and stored."""
 
 from __future__ import annotations
 
@@ -13,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from parsimon import _core, _schema, _threads, kernels, merging
+from parsimon._docs import documented
 from parsimon.estimators.base import points
 from parsimon.persistence import Storable
 
@@ -49,12 +48,12 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
 
     @property
     def n_centers_(self) -> int:
-        """How many centres there are, m."""
+        """Number of centres m."""
         return len(self.centers)
 
     @property
     def n_features_in_(self) -> int:
-        """How many features a point has, d."""
+        """Number of features d."""
         return int(np.shape(self.centers)[1])
 
     @staticmethod
@@ -68,10 +67,11 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
             np.asarray(self.intercept, dtype=np.float64),
         )
         if not _schema.is_kernel(self.kernel):
-            raise ValueError("its kernel is none")
+            raise ValueError("its kernel is not a kernel of parsimon.kernels")
         if centres.ndim != 2 or not centres.shape[1] or W.ndim != 2 or len(W) != len(centres):
             raise ValueError(
-                f"its centres have shape {np.shape(self.centers)}, its weights {np.shape(self.weights)}"
+                f"its centres have shape {np.shape(self.centers)}, "
+                f"its weights {np.shape(self.weights)}"
             )
         if offset.shape not in ((), (1,), W.shape[1:]):
             raise ValueError(f"its intercept has shape {offset.shape}")
@@ -86,12 +86,13 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
             raise ValueError("its numbers are too large to predict with")
 
     def norm(self) -> float:
-        """Return ||f - b|| in the RKHS, the outputs' squares summed."""
+        """Return ||f - b|| in the RKHS, with the squares summed over the outputs."""
         return merging.norm(self)
 
     def distance(self, other: Any) -> float:
-        """Return the distance of the functions without their intercepts in the RKHS, the outputs'
-        squares summed.
+        """Return the RKHS distance of two functions without their intercepts.
+
+        The squares are summed over the outputs.
         """
         return merging.distance(self, other)
 
@@ -102,9 +103,11 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
         tolerance: float | None = None,
         n_jobs: int | None = None,
     ) -> merging.Merged:
-        """Project out the centres without which f moves least, as long as it stays within
-        `tolerance` (a norm) or there are more than `budget`, and return what that came to. `n_jobs`
-        threads compute it (-1: one for each core).
+        """Project out centres, and return the resulting distance and sizes.
+
+        The centre whose removal changes f least is projected out first. This is repeated while
+        there are more than `budget` centres, or while f stays within `tolerance` (a norm). `n_jobs`
+        threads are used (-1: one per core).
         """
         centres, weights, distance, before = merging.compressed(
             self.kernel, self.centers_, self.weights_, budget, tolerance, n_jobs
@@ -128,7 +131,8 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
         centres, W = self.centers_, self.weights_
         if np.shape(self.intercept) not in ((), (1,), W.shape[1:]):
             raise ValueError(
-                f"intercept must be a number or have shape {W.shape[1:]}, got {np.shape(self.intercept)}"
+                f"intercept must be a number or have shape {W.shape[1:]}, "
+                f"got {np.shape(self.intercept)}"
             )
         F = np.empty((len(rows), W.shape[1]))
 
@@ -140,23 +144,46 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
         return F
 
 
+@documented
 class KernelExpansionRegressor(RegressorMixin, _KernelExpansion):  # type: ignore[misc]
-    """A function f(x) = sum_j w_j k(d_j, x) + b that was learned elsewhere.
+    """A kernel expansion f(x) = sum_j w_j k(d_j, x) + b that was learned elsewhere.
 
-    `from_sklearn` makes one of a fitted SVR or kernel ridge regression.
+    It predicts but does not learn. `from_sklearn` makes one from a fitted SVR or kernel ridge
+    regression.
 
     Parameters
     ----------
     kernel : Kernel
-    centers : (m, d)
-    weights : (m,) or (m, C)
-    intercept : float or (C,), default=0
+        Kernel function k, an object of `parsimon.kernels`.
+    centers : array of shape (m, d)
+        Centres d_j.
+    weights : array of shape (m,) or (m, C)
+        Weights w_j, one column per output.
+    intercept : float or array of shape (C,), default=0.0
+        Intercept b.
+
+    Attributes
+    ----------
+    {centers_}
+    weights_ : ndarray of shape (m, C)
+        Weights of the centres, one column per output.
+    n_centers_ : int
+        Number of centres m.
+    kernel_ : Kernel
+        Kernel in use.
+    n_features_in_ : int
+        Number of features d.
+
+    References
+    ----------
+    B. Schölkopf, A. Smola, *Learning with kernels*, MIT Press 2002.
 
     Examples
     --------
     >>> import numpy as np
     >>> from parsimon import KernelExpansionRegressor, kernels
-    >>> model = KernelExpansionRegressor(kernels.Gaussian(1.0), np.zeros((1, 1)), np.array([2.0]), intercept=1.0)
+    >>> centers, weights = np.zeros((1, 1)), np.array([2.0])
+    >>> model = KernelExpansionRegressor(kernels.Gaussian(1.0), centers, weights, intercept=1.0)
     >>> model.predict([[0.0]])
     array([3.])
     """
@@ -170,31 +197,57 @@ class KernelExpansionRegressor(RegressorMixin, _KernelExpansion):  # type: ignor
     def predict(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
         """Predict for X (n, d): (n,), or (n, C) if the weights have columns.
 
-        `n_jobs` threads share the rows (-1: one for each core).
+        `n_jobs` threads share the rows (-1: one per core).
         """
         F = self._evaluate(X, n_jobs)
         return F if np.ndim(self.weights) == 2 else F[:, 0]
 
 
+@documented
 class KernelExpansionClassifier(ClassifierMixin, _KernelExpansion):  # type: ignore[misc]
-    """A support vector classifier that was learned elsewhere, one function for each pair of
-    classes. `from_sklearn` makes one of a fitted SVC.
+    """A support vector classifier that was learned elsewhere.
+
+    It predicts but does not learn. There is one function f(x) = sum_j w_j k(d_j, x) + b for each
+    pair of classes. f > 0 is a vote for the first class of the pair. The class with most votes is
+    predicted, and the first of them in a tie. `from_sklearn` makes one from a fitted SVC.
 
     Parameters
     ----------
     kernel : Kernel
-    centers : (m, d)
-    weights : (m, C (C - 1) / 2)
-        For the pairs (0, 1), (0, 2), ..., (1, 2), ... of classes: f > 0 is a vote for the first.
-        The class of most votes is predicted, the first of equals.
-    intercept : (C (C - 1) / 2,)
-    classes : (C,)
+        Kernel function k, an object of `parsimon.kernels`.
+    centers : array of shape (m, d)
+        Centres d_j.
+    weights : array of shape (m, C (C - 1) / 2)
+        Weights w_j, one column for each of the pairs (0, 1), (0, 2), ..., (1, 2), ... of classes.
+    intercept : array of shape (C (C - 1) / 2,)
+        Intercept b of each pair.
+    classes : array of shape (C,)
+        Labels.
+
+    Attributes
+    ----------
+    {centers_}
+    weights_ : ndarray of shape (m, C (C - 1) / 2)
+        Weights of the centres, one column per pair of classes.
+    n_centers_ : int
+        Number of centres m.
+    kernel_ : Kernel
+        Kernel in use.
+    n_features_in_ : int
+        Number of features d.
+    classes_ : ndarray of shape (C,)
+        Labels.
+
+    References
+    ----------
+    B. Schölkopf, A. Smola, *Learning with kernels*, MIT Press 2002.
 
     Examples
     --------
     >>> import numpy as np
     >>> from parsimon import KernelExpansionClassifier, kernels
-    >>> model = KernelExpansionClassifier(kernels.Linear(), np.ones((1, 1)), np.ones((1, 1)), np.zeros(1), np.array(["up", "down"]))
+    >>> one, labels = np.ones((1, 1)), np.array(["up", "down"])
+    >>> model = KernelExpansionClassifier(kernels.Linear(), one, one, np.zeros(1), labels)
     >>> model.predict([[1.0], [-1.0]]).tolist()
     ['up', 'down']
     """
@@ -224,17 +277,18 @@ class KernelExpansionClassifier(ClassifierMixin, _KernelExpansion):  # type: ign
         return list(combinations(self.classes_.tolist(), 2))
 
     def decision_function(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
-        """Return f for each pair of classes, (n, C (C - 1) / 2); with two classes, as in
-        scikit-learn, what speaks for the second, (n,). `n_jobs` threads share the rows (-1: one for
-        each core).
+        """Return f for each pair of classes, (n, C (C - 1) / 2).
+
+        With two classes return one column, (n,). As in scikit-learn, positive values then mean the
+        second class. `n_jobs` threads share the rows (-1: one per core).
         """
         F = self._evaluate(X, n_jobs)
         return F if len(self.classes_) > 2 else -F[:, 0]
 
     def predict(self, X: ArrayLike, *, n_jobs: int | None = None) -> NDArray[Any]:
-        """Predict labels for X (n, d): the class of most votes, (n,).
+        """Predict labels for X (n, d): the class with most votes, (n,).
 
-        `n_jobs` threads share the rows (-1: one for each core).
+        `n_jobs` threads share the rows (-1: one per core).
         """
         F = self._evaluate(X, n_jobs)
         votes = np.zeros((len(F), len(self.classes_)), dtype=np.int64)
@@ -246,9 +300,13 @@ class KernelExpansionClassifier(ClassifierMixin, _KernelExpansion):  # type: ign
 
 
 def from_sklearn(model: Any) -> KernelExpansionClassifier | KernelExpansionRegressor:
-    """Return the function that a fitted SVC, NuSVC, SVR, NuSVR or KernelRidge of scikit-learn has
-    learned, to be compressed, compared or stored.
+    """Return the kernel expansion of a fitted scikit-learn model.
 
+    The model is an SVC, NuSVC, SVR, NuSVR or KernelRidge, fitted on a dense X. The result can be
+    compressed, compared and stored.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from sklearn.svm import SVR
     >>> from parsimon import from_sklearn
@@ -258,15 +316,18 @@ def from_sklearn(model: Any) -> KernelExpansionClassifier | KernelExpansionRegre
     >>> bool(np.abs(model.predict(X) - svr.predict(X)).max() < 1e-9)
     True
     >>> done = model.compress(tolerance=0.01)
-    >>> bool(np.abs(model.predict(X) - svr.predict(X)).max() <= 0.01), bool(done.n_centers < done.n_before)
-    (True, True)
+    >>> bool(np.abs(model.predict(X) - svr.predict(X)).max() <= 0.01)
+    True
+    >>> bool(done.n_centers < done.n_before)
+    True
     """
     from sklearn.kernel_ridge import KernelRidge
     from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
     if not isinstance(model, KernelRidge | SVC | SVR | NuSVC | NuSVR):
         raise TypeError(
-            f"from_sklearn is for fitted SVC, NuSVC, SVR, NuSVR and KernelRidge, got {type(model).__name__}"
+            "from_sklearn takes a fitted SVC, NuSVC, SVR, NuSVR or KernelRidge, "
+            f"got {type(model).__name__}"
         )
     check_is_fitted(model)
     if isinstance(model, KernelRidge):
@@ -276,7 +337,8 @@ def from_sklearn(model: Any) -> KernelExpansionClassifier | KernelExpansionRegre
         )
     if getattr(model, "break_ties", False):
         raise ValueError(
-            "the model breaks ties by its decision values (break_ties=True), which is not done here"
+            "the model breaks ties by its decision values, which is not supported: "
+            "fit it with break_ties=False"
         )
     _require_dense(model.support_vectors_)
     kernel, centres = _kernel(model, model._gamma), _dense(model.support_vectors_)
@@ -284,7 +346,7 @@ def from_sklearn(model: Any) -> KernelExpansionClassifier | KernelExpansionRegre
         return KernelExpansionRegressor(
             kernel, centres, _dense(model.dual_coef_[0]), float(model.intercept_[0])
         )
-    if len(model.classes_) == 2:  # there the sign is turned: f > 0 is the second class
+    if len(model.classes_) == 2:  # scikit-learn's sign is the opposite: f > 0 is the second class
         return KernelExpansionClassifier(
             kernel,
             centres,
@@ -317,14 +379,12 @@ def _kernel(model: Any, gamma: float | None) -> kernels.Kernel:
         return kernels.Linear()
     if name in ("poly", "polynomial"):
         return kernels.Polynomial(int(model.degree), gamma, float(model.coef0))
-    raise TypeError(
-        f"the kernel {name!r} has no counterpart here; rbf, laplacian, poly and linear do"
-    )
+    raise TypeError(f"the kernel {name!r} cannot be converted; rbf, laplacian, poly and linear can")
 
 
 def _require_dense(centres: Any) -> None:
     if not isinstance(centres, np.ndarray):
-        raise TypeError("the model was fitted on a sparse matrix: fit it on a dense one")
+        raise TypeError("the model was fitted on a sparse matrix: fit it on a dense array")
 
 
 def _dense(values: Any) -> Array:

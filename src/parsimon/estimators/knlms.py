@@ -5,67 +5,63 @@ from __future__ import annotations
 from typing import Any
 
 from parsimon import algorithms
+from parsimon._docs import documented
 from parsimon.estimators.regressor import StreamRegressor
 
 __all__ = ["KNLMSRegressor"]
 
 
+@documented
 class KNLMSRegressor(StreamRegressor):
-    r"""Kernel normalised LMS with the coherence criterion: O(m) a sample, the filter to try first.
+    """Kernel normalised least mean squares with the coherence criterion.
 
-    The model f(x) = sum_j w_j k(d_j, x) sees one sample (x, y) at a time. With h the kernel values
-    of x against the centres:
+    The cost is O(m) per sample, with m centres. This is the filter to try first.
 
-    1. x becomes a centre of weight 0 if max_j \|h_j\| <= mu0 (for kernels with k(x, x) = 1; else h
-       is divided by the norms);
-    2. w <- w + rho / (eps + \|\|h\|\|^2) h (y - f(x)).
+    The model is f(x) = sum_j w_j k(d_j, x). For each sample (x, y), let h be the kernel values of x
+    and the centres d_j:
+
+    1. x is admitted as a centre of weight 0 if max_j |h_j| <= mu0. For kernels with k(x, x) != 1, h
+       is first divided by the norms.
+    2. All weights change: w <- w + rho / (eps + ||h||^2) h (y - f(x)).
 
     Parameters
     ----------
-    kernel : str or Kernel or callable, default="gaussian"
-        A name ("gaussian" or "rbf", "laplacian", "matern32", "matern52", "rational_quadratic",
-        "cauchy", "polynomial", "linear"), an object of `parsimon.kernels`, or a function of two
-        points.
-    gamma : float or "scale" or "median", default="scale"
-        Width of a kernel given by name: exp(-gamma r^2) for the Gaussian, see `parsimon.kernels`
-        for the others. "scale" and "median" are measured on the first block, so let that be a
-        typical one, or give a number. Where learning begins with a single row there is nothing to
-        measure, and gamma is 1 / d: right for standardised features.
+    kernel : str, Kernel or callable, default="gaussian"
+        {kernel}
+    gamma : float, "scale" or "median", default="scale"
+        {gamma}
     step_size : float in (0, 2), default=0.2
-        rho.
+        Learning rate rho. Larger values adapt faster and leave more noise in f.
     coherence : float in [0, 1], default=0.5
-        mu0: the largest coherence at which a sample is admitted. Larger means more centres.
+        Threshold mu0: largest coherence at which a sample is admitted. Larger values admit more
+        centres.
     ridge : float >= 0, default=0.0
-        eps in the denominator.
+        eps in the denominator. Larger values make shorter steps where ||h|| is small.
     budget : int or None, default=None
-        The most centres held, B. None: as many as the coherence admits. The memory is taken at the
-        first sample: about 8 B (d + C + 4) bytes, and with "least_cost" 4 B^2 more for the factor
-        of the Gram matrix.
+        {budget}
+        This takes about 8 B (d + C + 4) bytes, and 4 B^2 more with "least_cost" for the factor of
+        the Gram matrix.
     compression : "least_cost" or "oldest", default="least_cost"
-        Which centre leaves beyond the budget: the one whose removal changes the function least (its
-        part taken over by the others; O(m^2)), or the oldest.
+        {evicted}
     n_passes : int, default=1
-        Passes over the data in `fit`; `partial_fit` makes one.
+        {n_passes}
 
     Attributes
     ----------
-    centers_ : ndarray (m, d)
-    weights_ : ndarray (m,) or (m, C)
-    n_centers_, n_samples_seen_, nbytes_ : int
-    kernel_ : Kernel
-        The kernel in use, `gamma` resolved.
-    n_features_in_ : int
+    {centers_}
+    {outputs_}
+    {fitted_}
 
     Notes
     -----
-    The model has no intercept: centre y, and standardise X if its columns differ in scale. Targets
-    beyond 1e100 and points with k(x, x) beyond 1e80 are refused.
+    The model has no intercept: centre y. Standardise X if its columns differ in scale. Targets
+    beyond 1e100 and points with k(x, x) beyond 1e80 raise an error.
 
-    `sample_weight` is a factor on the sample's step: rho becomes weight rho, which must stay below
-    2. A sample of weight 0 changes nothing.
+    `sample_weight` is a factor on the step: rho becomes weight rho, which must stay below 2. A
+    sample of weight 0 changes nothing.
 
-    The paper's Case 2 admits at coherence equal to mu0, and so does this; an exact copy of a centre
-    is never admitted. The paper has eps = 0, as the default here.
+    As in Case 2 of the paper, a sample whose coherence equals mu0 is admitted. An exact copy of a
+    centre is never admitted. The paper has eps = 0, which is the default here.
 
     References
     ----------

@@ -5,65 +5,82 @@ from __future__ import annotations
 from typing import Any
 
 from parsimon import algorithms
+from parsimon._docs import documented
 from parsimon.estimators.regressor import StreamRegressor
 
 __all__ = ["KRLSRegressor"]
 
 
+@documented
 class KRLSRegressor(StreamRegressor):
-    """Kernel recursive least squares: after every sample the least-squares fit over its dictionary,
-    O(m^2) a sample.
+    """Kernel recursive least squares.
 
-    Two ways to choose the centres, and with them two recursions:
+    After every sample, f is the least-squares fit over the current centres. The cost is O(m^2) per
+    sample, with m centres.
 
-    - admission "ald": x is admitted if k(x, .) lies farther than nu (squared) from the span of the
-      centres. Least squares in the values at the centres; every sample, admitted or not, is
-      represented in the span.
-    - admission "coherence": x is admitted if its coherence is at most mu0. Least squares in the
-      weights; rows seen before a centre entered count as zero in its column. The cheaper of the
-      two: no Gram matrix is factored.
+    There are two rules of admission, each with its own recursion:
 
-    The covariance is held as a triangular factor, which keeps it positive definite however long the
-    stream.
+    - "ald": x is admitted if k(x, .) is farther than nu (squared) from the span of the centres. The
+      recursion solves for the values at the centres. Every sample, admitted or not, is represented
+      in the span.
+    - "coherence": x is admitted if its coherence is at most mu0. The recursion solves for the
+      weights. Samples seen before a centre was admitted count as zero in its column. This is
+      cheaper, because no Gram matrix is factored.
+
+    The covariance is stored as a triangular factor, so it stays positive definite on streams of any
+    length.
 
     Parameters
     ----------
-    kernel, gamma : as in `KNLMSRegressor`.
+    kernel : str, Kernel or callable, default="gaussian"
+        {kernel}
+    gamma : float, "scale" or "median", default="scale"
+        {gamma}
     admission : "ald" or "coherence", default="ald"
+        Rule by which samples become centres: approximate linear dependence or coherence.
     tolerance : float >= 0, default=0.01
-        nu, a squared norm; for admission "ald".
+        {dependence_tolerance}
+        Only for admission "ald".
     coherence : float in [0, 1], default=0.5
-        mu0; for admission "coherence".
+        Threshold mu0: largest coherence at which a sample is admitted. Larger values admit more
+        centres. Only for admission "coherence".
     ridge : float >= 0, default=0.0
-        The ridge of the least-squares problem: a penalty on the squared values at the centres
-        ("ald") or on the squared weights ("coherence"). 0 with "ald" is Engel's algorithm.
+        Penalty on the squared values at the centres ("ald") or on the squared weights
+        ("coherence"). Larger values shrink f more. With "ald", 0 is Engel's algorithm.
     forgetting : float in [0.1, 1], default=1.0
-        The factor by which the weight of a sample falls with every later one. Below 1 the filter
-        tracks a changing system. Anti-windup: where nothing is seen for long the filter holds the
-        value it has, and knows that it may be wrong (see `parsimon.updates.SpanRLS`); elsewhere it
-        forgets exponentially.
+        Factor by which the weight of a sample decreases with every later sample. Smaller values
+        follow a changing system faster and use fewer samples. Where no samples arrive for long, f
+        keeps its value and becomes uncertain (anti-windup, see `parsimon.updates.SpanRLS`).
     budget : int or None, default=None
-        The most centres held, B. Beyond it the centre leaves without which the squared error rises
-        least, and the weights of the others move to the least-squares fit without it. Let the
-        tolerance be such that the budget is rarely needed: if nearly every sample is admitted and
-        another evicted, each admitted value is fitted exactly, noise and all. The memory, about 8
-        B^2 bytes ("ald") or 4 B^2 ("coherence"), is taken at the first sample.
+        Maximum number of centres B. When it is exceeded, the centre whose removal increases the
+        squared error least is projected out. The other weights move to the least-squares fit
+        without it. None means no limit. Larger budgets can fit more detail and cost more time per
+        sample. About 8 B^2 bytes ("ald") or 4 B^2 bytes ("coherence") are reserved at the first
+        sample.
+
+        Choose the tolerance so that the budget is rarely exceeded. If nearly every sample is
+        admitted and another centre evicted, each admitted value is fitted exactly, with its noise.
     n_passes : int, default=1
-        Passes over the data in `fit`.
+        {n_passes}
 
     Attributes
     ----------
-    centers_, weights_, n_centers_, n_samples_seen_, nbytes_, kernel_ : as in `KNLMSRegressor`.
+    {centers_}
+    {outputs_}
+    {fitted_}
 
     Notes
     -----
-    `sample_weight` is a factor on the sample's squared error; a sample of weight 0 changes nothing.
+    The model has no intercept: centre y. `sample_weight` is a factor on the squared error of the
+    sample. A sample of weight 0 changes nothing.
 
     References
     ----------
     Y. Engel, S. Mannor, R. Meir, *The kernel recursive least-squares algorithm*, IEEE Transactions
-    on Signal Processing 2004. C. Richard, J. C. M. Bermudez, P. Honeine, *Online prediction of time
-    series data with kernels*, IEEE Transactions on Signal Processing 2009.
+    on Signal Processing 2004.
+
+    C. Richard, J. C. M. Bermudez, P. Honeine, *Online prediction of time series data with kernels*,
+    IEEE Transactions on Signal Processing 2009.
 
     Examples
     --------

@@ -5,47 +5,60 @@ from __future__ import annotations
 from typing import Any
 
 from parsimon import algorithms
+from parsimon._docs import documented
 from parsimon.estimators.regressor import StreamRegressor
 
 __all__ = ["KLMSRegressor", "NORMARegressor"]
 
 
+@documented
 class KLMSRegressor(StreamRegressor):
-    """Kernel LMS: the simplest of the kernel filters, quantised where asked.
+    """Kernel least mean squares, plain or quantised (QKLMS).
 
-    With e = y - f(x), f <- f + eta e k(x, .). Where `quantization` is > 0 and a centre lies within
-    that distance of x, the step goes to the weight of the nearest centre instead, and the
-    dictionary stays finite on a bounded set (QKLMS).
+    This is the simplest kernel filter. With e = y - f(x), each sample makes the step
+
+        f <- f + eta e k(x, .).
+
+    With `quantization` > 0 and a centre within that distance of x, the step changes the weight of
+    the nearest centre instead. The dictionary then stays finite on a bounded set.
 
     Parameters
     ----------
-    kernel, gamma : as in `KNLMSRegressor`.
+    kernel : str, Kernel or callable, default="gaussian"
+        {kernel}
+    gamma : float, "scale" or "median", default="scale"
+        {gamma}
     step_size : float > 0, default=0.2
-        eta. Learning is stable for eta < 2 / k(x, x), which is checked.
+        {squared_step_size}
     quantization : float >= 0, default=0.0
-        The radius, in the units of X. 0 is plain KLMS: every sample becomes a centre, but for exact
-        copies, whose weights add up.
+        Radius, in the units of X. A sample is admitted only if no centre is that close. Larger
+        values admit fewer centres. With 0 every sample is admitted; the weights of exact copies are
+        added.
     budget : int or None, default=None
-        The most centres held.
+        {budget}
     compression : "least_cost" or "oldest", default="least_cost"
-        Which centre leaves beyond the budget.
+        {evicted}
     n_passes : int, default=1
-        Passes over the data in `fit`.
+        {n_passes}
 
     Attributes
     ----------
-    centers_, weights_, n_centers_, n_samples_seen_, nbytes_, kernel_ : as in `KNLMSRegressor`.
+    {centers_}
+    {outputs_}
+    {fitted_}
 
     Notes
     -----
-    `sample_weight` is a factor on the sample's gradient, so on its step eta e; weight eta k(x, x)
-    must stay below 2. A sample of weight 0 changes nothing.
+    The model has no intercept: centre y. `sample_weight` is a factor on the step eta e, and weight
+    eta k(x, x) must stay below 2. A sample of weight 0 changes nothing.
 
     References
     ----------
     W. Liu, P. Pokharel, J. Principe, *The kernel least-mean-square algorithm*, IEEE Transactions on
-    Signal Processing 2008. B. Chen, S. Zhao, P. Zhu, J. Principe, *Quantized kernel least mean
-    square algorithm*, IEEE Transactions on Neural Networks and Learning Systems 2012.
+    Signal Processing 2008.
+
+    B. Chen, S. Zhao, P. Zhu, J. Principe, *Quantized kernel least mean square algorithm*, IEEE
+    Transactions on Neural Networks and Learning Systems 2012.
 
     Examples
     --------
@@ -79,34 +92,44 @@ class KLMSRegressor(StreamRegressor):
         self.n_passes = n_passes
 
 
+@documented
 class NORMARegressor(StreamRegressor):
-    """NORMA: regularised gradient descent in function space that forgets its oldest terms.
+    """NORMA: regularised gradient descent in function space with a sliding window of centres.
 
-    With e = y - f(x), f <- (1 - eta lambda) f + eta e k(x, .). Every sample becomes a centre;
-    beyond the budget the oldest leaves, whose weight has shrunk by (1 - eta lambda)^budget by then.
+    With e = y - f(x), each sample makes the step
+
+        f <- (1 - eta lambda) f + eta e k(x, .).
+
+    Every sample is admitted. When the budget is exceeded, the oldest centre is dropped. Its weight
+    has shrunk by (1 - eta lambda)^budget by then.
 
     Parameters
     ----------
-    kernel, gamma : as in `KNLMSRegressor`.
+    kernel : str, Kernel or callable, default="gaussian"
+        {kernel}
+    gamma : float, "scale" or "median", default="scale"
+        {gamma}
     step_size : float > 0, default=0.2
-        eta. Learning is stable for eta < 2 / k(x, x), which is checked.
+        {squared_step_size}
     alpha : float >= 0, default=0.01
-        lambda, the ridge penalty; eta lambda < 1.
+        {alpha}
     budget : int or None, default=300
-        The most centres held.
+        {budget}
     compression : "oldest" or "least_cost", default="oldest"
-        Which centre leaves beyond the budget.
+        {evicted}
     n_passes : int, default=1
-        Passes over the data in `fit`.
+        {n_passes}
 
     Attributes
     ----------
-    centers_, weights_, n_centers_, n_samples_seen_, nbytes_, kernel_ : as in `KNLMSRegressor`.
+    {centers_}
+    {outputs_}
+    {fitted_}
 
     Notes
     -----
-    `sample_weight` is a factor on the sample's gradient, so on its step eta e; weight eta k(x, x)
-    must stay below 2. A sample of weight 0 only lets the others shrink.
+    The model has no intercept: centre y. `sample_weight` is a factor on the step eta e, and weight
+    eta k(x, x) must stay below 2. A sample of weight 0 only shrinks the other weights.
 
     References
     ----------

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from parsimon import algorithms, losses, updates
+from parsimon._docs import documented
 from parsimon.estimators.base import Array, StreamEstimator
 from parsimon.estimators.classifier import StreamClassifier
 from parsimon.estimators.regressor import StreamRegressor
@@ -22,8 +23,9 @@ class _POLK(StreamEstimator):
 
     @property
     def compression_error_(self) -> float:
-        """The RKHS error spent on sparsity: the squared distances by which removals moved the
-        function, summed over all steps; each at most eps^2, a budget aside.
+        """Squared RKHS distances by which evictions moved f, summed over all steps.
+
+        Without a budget, each step adds at most eps^2.
         """
         return self._fitted().spent
 
@@ -35,57 +37,60 @@ class _POLK(StreamEstimator):
         return options
 
 
+@documented
 class POLKRegressor(StreamRegressor, _POLK):
-    """Kernel regression on a stream for any convex loss, with a dictionary only as large as the
-    accuracy asks for.
+    """POLK: kernel regression on a stream for any convex loss, with a sparse dictionary.
 
-    A functional stochastic gradient step for each batch of b samples,
+    For each batch of b samples, POLK takes a functional stochastic gradient step,
 
-        f~ = (1 - eta lambda) f - (eta / b) sum_i weight_i l'(f(x_i), y_i) k(x_i, .),
+        f~ = (1 - eta lambda) f - (eta / b) sum_i weight_i l'(f(x_i), y_i) k(x_i, .).
 
-    and then destructive kernel orthogonal matching pursuit: the centres without which the function
-    moves least are projected onto the others, one after the other, as long as f stays within eps =
-    K eta^(3/2) of f~ in the RKHS. There is no intercept: centre y. `sample_weight` is the factor
-    weight_i on the sample's gradient; a step of weight 0 only shrinks f and makes it sparser.
-    Weights should be about 1 on average: eps does not shrink with them, and tiny ones leave nothing
-    that exceeds it.
+    Then it makes f~ sparse by destructive kernel orthogonal matching pursuit. The centres whose
+    removal changes the function least are projected out, one after the other. This stops before the
+    RKHS distance of f from f~ exceeds eps = K eta^(3/2).
 
     Parameters
     ----------
-    kernel, gamma : as in `KNLMSRegressor`.
-    loss : "squared", "absolute", "huber", "epsilon_insensitive", "quantile", "poisson" or an object
-    of `parsimon.losses`, default="squared"
-        With "poisson", for counts, f is the logarithm of the mean: `predict` gives exp(f), and
-        `predict_link` f.
+    kernel : str, Kernel or callable, default="gaussian"
+        {kernel}
+    gamma : float, "scale" or "median", default="scale"
+        {gamma}
+    loss : str or Loss, default="squared"
+        Loss l(f, y): "squared", "absolute", "huber", "epsilon_insensitive", "quantile", "poisson"
+        or an object of `parsimon.losses`. With "poisson", for counts, f is the logarithm of the
+        mean: `predict` returns exp(f) and `predict_link` returns f.
     step_size : float > 0, default=0.5
-        eta. Must be < 1 / alpha, and for the squared loss < 2 / k(x, x).
+        Learning rate eta. Larger values adapt faster and leave more noise in f. It must be below 1
+        / alpha, and for the squared loss below 2 / k(x, x).
     alpha : float >= 0, default=1e-6
-        lambda, the ridge penalty (lambda / 2) ||f||^2.
+        {alpha}
     parsimony : float >= 0, default=0.01
-        K in eps = K eta^(3/2), in units of y: larger is sparser. 0 keeps every sample that is not
-        in the span.
-    schedule : "constant", "diminishing" or a `parsimon.updates.Schedule`, default="constant"
-        How the steps fall: not at all, or as eta_t = eta / (1 + (t - 1) / 100)^(3/4), t counting
-        batches, with eps_t = K eta_t^2 (Theorem 1 of the paper).
+        K in eps = K eta^(3/2), in units of y. Larger values give fewer centres and a less accurate
+        f. With 0 every sample outside the span of the centres is kept.
+    schedule : "constant", "diminishing" or Schedule, default="constant"
+        {schedule}
+        An object of `parsimon.updates.Schedule` sets power and delay.
     batch_size : int >= 1, default=1
-        b. A block is cut into batches from its beginning. What is left over, s samples (or the one
-        of `learn_one`), is a step of rate eta s / b: each sample counts for what it would in a
-        whole batch.
+        {batch_size}
     budget : int or None, default=None
-        The most centres held, whatever eps says.
+        {pursuit_budget}
     average : bool or int, default=False
-        Predict with the mean of f over the steps, from the first on (True) or once so many samples
-        were seen: it takes out the noise that a constant step leaves. The mean is held over the
-        same dictionary, and what its projections cost is booked with that of f. Learning itself
-        goes on with f. A class met later lets the mean begin anew.
+        {average}
     n_passes : int, default=1
-        Passes over the data in `fit`.
+        {n_passes}
 
     Attributes
     ----------
-    centers_, weights_, n_centers_, n_samples_seen_, nbytes_, kernel_ : as in `KNLMSRegressor`.
-    compression_error_ : float
-        The squared RKHS errors spent on sparsity, summed over all steps.
+    {centers_}
+    {outputs_}
+    {fitted_}
+    {compression_error_}
+
+    Notes
+    -----
+    The model has no intercept: centre y. `sample_weight` is the factor weight_i on the gradient of
+    a sample. A step of weight 0 only shrinks f and makes it sparser. Weights should be about 1 on
+    average: eps does not scale with them, so very small weights leave only steps below eps.
 
     References
     ----------
@@ -133,7 +138,7 @@ class POLKRegressor(StreamRegressor, _POLK):
 
     @property
     def _target_loss(self) -> losses.Loss:
-        """The loss that says which targets there can be and what is predicted."""
+        """The loss, which says which targets are valid and what is predicted."""
         given = getattr(self, "_learns_with", {"loss": self.loss})["loss"]
         loss: losses.Loss = losses.resolve(given, self._losses)
         return loss
@@ -147,50 +152,77 @@ class POLKRegressor(StreamRegressor, _POLK):
 def _has_probabilities(model: Any) -> bool:
     if not losses.resolve(model.loss, losses.CLASSIFICATION).has_probabilities:
         raise AttributeError(
-            f"predict_proba is for the logistic losses, loss='logistic' or 'ovr_logistic', not loss={model.loss!r}"
+            "predict_proba needs a logistic loss, loss='logistic' or 'ovr_logistic', "
+            f"not loss={model.loss!r}"
         )
     return True
 
 
+@documented
 class POLKClassifier(StreamClassifier, _POLK):
-    """Kernel SVM or kernel logistic regression on a stream, any number of classes, with a
-    dictionary only as large as the accuracy asks for.
+    """POLK: kernel SVM or kernel logistic regression on a stream, with a sparse dictionary.
 
-    One function for each class over one dictionary, learned as in `POLKRegressor`. Classes may be
-    met as they come.
+    There is one function per class, over one dictionary. New classes can appear at any time. For
+    each batch of b samples, POLK takes a functional stochastic gradient step,
+
+        f~ = (1 - eta lambda) f - (eta / b) sum_i weight_i l'(f(x_i), y_i) k(x_i, .).
+
+    Then it makes f~ sparse by destructive kernel orthogonal matching pursuit. The centres whose
+    removal changes the functions least are projected out, one after the other. This stops before
+    the RKHS distance of f from f~ exceeds eps = K eta^(3/2).
 
     Parameters
     ----------
-    kernel, gamma : as in `KNLMSRegressor`.
-    loss : default="hinge"
-        "hinge": the multi-class SVM, max(0, 1 + f_r - f_y) with r the strongest other class.
-        "logistic": multinomial logistic regression, with `predict_proba`. "squared_hinge",
-        "ovr_hinge", "ovr_logistic": sums over the classes, each against the rest. Or an object of
-        `parsimon.losses`.
+    kernel : str, Kernel or callable, default="gaussian"
+        {kernel}
+    gamma : float, "scale" or "median", default="scale"
+        {gamma}
+    loss : str or ClassificationLoss, default="hinge"
+        Loss l(f, y), given as one of these:
+
+        - "hinge": multi-class SVM, max(0, 1 + f_r - f_y) with r the strongest other class;
+        - "logistic": multinomial logistic regression, with `predict_proba`;
+        - "squared_hinge", "ovr_hinge", "ovr_logistic": sum over the classes, each against the rest;
+        - an object of `parsimon.losses`.
     step_size : float > 0, default=1.0
-        eta, < 1 / alpha (and < 1 / k(x, x) with "squared_hinge"). With larger batches larger steps
-        pay: 6 for batches of 32 in the plane, 24 on images.
+        Learning rate eta. Larger values adapt faster and leave more noise in f. It must be below 1
+        / alpha, and with "squared_hinge" below 1 / k(x, x). Larger batches allow larger rates: 6
+        for batches of 32 in the plane, 24 on images.
     alpha : float >= 0, default=1e-6
-        lambda, the ridge penalty (lambda / 2) sum_c ||f_c||^2.
+        {alpha}
     parsimony : float >= 0, default=0.05
-        K in eps = K eta^(3/2): larger is sparser.
-    schedule, batch_size, budget, average, n_passes : as in `POLKRegressor`.
+        K in eps = K eta^(3/2). Larger values give fewer centres and a less accurate f. With 0 every
+        sample outside the span of the centres is kept, if its gradient is not zero.
+    schedule : "constant", "diminishing" or Schedule, default="constant"
+        {schedule}
+        An object of `parsimon.updates.Schedule` sets power and delay.
+    batch_size : int >= 1, default=1
+        {batch_size}
+    budget : int or None, default=None
+        {pursuit_budget}
+    average : bool or int, default=False
+        {average}
+        A new class restarts the mean.
+    n_passes : int, default=1
+        {n_passes}
     class_weight : dict {label: weight}, "balanced" or None, default=None
-        A factor on the weight of each sample of a class; 1 for classes that it does not name.
-        "balanced": n / (C n_c), measured by `fit` on its labels and kept by `partial_fit` after it.
+        {class_weight}
     shuffle : bool, default=True
-        Whether `fit` shuffles the rows before each pass: sorted classes make a poor stream.
-        `partial_fit` never does.
+        {shuffle}
     random_state : int or None, default=None
-        Of the shuffling.
+        {random_state}
 
     Attributes
     ----------
-    classes_ : (C,) the labels, sorted.
-    weights_ : (m, C)
-    centers_, n_centers_, n_samples_seen_, nbytes_, kernel_ : as in `KNLMSRegressor`.
-    compression_error_ : float
-        The squared RKHS errors spent on sparsity, summed over all steps.
+    {centers_}
+    {class_outputs_}
+    {fitted_}
+    {compression_error_}
+
+    Notes
+    -----
+    `sample_weight` is the factor weight_i on the gradient of a sample. Weights should be about 1 on
+    average, because eps does not scale with them.
 
     References
     ----------
@@ -247,9 +279,9 @@ class POLKClassifier(StreamClassifier, _POLK):
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
-        """Return the probability of each class, (n, C), for the logistic losses.
+        """Return the probability of each class, (n, C). Only for the logistic losses.
 
-        The most probable is what `predict` says. `n_jobs` threads share the rows (-1: one for each
+        `predict` returns the most probable class. `n_jobs` threads share the rows (-1: one per
         core).
         """
         F = self._evaluate(X, n_jobs)

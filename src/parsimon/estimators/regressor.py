@@ -1,4 +1,4 @@
-"""What every regressor that learns from a stream shares."""
+"""Base class of the regressors that learn from a stream."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from parsimon._parts import numbers, real
 from parsimon.estimators.base import FITTED, Array, StreamEstimator, one_row
 from parsimon.formulas import Expression
 
-#: Numbers that need no second look.
+#: Types of numbers that need no conversion.
 PLAIN = frozenset({float, int, np.float64})
 
 
 class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
-    """A regressor over one learner, of one output or several."""
+    """A regressor over one learner, with one output or several."""
 
     _flat: bool
     _attributes = FITTED.extended({"_flat": _schema.one_of(bool)})
@@ -29,42 +29,44 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
     # Learning
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn afresh from X (n, d) and y (n,) or (n, C), with weights (n,) or 1 for each, row by
-        row, `n_passes` times.
+        """Learn from X (n, d) and y (n,) or (n, C), row by row, `n_passes` times.
+
+        Anything learned before is discarded. `sample_weight` has shape (n,); None means 1 for each
+        row.
         """
         return self._fit(X, y, sample_weight)
 
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Go on learning with a block X (n, d), y (n,) or (n, C), in order.
+        """Continue learning with a block X (n, d), y (n,) or (n, C), in order.
 
-        A block equals its rows, or its batches if `batch_size` is more than 1, bit for bit.
+        A block equals a loop over its rows (or over its batches, if `batch_size` is above 1), bit
+        for bit. The exception is a `gamma` of "scale" or "median", which is computed from the first
+        block.
 
-        (A `gamma` of "scale" or "median" is measured on the first block, so it depends on what that
-        was.) A block that is refused changes nothing. An interrupt (Ctrl-C), or an exception in a
-        kernel that is a Python function, leaves the rows before it learned. Parameters changed
-        since learning began are refused: `fit` starts afresh with them.
+        A block with invalid values raises an error and changes nothing. After an interrupt
+        (Ctrl-C), or an exception in a kernel that is a Python function, the rows before it stay
+        learned. Parameters that were changed after learning began raise an error: call `fit` to
+        start again with them.
         """
         return self._partial_fit(X, y, sample_weight)
 
     def predict_then_learn(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Array:
-        """Learn a block as `partial_fit` does, and return what was predicted for each row just
-        before it was learned.
+        """Learn a block, and return the prediction for each row before it was learned.
 
-        That is test-then-learn (prequential) evaluation: every row is a test row once. Shape (n,)
-        or (n, C), as `predict`.
+        This is test-then-learn (prequential) evaluation: every row is a test row once. The block is
+        learned as by `partial_fit`. The shape is (n,) or (n, C), as for `predict`.
         """
         return self._predictions(self._before_and_learn(X, y, sample_weight))
 
     def learn_one(self, x: ArrayLike, y: ArrayLike, sample_weight: float = 1.0) -> Self:
         """Learn one sample: x (d,), y a number or (C,), and its weight.
 
-        The same as `partial_fit` with one row, without its overhead.
-
-        Features are taken by position: names, if x has them, are not looked at.
+        This equals `partial_fit` with one row, without its overhead. Features are taken by
+        position: if x has names, they are ignored.
         """
         if not hasattr(self, "_learner"):
             targets = numbers(y, "y", np.asarray)[np.newaxis]
@@ -74,7 +76,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         plain = type(x) is ndarray and (type(y) in PLAIN or (type(y) is ndarray and y.ndim == 1))
         if not plain or not self._learner.learn_one(
             x, y, sample_weight
-        ):  # not an array of doubles, or not a plain number
+        ):  # not an array of float64, or not a plain number
             self._learner.learn_one(
                 one_row(x, "x", "(d,)"), one_row(y, "y", "() or (C,)"), sample_weight
             )
@@ -83,22 +85,23 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
     # Predicting
 
     def predict(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
-        """Predict for X (n, d): (n,), or (n, C) if several outputs were learned.
+        """Predict for X (n, d): (n,), or (n, C) if y had columns.
 
-        `n_jobs` threads share the rows (-1: one for each core).
+        `n_jobs` threads share the rows (-1: one per core).
         """
         return self._predictions(self._evaluate(X, n_jobs))
 
     def predict_link(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
-        """Return f(x) for X (n, d), shaped as `predict` has it: the function that is learned.
+        """Return f(x) for X (n, d), in the shape of `predict`.
 
-        `predict` gives the same, unless the loss has an inverse link. With ``loss="poisson"`` it
-        gives exp(f).
+        f is the function that is learned. `predict` returns the same, unless the loss has an
+        inverse link. With ``loss="poisson"`` it returns exp(f). `n_jobs` threads share the rows
+        (-1: one per core).
         """
         return self._outputs(self._evaluate(X, n_jobs))
 
     def predict_one(self, x: ArrayLike) -> float | Array:
-        """Predict for one point x (d,): a number, or (C,) if several outputs were learned."""
+        """Predict for one point x (d,): a number, or (C,) if y had columns."""
         if not hasattr(self, "_learner"):
             check_is_fitted(self)
         link = self._inverse_link
@@ -114,7 +117,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
 
     @property
     def weights_(self) -> Array:
-        """The weights of the centres, (m,) or (m, C)."""
+        """Weights of the centres, (m,) or (m, C)."""
         return self._outputs(self._fitted().weights())
 
     # How it is done
@@ -122,7 +125,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
     def _require_sound(self) -> None:
         super()._require_sound()
         if hasattr(self, "_learner") and self._flat and self._learner.n_outputs != 1:
-            raise ValueError(f"it has {self._learner.n_outputs} outputs where there must be one")
+            raise ValueError(f"it has {self._learner.n_outputs} outputs, expected one")
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what to expect."""
@@ -137,12 +140,12 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         return Y, Y.shape[1]
 
     def _more_targets(self, y: ArrayLike, n: int) -> tuple[Array, int]:
-        # How many outputs there are is settled by the first block; the core refuses what differs.
+        # The first block determines the number of outputs. The core rejects other numbers.
         return _targets(y, n).reshape(n, -1), self._learner.n_outputs
 
     @property
     def _inverse_link(self) -> Expression | None:
-        """What predictions are of f; None if they are f."""
+        """Inverse link of the loss, which maps f to predictions; None if they are equal."""
         return None
 
     def _predictions(self, F: Array) -> Array:

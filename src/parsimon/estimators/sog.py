@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from parsimon import algorithms, kernels, losses
+from parsimon._docs import documented
 from parsimon._parts import real, whole
 from parsimon.estimators.base import Array, StreamEstimator
 from parsimon.estimators.classifier import StreamClassifier
@@ -19,31 +20,32 @@ class _SOG(StreamEstimator):
     bias: float
 
     def ascend(self, n_steps: int = 1) -> Self:
-        """Take further steps on what was seen, without it: A'A, A'y and A'e are all that a step
-        needs. O(m^2) each.
+        """Take further steps on the samples seen so far.
+
+        The samples themselves are not needed: A'A, A'y and A'e are enough. Each step costs O(m^2).
         """
         learner = self._fitted()
         left = whole("n_steps", n_steps, at_least=0)
-        while left > 0:  # a few at a time, so that Ctrl-C is heard
+        while left > 0:  # a few at a time, so that Ctrl-C can interrupt
             learner.climb(min(left, 100))
             left -= 100
         return self
 
     @property
     def dual_value_(self) -> Any:
-        """The reduced dual L (4.18), a number for each output.
+        """The reduced dual L (4.18), one number per output.
 
-        It never falls while nothing new is seen.
+        It never decreases while no new samples are learned.
         """
         return self._each(self._fitted().dual()["value"][None])[0]
 
     @property
     def dual_residual_(self) -> Array:
-        """A'(y - A f), (m,) or (m, C): zero at the fixed point without a box."""
+        """A'(y - A f), (m,) or (m, C). It is zero at the fixed point without a box."""
         return self._each(self._fitted().dual()["residual"])
 
     def _each(self, values: Array) -> Array:
-        """Return an array (n, C) in the order of the outputs as users see it."""
+        """Return an array (n, C) in the order of the outputs that users see."""
         raise NotImplementedError
 
     def _resolve_kernel(self, X: Array) -> kernels.Kernel:
@@ -60,66 +62,74 @@ class _SOG(StreamEstimator):
         return {**super()._options(params), "loss": self._loss_part}
 
 
+@documented
 class SOGSVR(StreamRegressor, _SOG):
-    """Sparse online greedy support vector regression: a dictionary by approximate linear
-    dependence, and ascent on the dual reduced to it.
+    """Sparse online greedy support vector regression.
 
-    A sample becomes a centre if the others cannot make it up to a squared error of nu; all others
-    are written as combinations a_t of the centres. Of all that was seen, A'A, A'y and A'e are kept,
-    m-dimensional images under A' (the matrix of the rows a_t). In each step the reduced dual
-    variables move along
+    A sample is admitted if the centres cannot represent it up to a squared error of nu. Every
+    sample t is written as a combination a_t of the centres. With A the matrix of these rows, the
+    model stores A'A, A'y and A'e, whose size depends only on the number of centres m. Each step
+    moves the reduced dual variables:
 
-        alpha* += eta/2 A'(y - f - epsilon e),    alpha -= eta/2 A'(y - f + epsilon e),    f(x) = sum_j (alpha*_j - alpha_j) k(d_j, x)
+        alpha* += eta/2 A'(y - f - epsilon e),    alpha -= eta/2 A'(y - f + epsilon e),
 
-    with a step eta of the best length. Then alpha* - alpha moves by eta A'(y - f): **without a box
-    the insensitive zone cancels out of f**, which comes to rest where A'(y - f) = 0, least squares
-    in the span of the centres; epsilon tells in alpha and alpha* alone. With a box f comes to rest
-    at the maximum of the reduced dual in the box. Which samples become centres depends on X only,
-    never on y. O(m^2) for each sample and output, whatever the number of samples.
+        f(x) = sum_j (alpha*_j - alpha_j) k(d_j, x),
 
-    Nothing but the dictionary regularises f: the more passes or further steps (`ascend`), the
-    nearer it is to plain least squares over the centres. There is a small offset only (`bias`):
-    centre y, or let `bias` be large where y lies far from zero.
+    where the step length eta is optimal in the sense of `step`. The cost is O(m^2) per sample and
+    output. Admission depends only on X, not on y.
+
+    The difference alpha* - alpha moves by eta A'(y - f). So **without a box, epsilon does not
+    affect f**, only alpha and alpha*. f converges to A'(y - f) = 0, which is least squares in the
+    span of the centres. With a box, f converges to the maximum of the reduced dual in the box.
 
     Parameters
     ----------
-    kernel, gamma : as in `KNLMSRegressor`.
+    kernel : str, Kernel or callable, default="gaussian"
+        {kernel}
+    gamma : float, "scale" or "median", default="scale"
+        {gamma}
     bias : float >= 0, default=0.1
-        lambda: the kernel used is k + lambda^2, which gives f a (regularised) offset.
+        {bias}
     epsilon : float >= 0, default=0.1
-        The insensitive zone. Without a box it changes no prediction, and only says how fast alpha
-        and alpha* fall together, for as long as is learned; with one, it draws both towards -C.
+        Half width of the insensitive zone. Without a box it changes no prediction: larger values
+        only make alpha and alpha* decrease faster. With a box it moves both towards -C.
     tolerance : float >= 0, default=0.01
-        nu, a squared norm: smaller admits more centres.
+        {dependence_tolerance}
     step : "error" or "dual", default="error"
-        How long the steps are, which the paper leaves open: where the squared error on all that was
-        seen is least, or where the dual is largest. The dual rises with both; the first fits far
-        better on most data, the second copes better with weights of very different size. With a box
-        the steps are those of "dual".
-    ridge : float >= 0, default=0
-        The paper's gamma: keeps the coefficients a_t small, at the price of more centres, and of a
-        fit that is no longer quite least squares.
+        {dual_step}
+    ridge : float >= 0, default=0.0
+        {coefficient_ridge}
     box : float > 0 or None, default=None
-        C of (4.22): -C <= alpha, alpha* <= C. In the paper's words maintaining it seems to be
-        unnecessary.
+        C of (4.22): -C <= alpha, alpha* <= C. Smaller values regularise f more. None means no box,
+        which the paper calls sufficient.
     budget : int or None, default=None
-        The most centres held; once there are so many, no further one is admitted. Centres never
-        leave (and `set_budget` is not for this model).
+        {fixed_budget}
     n_passes : int, default=1
-        Passes over the data in `fit`. A sample counts once for each.
-
-    A sample's weight is a factor on its row in A'A, A'y and A'e, which is to say on its squared
-    error.
+        {n_passes}
+        A sample counts once per pass.
 
     Attributes
     ----------
-    centers_, weights_, n_centers_, n_samples_seen_, nbytes_, kernel_ : as in `KNLMSRegressor`.
-    alpha_, alpha_star_ : (m,) or (m, C)
-        The reduced dual variables; weights_ is their difference.
-    dual_value_ : float or (C,)
-        The reduced dual.
-    dual_residual_ : (m,) or (m, C)
-        A'(y - f).
+    {centers_}
+    {outputs_}
+    {fitted_}
+    alpha_ : ndarray of shape (m,) or (m, C)
+        Reduced dual variables alpha.
+    alpha_star_ : ndarray of shape (m,) or (m, C)
+        Reduced dual variables alpha*; `weights_` is alpha* - alpha.
+    dual_value_ : float or ndarray of shape (C,)
+        Reduced dual L (4.18).
+    dual_residual_ : ndarray of shape (m,) or (m, C)
+        A'(y - A f).
+
+    Notes
+    -----
+    Only the dictionary regularises f. With more passes or further steps (`ascend`) f approaches
+    plain least squares over the centres. The offset is small with the default `bias`: centre y, or
+    use a larger `bias` if y is far from zero.
+
+    `sample_weight` is a factor on the row of the sample in A'A, A'y and A'e, so on its squared
+    error.
 
     References
     ----------
@@ -131,9 +141,10 @@ class SOGSVR(StreamRegressor, _SOG):
     >>> from parsimon import SOGSVR
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-10, 10, size=(5000, 1))
-    >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * rng.normal(size=5000)
+    >>> f = np.sinc(X[:, 0] / np.pi)
+    >>> y = f + 0.1 * rng.normal(size=5000)
     >>> model = SOGSVR(gamma=1 / 18, epsilon=0.01).fit(X, y)
-    >>> bool(model.n_centers_ <= 12), bool(np.mean((model.predict(X) - np.sinc(X[:, 0] / np.pi)) ** 2) < 1e-4)
+    >>> bool(model.n_centers_ <= 12), bool(np.mean((model.predict(X) - f) ** 2) < 1e-4)
     (True, True)
     """
 
@@ -166,73 +177,90 @@ class SOGSVR(StreamRegressor, _SOG):
 
     @property
     def alpha_(self) -> Array:
-        """The reduced dual variables alpha, (m,) or (m, C)."""
+        """Reduced dual variables alpha, (m,) or (m, C)."""
         return self._outputs(self._fitted().dual()["alpha"])
 
     @property
     def alpha_star_(self) -> Array:
-        """The reduced dual variables alpha*, (m,) or (m, C)."""
+        """Reduced dual variables alpha*, (m,) or (m, C)."""
         return self._outputs(self._fitted().dual()["alpha_star"])
 
     def _each(self, values: Array) -> Array:
         return self._outputs(values)
 
 
+@documented
 class SOGSVC(StreamClassifier, _SOG):
-    """Sparse online greedy support vector classification: one function for each class against the
-    rest, over one dictionary.
+    """Sparse online greedy support vector classification.
 
-    The dual of the support vector machine without a free offset, in the signed variables beta_i =
-    y_i alpha_i, is
+    There is one function per class against the rest, over one dictionary. A sample is admitted if
+    the centres cannot represent it up to a squared error of nu. Admission depends only on X, not on
+    the labels. The cost is O(m^2) per sample and class.
+
+    The dual of the support vector machine without an offset, with signed variables beta_i = y_i
+    alpha_i, is
 
         L = -beta'K beta / 2 + beta'y,    0 <= y_i beta_i <= C,    f = K beta.
 
-    With the samples written as combinations of the centres, K = A K~ A', the reduced variables w =
-    A'beta are all that f and the first term know of, and L is, up to what A cannot see,
+    Every sample is written as a combination of the centres: K = A K~ A'. With the reduced variables
+    w = A'beta and targets t = y, L becomes
 
         L~ = -w'K~ w / 2 + w'Q A't,    Q = (A'A)^-1,    f(x) = sum_j w_j k(d_j, x),
 
-    with t = y. The bound y_i beta_i >= 0 is what makes the margin one-sided: a sample beyond its
-    margin, y_i f(x_i) >= 1, has beta_i = 0, and the gradient there, t_i - f(x_i), points out of
-    bounds. So its projection is zero, and t_i = f(x_i) when it is seen; for all others t_i = y_i.
-    As in `SOGSVR` each sample then moves w by eta A'(t - f) with a step of the best length, and L~
-    never falls while nothing new is seen. The upper bound, which would need all of beta, gives way
-    to a `box` on w.
+    up to terms that A cannot represent. The bound y_i beta_i >= 0 makes the margin one-sided. A
+    sample beyond its margin, y_i f(x_i) >= 1, has beta_i = 0, and its gradient t_i - f(x_i) points
+    out of bounds. Its projection is zero, so it gets t_i = f(x_i). All other samples get t_i = y_i.
 
-    A'A does not depend on the labels: it is shared by all classes, as the dictionary is, and which
-    samples become centres depends on X only.
+    Each sample moves w by eta A'(t - f), with a step length that is optimal in the sense of `step`.
+    L~ never decreases while no new samples are learned. The upper bound would need all of beta; it
+    is replaced by a `box` on w.
 
     Parameters
     ----------
-    kernel, gamma : as in `KNLMSRegressor`.
-    bias, step, ridge, budget, n_passes : as in `SOGSVR`.
+    kernel : str, Kernel or callable, default="gaussian"
+        {kernel}
+    gamma : float, "scale" or "median", default="scale"
+        {gamma}
+    bias : float >= 0, default=0.1
+        {bias}
     tolerance : float >= 0, default=0.1
-        nu, a squared norm: smaller admits more centres.
+        {dependence_tolerance}
+    step : "error" or "dual", default="error"
+        {dual_step}
+    ridge : float >= 0, default=0.0
+        {coefficient_ridge}
     box : float > 0 or None, default=None
-        -box <= w <= box.
+        Bound on the weights, -box <= w <= box. Smaller values regularise f more. None means no box.
+    budget : int or None, default=None
+        {fixed_budget}
+    n_passes : int, default=1
+        {n_passes}
+        A sample counts once per pass.
     class_weight : dict {label: weight}, "balanced" or None, default=None
-        A factor on the weight of each sample of a class; 1 for classes that it does not name.
-        "balanced": n / (C n_c), measured by `fit` on its labels and kept by `partial_fit` after it.
+        {class_weight}
     shuffle : bool, default=True
-        Whether `fit` shuffles the rows before each pass. `partial_fit` never does.
+        {shuffle}
     random_state : int or None, default=None
-        Of the shuffling.
-
-    A sample's weight is a factor on its row in A'A and A't.
+        {random_state}
 
     Attributes
     ----------
-    classes_ : (C,) the labels, sorted.
-    weights_ : (m, C)
-    centers_, n_centers_, n_samples_seen_, nbytes_, kernel_ : as in `KNLMSRegressor`.
-    dual_value_ : (C,)
-    dual_residual_ : (m, C)
-        A'(t - f).
+    {centers_}
+    {class_outputs_}
+    {fitted_}
+    dual_value_ : ndarray of shape (C,)
+        Reduced dual L~.
+    dual_residual_ : ndarray of shape (m, C)
+        A'(t - A f).
+
+    Notes
+    -----
+    `sample_weight` is a factor on the row of the sample in A'A and A't.
 
     References
     ----------
-    Y. Engel, S. Mannor, R. Meir, *Sparse online greedy support vector regression*, ECML 2002, which
-    leaves the classifier to the reader (section 6).
+    Y. Engel, S. Mannor, R. Meir, *Sparse online greedy support vector regression*, ECML 2002.
+    Section 6 leaves the classifier to the reader.
 
     Examples
     --------

@@ -5,58 +5,71 @@ from __future__ import annotations
 from typing import Any
 
 from parsimon import algorithms
+from parsimon._docs import documented
 from parsimon.estimators.regressor import StreamRegressor
 
 __all__ = ["SPLRegressor"]
 
 
+@documented
 class SPLRegressor(StreamRegressor):
-    """Sequential projection learning: gradient steps in function space, projected onto a sparse
-    dictionary. O(m^2) a sample.
+    """Sequential projection learning: gradient steps projected onto a sparse dictionary.
 
-    With e = y - f(x) the step is f + eta e k(x, .). If x is admitted it becomes a centre of weight
-    eta e; if not, the step is projected onto the span of the centres, w <- w + eta e K^-1 h.
+    The cost is O(m^2) per sample, with m centres. With e = y - f(x), the step is f + eta e k(x, .).
+    If x is admitted, it becomes a centre of weight eta e. If not, the step is projected onto the
+    span of the centres: w <- w + eta e K^-1 h.
 
-    - admission "residual" (basic SPL): admitted if the step leaves the span by a norm > eps0; then
-      every centre whose removal moves f by a norm of at most eps0 is projected onto the others, the
-      cheapest first.
-    - admission "coherence": admitted if the coherence with every centre is at most mu0. Beyond the
-      budget m0 one of the two most coherent centres is projected onto the others. With
-      coherence="adaptive" the dictionary first fills to the budget, then admits only what is less
-      coherent than itself, and becomes ever less coherent.
+    - Admission "residual" (basic SPL): x is admitted if the step leaves the span by a norm > eps0.
+      Then centres whose removal moves f by a norm of at most eps0 are projected out, the cheapest
+      first.
+    - Admission "coherence": x is admitted if its coherence with every centre is at most mu0. When
+      the budget is exceeded, one of the two most coherent centres is projected out. With
+      coherence="adaptive" the dictionary is first filled to the budget. Then only samples that are
+      less coherent than the dictionary are admitted, so its coherence never increases.
 
     Parameters
     ----------
-    kernel, gamma : as in `KNLMSRegressor`.
+    kernel : str, Kernel or callable, default="gaussian"
+        {kernel}
+    gamma : float, "scale" or "median", default="scale"
+        {gamma}
     step_size : float > 0, default=0.5
-        eta. The paper's condition 0 < eta < 2 / k(x, x) is checked.
+        {squared_step_size}
     admission : "residual" or "coherence", default="residual"
+        Rule by which samples become centres.
     tolerance : float >= 0, default=0.01
-        eps0, a norm; for admission "residual".
+        Threshold eps0, a norm. Larger values admit fewer centres and evict more. Only for admission
+        "residual".
     coherence : float in [0, 1] or "adaptive", default=0.5
-        mu0, or mu_t; for admission "coherence".
+        Threshold mu0: largest coherence at which a sample is admitted. Larger values admit more
+        centres. "adaptive" uses the coherence mu_t of the dictionary and needs a budget. Only for
+        admission "coherence".
     budget : int or None, default=None
-        m0, the most centres held. With admission "residual" the centre of least removal cost leaves
-        beyond it.
+        Maximum number of centres m0. When it is exceeded, one centre is projected out. With
+        admission "residual" this is the centre whose removal changes f least. None means no limit.
+        Larger budgets can fit more detail and cost more time per sample.
     removal : "older" or "cheaper", default="older"
-        Which of the two most coherent centres leaves; for admission "coherence".
+        Which of the two most coherent centres is projected out: the older one, or the one whose
+        removal changes f less. Only for admission "coherence".
     n_passes : int, default=1
-        Passes over the data in `fit`.
+        {n_passes}
 
     Attributes
     ----------
-    centers_, weights_, n_centers_, n_samples_seen_, nbytes_, kernel_ : as in `KNLMSRegressor`.
+    {centers_}
+    {outputs_}
+    {fitted_}
 
     Notes
     -----
-    The paper's test (10) is strict, coherence < mu0; here a coherence of exactly mu0 is admitted
-    too, as in Honeine et al. 2007. Which of the two most coherent centres leaves is open in (15);
-    "cheaper" is a choice of ours. An admitted sample that lies in the span of the centres up to
-    rounding is projected instead.
+    The model has no intercept: centre y. `sample_weight` is a factor on the step eta e, and weight
+    eta k(x, x) must stay below 2. A sample of weight 0 changes nothing. Weights should be about 1
+    on average, because the tolerance does not scale with them.
 
-    `sample_weight` is a factor on the sample's gradient, so on its step eta e; weight eta k(x, x)
-    must stay below 2. A sample of weight 0 changes nothing. Weights should be about 1 on average:
-    the tolerance does not shrink with them.
+    The paper's test (10) is strict, coherence < mu0. Here a coherence of exactly mu0 is admitted
+    too, as by Honeine et al. 2007. Equation (15) leaves open which of the two most coherent centres
+    is removed; "cheaper" is our choice. An admitted sample that lies in the span of the centres up
+    to rounding is projected instead.
 
     References
     ----------
@@ -68,7 +81,8 @@ class SPLRegressor(StreamRegressor):
     >>> import numpy as np
     >>> from parsimon import SPLRegressor
     >>> X = np.random.default_rng(0).uniform(-3, 3, size=(500, 1))
-    >>> model = SPLRegressor(gamma=1.0, admission="coherence", coherence=0.8, budget=12).fit(X, np.sin(X[:, 0]))
+    >>> model = SPLRegressor(gamma=1.0, admission="coherence", coherence=0.8, budget=12)
+    >>> model = model.fit(X, np.sin(X[:, 0]))
     >>> model.n_centers_, bool(model.score(X, np.sin(X[:, 0])) > 0.999)
     (10, True)
     """

@@ -1,0 +1,198 @@
+"""Docstrings that are composed of shared texts.
+
+Parameters such as `kernel` mean the same in many classes. Their texts are here, once. A docstring
+names one by a line that holds nothing but ``{name}``, and `documented` replaces that line:
+
+>>> @documented
+... class Model:
+...     \"\"\"A model.
+...
+...     Parameters
+...     ----------
+...     n_passes : int, default=1
+...         {n_passes}
+...     \"\"\"
+>>> print(Model.__doc__.splitlines()[5].strip())
+Number of passes over the data in `fit`. More passes fit the data more closely.
+
+The line ``name : type, default=...`` stays in the class, beside the signature that it must agree
+with. Names of attributes, which end in an underscore, stand for the whole entry.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from textwrap import indent
+from typing import TypeVar
+
+__all__ = ["TEXTS", "documented", "entries", "filled", "sections"]
+
+T = TypeVar("T")
+
+#: Shared texts by name: descriptions of parameters, and whole entries of attributes.
+TEXTS = {
+    # Parameters
+    "kernel": """\
+Kernel function k(x, z), given as one of these:
+
+- a name: "gaussian" (or "rbf"), "laplacian", "matern32", "matern52", "rational_quadratic",
+  "cauchy", "polynomial" or "linear";
+- an object of `parsimon.kernels`;
+- a Python function of two points, which is much slower.""",
+    "gamma": """\
+Inverse width of a kernel that is given by name. The Gaussian kernel is
+exp(-gamma ||x - z||^2); `parsimon.kernels` has the others. Larger values make a narrower
+kernel, which can follow finer detail and needs more centres.
+
+"scale" is 1 / (d Var(X)), and "median" is 1 / (2 median ||x_i - x_j||^2). Both are computed
+from the first block that is learned. Make sure that it is representative, or give a number.
+If learning starts with a single row, both are 1 / d, which suits standardised features. If
+`kernel` is an object, set gamma there and leave this at "scale".""",
+    "alpha": """\
+Ridge penalty lambda, in (lambda / 2) ||f||^2. Larger values shrink f more with every step.
+`step_size` times `alpha` must be below 1.""",
+    "squared_step_size": """\
+Learning rate eta. Larger values adapt faster and leave more noise in f. Learning is stable
+for eta < 2 / k(x, x); a sample that violates this raises an error.""",
+    "dependence_tolerance": """\
+Threshold nu, a squared norm. A sample is admitted if k(x, .) is farther than this from the
+span of the centres. Larger values admit fewer centres.""",
+    "budget": """\
+Maximum number of centres B. When it is exceeded, one centre is evicted. None means no
+limit. Larger budgets can fit more detail and cost more time per sample. The memory for B
+centres is reserved at the first sample.""",
+    "evicted": """\
+Which centre is evicted when the budget is exceeded. "least_cost": the centre whose removal
+changes f least is projected out; this costs O(m^2). "oldest": the oldest centre is dropped.""",
+    "batch_size": """\
+Number of samples b per step. Larger batches average more gradients and take fewer steps.
+`fit` and `partial_fit` cut each block into batches from its start. The s samples left over,
+or the one of `learn_one`, take a step with the rate eta s / b.""",
+    "n_passes": """\
+Number of passes over the data in `fit`. More passes fit the data more closely.
+`partial_fit` always makes one.""",
+    "class_weight": """\
+Factor on the weight of each sample of a class. Larger values make errors on the class more
+expensive. Classes that the dict does not name have the factor 1. "balanced" is n / (C n_c),
+computed by `fit` from its labels; `partial_fit` keeps these factors.""",
+    "shuffle": """\
+Whether `fit` shuffles the rows before each pass. Rows sorted by class are a poor stream.
+`partial_fit` never shuffles.""",
+    "random_state": """\
+Seed for the shuffling. None gives a different order in every call.""",
+    # Parameters of the greedy support vector machines
+    "bias": """\
+Size of the offset. The kernel in use is k + bias^2, so f gets a regularised constant term.
+Larger values penalise the constant less. 0 means no offset.""",
+    "dual_step": """\
+What the step length is optimal for. "error": the squared error on everything seen is
+smallest. "dual": the dual is largest. The dual increases with both. "error" fits much
+better on most data; "dual" is more robust to weights of very different size. With a `box`,
+the steps are those of "dual".""",
+    "coefficient_ridge": """\
+Penalty on the coefficients a_t (gamma in the paper). Larger values keep them small, admit
+more centres, and make the fit deviate slightly from least squares.""",
+    "fixed_budget": """\
+Maximum number of centres. When it is reached, no further sample is admitted. Centres are
+never evicted, so `set_budget` cannot be used. None means no limit.""",
+    # Parameters of POLK
+    "schedule": """\
+How the learning rate decreases. "constant": not at all. "diminishing": eta_t = eta / (1 +
+(t - 1) / 100)^(3/4) at batch t, with eps_t = K eta_t^2 (Theorem 1 of the paper).""",
+    "pursuit_budget": """\
+Maximum number of centres. When it is exceeded, centres are projected out even if f then
+moves by more than eps. None means no limit. Larger budgets cost more time per sample, and
+their memory is reserved at the first sample.""",
+    "average": """\
+Whether to predict with the mean of f over the steps. This removes most of the noise that a
+constant rate leaves. True averages from the first step, a number after that many samples.
+Learning itself continues with f. The mean is kept over the same dictionary, and the cost of
+its projections is counted with that of f.""",
+    # Attributes
+    "centers_": """\
+centers_ : ndarray of shape (m, d)
+    Centres, oldest first.""",
+    "outputs_": """\
+weights_ : ndarray of shape (m,) or (m, C)
+    Weights of the centres; one column per output if y had columns.""",
+    "class_outputs_": """\
+classes_ : ndarray of shape (C,)
+    Labels, sorted. Columns of other arrays follow this order.
+weights_ : ndarray of shape (m, C)
+    Weights of the centres, one column per class.""",
+    "fitted_": """\
+n_centers_ : int
+    Number of centres m.
+n_samples_seen_ : int
+    Number of samples learned; every pass counts.
+nbytes_ : int
+    Memory of the model in bytes, including working memory.
+kernel_ : Kernel
+    Kernel in use, with `gamma` as a number.
+n_features_in_ : int
+    Number of features d.
+feature_names_in_ : ndarray of shape (d,)
+    Names of the features, if X was a frame with column names.""",
+    "compression_error_": """\
+compression_error_ : float
+    Error spent on sparsity: squared RKHS distances by which evictions moved f, summed over
+    all steps. Without a budget, each step adds at most eps^2.""",
+}
+
+_PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
+_ENTRY = re.compile(r"^(\w+) :", re.MULTILINE)
+
+
+def documented(cls: type[T]) -> type[T]:
+    """Fill the placeholders in the docstring of a class, and return the class.
+
+    An unknown placeholder raises a ValueError. Without docstrings (``python -OO``) nothing is done.
+    """
+    if cls.__doc__ is not None:
+        cls.__doc__ = filled(cls.__doc__)
+    return cls
+
+
+def filled(text: str, texts: Mapping[str, str] = TEXTS) -> str:
+    """Return a text with each line ``{name}`` replaced by the text of that name, indented alike.
+
+    >>> print(filled("budget : int\\n    {size}", {"size": "How many.\\nAt most."}))
+    budget : int
+        How many.
+        At most.
+    """
+
+    def replaced(found: re.Match[str]) -> str:
+        space, name = found.groups()
+        if name not in texts:
+            raise ValueError(
+                f"unknown placeholder {{{name}}}; known are {', '.join(sorted(texts))}"
+            )
+        return indent(texts[name], space)
+
+    return _PLACEHOLDER.sub(replaced, text)
+
+
+def sections(doc: str) -> dict[str, str]:
+    """Return the sections of a docstring by title; the text before the first has the title "".
+
+    >>> sections("A model.\\n\\nParameters\\n----------\\na : int")
+    {'': 'A model.', 'Parameters': 'a : int'}
+    """
+    titles = re.split(r"^(\w[\w ]*)\n-{3,}$", inspect.cleandoc(doc), flags=re.MULTILINE)
+    parts = zip(["", *titles[1::2]], titles[::2], strict=True)
+    return {title: text.strip("\n") for title, text in parts}
+
+
+def entries(section: str) -> dict[str, str]:
+    """Return the entries ``name : type`` of a section by name, each with its description.
+
+    >>> entries("a : int\\n    First.\\nb : int\\n    Second.")
+    {'a': 'a : int\\n    First.', 'b': 'b : int\\n    Second.'}
+    """
+    found = list(_ENTRY.finditer(section))
+    ends = [*(after.start() for after in found[1:]), len(section)]
+    pairs = zip(found, ends, strict=False)  # without entries there is one end too many
+    return {entry[1]: section[entry.start() : end].rstrip() for entry, end in pairs}

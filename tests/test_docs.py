@@ -1,0 +1,109 @@
+"""Docstrings of public classes are complete: every parameter, attribute, reference and example."""
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import parsimon
+from parsimon import _docs, kernels
+from parsimon.estimators import ESTIMATORS
+
+#: Fitted models of every public estimator that documents itself.
+X = np.random.default_rng(0).normal(size=(60, 2))
+FITTED = [cls(gamma=1.0).fit(X, (X[:, 0] > 0).astype(int)) for cls in ESTIMATORS] + [
+    parsimon.KernelExpansionRegressor(kernels.Gaussian(1.0), X[:3], np.ones(3)),
+    parsimon.KernelExpansionClassifier(
+        kernels.Gaussian(1.0), X[:3], np.ones((3, 1)), np.zeros(1), np.array([0, 1])
+    ),
+]
+each = pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)
+
+
+def entries(model, section):
+    return _docs.entries(_docs.sections(type(model).__doc__)[section])
+
+
+@each
+def test_every_parameter_is_documented_with_its_default(model):
+    found = entries(model, "Parameters")
+    parameters = inspect.signature(type(model)).parameters
+    assert list(found) == list(parameters)
+    for name, parameter in parameters.items():
+        first, *description = found[name].splitlines()
+        assert "".join(description).strip(), name
+        if parameter.default is inspect.Parameter.empty:
+            assert "default=" not in first
+        else:
+            assert eval(first.partition("default=")[2]) == parameter.default, first
+
+
+@each
+def test_every_fitted_attribute_is_documented(model):
+    found = entries(model, "Attributes")
+    public = {name for name in dir(model) if re.fullmatch(r"[a-z]\w*[a-z]_", name)}
+    assert public <= set(found)
+    assert set(found) - public <= {"feature_names_in_"}  # only with a frame
+    assert all("\n" in entry for entry in found.values())
+
+
+@each
+def test_it_stands_alone(model):
+    doc = type(model).__doc__
+    assert {"Parameters", "Attributes", "References", "Examples"} <= set(_docs.sections(doc))
+    assert not re.search(r"as in `\w*(Regressor|Classifier|SOGSV)", doc)
+    assert not re.search(r"^ *\{\w+\}$", doc, flags=re.MULTILINE)
+    assert ">>> " in _docs.sections(doc)["Examples"]
+    assert max(map(len, doc.splitlines())) <= 100
+    assert len(doc.splitlines()[0]) <= 93  # with its indentation and quotes
+
+
+@each
+def test_it_is_still_a_scikit_learn_estimator(model):
+    assert repr(clone(model).get_params()) == repr(model.get_params())
+    assert type(model).__module__.startswith("parsimon.estimators")
+
+
+def test_an_unknown_placeholder_raises():
+    with pytest.raises(ValueError, match=r"unknown placeholder \{nothing\}; known are "):
+
+        @_docs.documented
+        class Model:
+            """A model.
+
+            {nothing}
+            """
+
+
+def test_braces_within_a_line_stay():
+    assert (
+        _docs.filled("max_{i != j}, {-1, 1} and {kernel}") == "max_{i != j}, {-1, 1} and {kernel}"
+    )
+
+
+def test_every_shared_text_is_used_and_fits():
+    sources = "".join(inspect.getsource(type(model)) for model in FITTED)
+    for name, text in _docs.TEXTS.items():
+        assert f"{{{name}}}\n" in sources, name
+        assert max(map(len, text.splitlines())) <= 92, name
+
+
+def test_without_docstrings_the_classes_work():
+    program = (
+        "from parsimon import POLKClassifier\n"
+        "if POLKClassifier.__doc__ is not None: raise SystemExit('there is a docstring')\n"
+        "POLKClassifier(gamma=1.0).fit([[0.0], [1.0]], [0, 1])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert done.returncode == 0, done.stderr
