@@ -160,7 +160,7 @@ def test_bad_targets_are_named(loss, y, message):
             lambda: losses.resolve("hinge", losses.REGRESSION),
             "unknown loss 'hinge'; known are 'squared'",
         ),
-        (lambda: losses.resolve(losses.Hinge(), losses.REGRESSION), "does not fit here"),
+        (lambda: losses.resolve(losses.Hinge(), losses.REGRESSION), "cannot be used here"),
     ],
 )
 def test_bad_losses_are_named(build, message):

@@ -317,7 +317,7 @@ def test_what_is_no_kernel_is_refused():
         SinglePrecision("gaussian")([[1.0]])
     with pytest.raises(ValueError, match="no effect on a kernel given as an object"):
         parsimon.KNLMSRegressor(SinglePrecision(Gaussian(1.0)), gamma=2.0).fit([[1.0]], [1.0])
-    with pytest.raises(ValueError, match="for the Gaussian kernel, and in double precision"):
+    with pytest.raises(ValueError, match="needs the Gaussian kernel in double precision"):
         parsimon.BSGDClassifier(SinglePrecision("gaussian"), gamma=1.0, maintenance="merge").fit(
             np.eye(2), [0, 1]
         )

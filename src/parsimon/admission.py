@@ -1,8 +1,8 @@
 """Admission: which samples become centres.
 
-Where the model keeps the factor of its Gram matrix, a sample that is admitted here may still be
-refused because it lies, up to rounding, in the span of the centres; it is then learned as a sample
-that was not admitted.
+A model that keeps a factor of its Gram matrix never admits a sample that lies in the span of the
+centres up to rounding. Such a sample is learned like any sample that is
+not admitted.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ __all__ = [
 
 
 class Admission(ABC):
-    """A test that a sample passes to become a centre."""
+    """A rule that decides whether a sample becomes a centre."""
 
     @property
     def budget(self) -> int | None:
-        """Beyond how many centres it admits nothing, or None."""
+        """Number of centres at which nothing more is admitted; None if there is no limit."""
         return None
 
     @property
@@ -48,7 +48,7 @@ class Admission(ABC):
 
 @part
 class Always(Admission):
-    """Every sample becomes a centre.
+    """Every sample is admitted.
 
     >>> Always()
     Always()
@@ -61,8 +61,9 @@ class Always(Admission):
 
 @part
 class Proposed(Admission):
-    """Every sample whose gradient is not zero becomes a centre: with a hinge loss, those that
-    violate the margin.
+    """A sample is admitted if its gradient is not zero.
+
+    With a hinge loss, these are the samples that violate the margin.
 
     >>> Proposed()
     Proposed()
@@ -75,11 +76,11 @@ class Proposed(Admission):
 
 @part
 class Coherence(Admission):
-    """Coherence criterion: admit x if max_j |k(x, d_j)| / sqrt(k(x, x) k(d_j, d_j)) <= threshold
-    (mu0).
+    """Coherence criterion: admit x if its coherence with every centre is at most the threshold mu0.
 
-    Costs O(m). A dictionary built by it is finite on a compact set, and linearly independent if (m
-    - 1) mu0 < 1. An exact copy of a centre has coherence 1 and is not admitted even at threshold 1.
+    The test is max_j |k(x, d_j)| / sqrt(k(x, x) k(d_j, d_j)) <= mu0, at a cost of O(m). The
+    dictionary is finite on a compact set, and linearly independent if (m - 1) mu0 < 1. An exact
+    copy of a centre has coherence 1 and is not admitted even at threshold 1.
 
     Reference: Honeine, Richard & Bermudez, *On-line nonlinear sparse approximation of functions*,
     ISIT 2007, rule (6).
@@ -100,17 +101,18 @@ class Coherence(Admission):
 
 @part
 class AdaptiveCoherence(Admission):
-    """Adaptive coherence: fill the dictionary to `fill` centres, then admit only what is less
-    coherent than the dictionary itself.
+    """Adaptive coherence: fill the dictionary, then admit samples that are less coherent than it.
 
-    With mu_t = max_{i != j} |rho_ij| the dictionary's own coherence, kept up to date by the most
-    coherent neighbour of each centre, a sample is admitted if its coherence is below mu_t; together
-    with `MostCoherent` the dictionary becomes ever less coherent. While it fills, samples are
-    admitted by `threshold` as in `Coherence` (1: all but copies).
+    Up to `fill` centres, samples are admitted as by `Coherence` with `threshold` (1: all but
+    copies). After that a sample is admitted if its coherence is below mu_t = max_{i != j} |rho_ij|,
+    the coherence of the dictionary. With `MostCoherent`, mu_t never increases. It is updated
+    through the most coherent neighbour of each centre.
+
+    A dictionary of one centre has mu_t = 0 and would never grow. So it is filled first, which the
+    paper does not mention.
 
     Reference: Pothin & Richard, *Online learning with kernels: a new approach for sparsity control
-    based on a coherence criterion*, MLSP 2006, section 4. A dictionary of one has mu_t = 0 and
-    would never grow, hence the filling, which the paper does not mention.
+    based on a coherence criterion*, MLSP 2006, section 4.
 
     >>> AdaptiveCoherence(fill=20)
     AdaptiveCoherence(fill=20, threshold=1.0)
@@ -130,15 +132,17 @@ class AdaptiveCoherence(Admission):
 
 @part
 class LinearDependence(Admission):
-    """Approximate linear dependence: admit x if delta = ||k(x, .) - sum_j a_j k(d_j, .)||^2 >
-    tolerance (nu, a squared norm). O(m^2).
+    """Approximate linear dependence: admit x if it is far from the span of the centres.
 
-    a minimises delta + ridge ||a||^2: with a ridge, delta = k(x, x) - (h + ridge a)'a, a = (K +
-    ridge I)^-1 h. (For `DualAscent` only: the other updates want the projection.) With
-    `max_centers` nothing is admitted beyond so many.
+    The test is delta = ||k(x, .) - sum_j a_j k(d_j, .)||^2 > tolerance (nu, a squared norm), where
+    a minimises delta + ridge ||a||^2. The cost is O(m^2). With `max_centers` nothing is admitted
+    beyond that number.
 
-    Reference: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE
-    Transactions on Signal Processing 2004; with the ridge, (3.10) of *Sparse online greedy support
+    With a ridge, a = (K + ridge I)^-1 h and delta = k(x, x) - (h + ridge a)'a. This is for
+    `DualAscent` only, because the other updates need the projection.
+
+    References: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE
+    Transactions on Signal Processing 2004. The ridge is (3.10) of *Sparse online greedy support
     vector regression*, ECML 2002.
 
     >>> LinearDependence(tolerance=0.01)
@@ -157,7 +161,7 @@ class LinearDependence(Admission):
 
     @property
     def budget(self) -> int | None:
-        """Beyond how many centres it admits nothing, or None."""
+        """Number of centres at which nothing more is admitted; None if there is no limit."""
         return self.max_centers
 
     @property
@@ -172,11 +176,10 @@ class LinearDependence(Admission):
 
 @part
 class Residual(Admission):
-    """Residual of the proposed function: admit x if the update would move f out of the span by a
-    norm > tolerance (eps0).
+    """Residual of the step: admit x if the step leaves the span by a norm > tolerance (eps0).
 
-    With c the coefficient that the update proposes for k(x, .), the test is ||c||^2 delta > eps0^2:
-    condition (7) of Pothin & Richard 2006, after Dodd.
+    With c the coefficient that the update proposes for k(x, .), the test is ||c||^2 delta > eps0^2.
+    It is condition (7) of Pothin & Richard 2006, after Dodd.
 
     >>> Residual(tolerance=0.01)
     Residual(tolerance=0.01)
@@ -196,7 +199,7 @@ class Residual(Admission):
 class Distance(Admission):
     """Quantisation: admit x if its Euclidean distance to every centre is > radius.
 
-    At radius 0 only exact copies are not admitted.
+    With radius 0, only exact copies are not admitted.
 
     Reference: Chen, Zhao, Zhu & Principe, *Quantized kernel least mean square algorithm*, IEEE
     Transactions on Neural Networks and Learning Systems 2012.

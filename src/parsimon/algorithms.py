@@ -1,6 +1,6 @@
-"""Algorithms: each a recipe that names its parts.
+"""Algorithms: each is a recipe that names its parts.
 
-The loop that runs them is one (C++, ``core/learner.cpp``):
+One loop runs them all (``core/learner.cpp``):
 
 for step in batches:
     look: kernel rows and predictions
@@ -9,7 +9,7 @@ for step in batches:
     for sample in step:
         admission: does it become a centre?
         update.step: weights change
-    compression: centres leave
+    compression: centres are evicted
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ __all__ = ["Recipe", "bsgd", "klms", "knlms", "krls", "norma", "polk", "sog", "s
 
 @dataclass(frozen=True)
 class Recipe:
-    """The parts of an algorithm. ``build`` makes a learner of them.
+    """The parts of an algorithm, from which `build` makes a learner.
 
     >>> from parsimon.kernels import Gaussian
     >>> learner = knlms(Gaussian(), step_size=0.5, coherence=0.5).build(n_features=2)
@@ -83,24 +83,26 @@ class Recipe:
         if self.average_after is not None:
             whole("average", self.average_after, at_least=0, at_most=2**62)
             if not isinstance(self.update, Gradient):
-                raise ValueError(f"averaging is for gradient steps, got {self.update!r}")
+                raise ValueError(f"averaging needs gradient steps, got {self.update!r}")
         if not isinstance(self.kernel, Kernel):
             raise TypeError(f"kernel must be an object of parsimon.kernels, got {self.kernel!r}")
         if isinstance(self.compression, Merge) and not isinstance(self.kernel, Gaussian):
             raise ValueError(
-                f"merging (maintenance='merge') is for the Gaussian kernel, and in double precision, got {self.kernel!r}; 'projection' and 'removal' are for all"
+                "maintenance='merge' needs the Gaussian kernel in double precision, "
+                f"got {self.kernel!r}; 'projection' and 'removal' take any kernel"
             )
         if isinstance(self.update, DualAscent):
             if self.batch_size != 1 or not isinstance(self.compression, Nothing):
                 raise ValueError(
-                    "DualAscent learns sample by sample (batch_size=1), and its centres never leave"
+                    "DualAscent needs batch_size=1 and the compression Nothing(), "
+                    "because its centres are never evicted"
                 )
         elif isinstance(self.admission, LinearDependence) and self.admission.ridge > 0:
-            raise ValueError("a ridge in LinearDependence is for DualAscent only")
+            raise ValueError("a ridge in LinearDependence needs the update DualAscent")
 
     @property
     def budget(self) -> int | None:
-        """The most centres after a step, None if there is no bound."""
+        """Maximum number of centres after a step; None if there is no limit."""
         return min(
             (b for b in (self.compression.budget, self.admission.budget) if b is not None),
             default=None,
@@ -108,15 +110,13 @@ class Recipe:
 
     @property
     def reserve(self) -> int:
-        """How many centres room is made for: those of the budget and of a step; 0 if there is no
-        bound.
-        """
+        """Number of centres to reserve memory for: budget and one step; 0 if there is no limit."""
         return 0 if self.budget is None else self.budget + self.batch_size
 
     def build(self, n_features: int, n_outputs: int = 1, *, at_once: bool = True) -> _core.Learner:
-        """Return a learner of these parts that has seen nothing.
+        """Return a learner with these parts that has seen no samples.
 
-        With a budget, its memory is taken at once, or else when it learns its first sample.
+        With a budget, its memory is reserved now (`at_once`) or with the first sample.
         """
         budget = self.budget
         try:
@@ -135,8 +135,8 @@ class Recipe:
             )
         except MemoryError:
             raise MemoryError(
-                f"there is no memory for budget={budget} centres of {n_features} features: "
-                "rules that need the Gram matrix's factor take 4 * budget^2 bytes and more"
+                f"not enough memory for budget={budget} centres of {n_features} features: "
+                "rules that need a factor of the Gram matrix take at least 4 * budget^2 bytes"
             ) from None
 
 
@@ -149,8 +149,9 @@ def knlms(
     budget: int | None = None,
     compression: str = "least_cost",
 ) -> Recipe:
-    """Kernel normalised LMS with the coherence criterion (Honeine, Richard & Bermudez 2007, section
-    V).
+    """Kernel normalised LMS with the coherence criterion.
+
+    Honeine, Richard & Bermudez 2007, section V.
     """
     return Recipe(
         kernel=kernel,
@@ -169,8 +170,9 @@ def klms(
     budget: int | None = None,
     compression: str = "least_cost",
 ) -> Recipe:
-    """Kernel LMS (Liu, Pokharel & Principe 2008), quantised where `quantization` > 0 (Chen, Zhao,
-    Zhu & Principe 2012).
+    """Kernel LMS (Liu, Pokharel & Principe 2008).
+
+    With `quantization` > 0 it is quantised (Chen, Zhao, Zhu & Principe 2012).
     """
     return Recipe(
         kernel=kernel,
@@ -189,20 +191,19 @@ def norma(
     budget: int | None = None,
     compression: str = "oldest",
 ) -> Recipe:
-    """NORMA: regularised gradient descent that forgets its oldest terms (Kivinen, Smola &
-    Williamson 2004).
+    """NORMA: regularised gradient descent that drops its oldest terms.
 
-    Where centres leave by cost and not by age, a sample that lies in the span of the centres up to
-    rounding is projected onto them instead of entering.
+    Kivinen, Smola & Williamson 2004. With compression "least_cost", a sample that lies in the span
+    of the centres up to rounding is projected onto them instead of being admitted.
     """
-    leaves = at_budget(compression, budget)
+    evict = at_budget(compression, budget)
     update = (
         ProjectedGradient(step_size, alpha)
-        if isinstance(leaves, LeastCost)
+        if isinstance(evict, LeastCost)
         else Gradient(step_size, alpha)
     )
     return Recipe(
-        kernel=kernel, loss=Squared(), admission=Always(), update=update, compression=leaves
+        kernel=kernel, loss=Squared(), admission=Always(), update=update, compression=evict
     )
 
 
@@ -216,8 +217,10 @@ def krls(
     forgetting: float = 1.0,
     budget: int | None = None,
 ) -> Recipe:
-    """Kernel recursive least squares, by linear dependence (Engel, Mannor & Meir 2004) or by
-    coherence (Richard, Bermudez & Honeine 2009).
+    """Kernel recursive least squares.
+
+    Admission is by linear dependence (Engel, Mannor & Meir 2004) or by coherence (Richard, Bermudez
+    & Honeine 2009).
     """
     parts: dict[str, tuple[Admission, Update]] = {
         "ald": (LinearDependence(tolerance), SpanRLS(ridge, forgetting)),
@@ -243,8 +246,9 @@ def spl(
     budget: int | None = None,
     removal: str = "older",
 ) -> Recipe:
-    """Sequential projection learning: basic (Dodd), or controlled by coherence, fixed or adaptive
-    (Pothin & Richard 2006).
+    """Sequential projection learning.
+
+    Basic (Dodd), or controlled by a fixed or adaptive coherence (Pothin & Richard 2006).
     """
     at_bound = Nothing() if budget is None else MostCoherent(budget, removal)
     admit: Admission
@@ -255,7 +259,7 @@ def spl(
         lookup({"adaptive": None}, coherence, "coherence")
         if budget is None:
             raise ValueError(
-                "coherence='adaptive' needs a budget: it says to how many centres the dictionary fills"
+                "coherence='adaptive' needs a budget, to which the dictionary is filled first"
             )
         admit, compression = AdaptiveCoherence(budget), at_bound
     else:
@@ -282,8 +286,9 @@ def polk(
     budget: int | None = None,
     average: bool | int = False,
 ) -> Recipe:
-    """POLK: functional stochastic gradient with sparse projections, for any convex loss (Koppel,
-    Warnell, Stump & Ribeiro 2019).
+    """POLK: functional stochastic gradient with sparse projections, for any convex loss.
+
+    Koppel, Warnell, Stump & Ribeiro 2019.
     """
     rule = schedule if isinstance(schedule, Schedule) else lookup(SCHEDULES, schedule, "schedule")
     return Recipe(
@@ -298,9 +303,7 @@ def polk(
 
 
 def _average_after(average: bool | int) -> int | None:
-    """Return after how many samples averaging begins: False and 0 are never, True is from the first
-    on.
-    """
+    """Return the number of samples after which averaging begins; None for never (False and 0)."""
     if average is None:
         raise TypeError("average must be a bool or a whole number, got None")
     if isinstance(average, bool | np.bool_):
@@ -319,13 +322,14 @@ def sog(
     box: float | None = None,
     budget: int | None = None,
 ) -> Recipe:
-    """Sparse online greedy support vector machines (Engel, Mannor & Meir 2002): regression with the
-    squared loss, classification with the squared hinge.
+    """Sparse online greedy support vector machines (Engel, Mannor & Meir 2002).
+
+    The squared loss gives regression, the squared hinge classification.
     """
     if box is not None:
         real("box", box, above=0, at_most=1e100)
         if isinstance(loss, SquaredHinge):
-            # w = alpha* - alpha is in [-box, box] when each of them is within half of it
+            # w = alpha* - alpha is in [-box, box] if both are within half the box
             box = 0.5 * box
     return Recipe(
         kernel=kernel,
@@ -346,13 +350,14 @@ def bsgd(
     maintenance: str = "merge",
     batch_size: int = 1,
 ) -> Recipe:
-    """Budgeted stochastic gradient descent for the multi-class SVM (Wang, Crammer & Vucetic 2012)."""
+    """Budgeted stochastic gradient descent for the multi-class SVM.
+
+    Wang, Crammer & Vucetic 2012.
+    """
     real("alpha", alpha, at_least=0)
     if schedule == "pegasos":
         if alpha == 0:
-            raise ValueError(
-                "schedule='pegasos' has the steps 1 / (alpha t): it needs an alpha > 0"
-            )
+            raise ValueError("schedule='pegasos' has the rates 1 / (alpha t): it needs alpha > 0")
         real("alpha", alpha, at_least=1e-20)
         rate = (1 / alpha, alpha, Schedule(power=1.0))
     else:

@@ -1,4 +1,8 @@
-"""Compression: which centres leave, and what becomes of their weights."""
+"""Compression: which centres are evicted, and how.
+
+A centre is *dropped* with its weight, *projected out* (the other weights take over its
+contribution), or *merged* with another one.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +30,11 @@ __all__ = [
 
 
 class Compression(ABC):
-    """A rule by which centres leave after a step."""
+    """A rule by which centres are evicted after a step."""
 
     @property
     def budget(self) -> int | None:
-        """The most centres left after a step, None if there is no bound."""
+        """Maximum number of centres after a step; None if there is no limit."""
         most: int | None = getattr(self, "max_centers", None)
         return most
 
@@ -46,7 +50,7 @@ class Compression(ABC):
 
 @part
 class Nothing(Compression):
-    """No centre ever leaves.
+    """No centre is ever evicted.
 
     >>> Nothing().budget is None
     True
@@ -69,11 +73,10 @@ class Budgeted(Compression):
 
 @part
 class LeastCost(Budgeted):
-    """Beyond the budget, the centre whose removal changes the function least is projected onto the
-    others.
+    """Over the budget, project out the centre whose removal changes f least.
 
-    With S'S = K^-1 the removal of centre j costs ||w_j||^2 / (S'S)_jj, the squared RKHS distance
-    between f and its projection onto the span of the other centres. O(m^2) for each removal.
+    With S'S = K^-1, the cost of centre j is ||w_j||^2 / (S'S)_jj. This is the squared RKHS distance
+    between f and its projection onto the span of the other centres. Each removal costs O(m^2).
 
     >>> LeastCost(100).budget
     100
@@ -86,8 +89,7 @@ class LeastCost(Budgeted):
 
 @part
 class Oldest(Budgeted):
-    """Beyond the budget, the oldest centre goes with its weights: a sliding window over the
-    centres.
+    """Over the budget, drop the oldest centre: a sliding window over the centres.
 
     >>> Oldest(100)
     Oldest(max_centers=100)
@@ -105,12 +107,11 @@ class Oldest(Budgeted):
 
 @part
 class LeastNeeded(Budgeted):
-    """Beyond the budget, the centre without which the update's own error rises least leaves in the
-    update's own way.
+    """Over the budget, project out the centre whose removal increases the update's error least.
 
-    For recursive least squares that is the centre whose weight costs least to be held at zero, and
-    the other weights move to where least squares then has them: w_j^2 / (n'P n) with n = K^-1 e_j
-    for `SpanRLS`, w_j^2 / P_jj for `RowRLS`.
+    For recursive least squares, centre j costs w_j^2 / (n'P n) with n = K^-1 e_j for `SpanRLS`, and
+    w_j^2 / P_jj for `RowRLS`. Its weight becomes 0, and the others move to the least-squares
+    solution under this constraint.
 
     >>> LeastNeeded(100)
     LeastNeeded(max_centers=100)
@@ -123,10 +124,10 @@ class LeastNeeded(Budgeted):
 
 @part
 class MostCoherent(Budgeted):
-    """Beyond the budget, one of the two most coherent centres is projected onto the others.
+    """Over the budget, project out one of the two most coherent centres.
 
-    The "older" of the two leaves, or the one that is "cheaper" to remove: (15) and its footnote
-    allow either.
+    `removal` selects the "older" of the two, or the one that is "cheaper" to remove. (15) and its
+    footnote allow either.
 
     Reference: Pothin & Richard, *Online learning with kernels: a new approach for sparsity control
     based on a coherence criterion*, MLSP 2006, (15)-(20).
@@ -148,7 +149,7 @@ class MostCoherent(Budgeted):
 
 @part
 class Smallest(Budgeted):
-    """Beyond the budget, the centre of least norm ||w_j||^2 k(d_j, d_j) goes with its weights.
+    """Over the budget, drop the centre of smallest norm ||w_j||^2 k(d_j, d_j).
 
     Reference: Wang, Crammer & Vucetic, *Breaking the curse of kernelization: budgeted stochastic
     gradient descent for large-scale SVM training*, JMLR 2012.
@@ -164,13 +165,12 @@ class Smallest(Budgeted):
 
 @part
 class Merge(Budgeted):
-    """Beyond the budget, the centre x of least norm and another one, y, make way for one between
-    them that stands for both. For the Gaussian kernel.
+    """Over the budget, merge the centre of smallest norm with another one. Gaussian kernel only.
 
-    With u, v their weights and k = k(x, y), z = h x + (1 - h) y gets the weights w = u k^((1-h)^2)
-    + v k^(h^2), with the h that makes ||w|| largest (golden section); y is the centre for which the
-    loss ||u||^2 + ||v||^2 + 2 u'v k - ||w||^2 is least. O(m C) and about 50 m exponentials for each
-    merge.
+    Let x be the centre of smallest norm, y another one, u and v their weights, and k = k(x, y).
+    They become z = h x + (1 - h) y with the weights w = u k^((1-h)^2) + v k^(h^2). h maximises
+    ||w|| (golden section). y is the centre with the smallest loss ||u||^2 + ||v||^2 + 2 u'v k -
+    ||w||^2. Each merge costs O(m C) and about 50 m exponentials.
 
     Reference: Wang, Crammer & Vucetic 2012, section 5.3.
 
@@ -185,15 +185,16 @@ class Merge(Budgeted):
 
 @part
 class MatchingPursuit(Compression):
-    """Destructive kernel orthogonal matching pursuit with pre-fitting: as few centres as keep f
-    within eps of what it was.
+    """Destructive kernel orthogonal matching pursuit with pre-fitting.
 
-    After a step of rate eta the cheapest centre is projected onto the others, and again, while the
-    squared RKHS distance from the function at the start, summed over the outputs, stays within
-    eps^2; eps = parsimony eta^power (K eta^(3/2) for a constant step, eta_t^2 for a diminishing
-    one). Beyond a budget, if any, more leave. As nested projections are orthogonal, the costs
-    ||w_j||^2 / (S'S)_jj add up to that distance: O(m^2) for each removal, several in one sweep over
-    the factor, and no refit per candidate.
+    After a step of rate eta, the cheapest centre is projected out. This is repeated while the
+    squared RKHS distance from the function after the step, summed over the outputs, stays within
+    eps^2. Here eps = parsimony eta^power: K eta^(3/2) for a constant rate, K eta_t^2 for a
+    diminishing one. With a budget, further centres are projected out until it is met.
+
+    Nested projections are orthogonal, so the costs ||w_j||^2 / (S'S)_jj add up to this distance.
+    Each removal costs O(m^2). Several removals share one sweep over the factor, and no candidate is
+    refit.
 
     Reference: Koppel, Warnell, Stump & Ribeiro, *Parsimonious online learning with kernels via
     sparse projections in function space*, JMLR 2019.
@@ -221,11 +222,11 @@ class MatchingPursuit(Compression):
 
 @part
 class Negligible(Compression):
-    """Centres whose removal moves f by a norm of at most `tolerance` (eps0) are projected onto the
-    others, the cheapest first; beyond a budget, if any, more.
+    """Project out centres whose removal moves f by a norm of at most `tolerance` (eps0).
 
-    Each removal is tested against the function as it is then: the decremental step of Pothin &
-    Richard 2006, section 2.2, O(m^2) for each removal.
+    The cheapest centre is projected out first. Each removal is tested against the current f. With a
+    budget, further centres are projected out until it is met. This is the decremental step of
+    Pothin & Richard 2006, section 2.2. Each removal costs O(m^2).
 
     >>> Negligible(tolerance=0.01).budget is None
     True
@@ -248,9 +249,9 @@ def _at_most(budget: int | None) -> int:
     return 2**62 if budget is None else budget
 
 
-#: Rules that an estimator's ``compression`` parameter can name; they act at its ``budget``.
+#: Names for the ``compression`` parameter of an estimator.
 COMPRESSIONS: dict[str, type[Budgeted]] = {"least_cost": LeastCost, "oldest": Oldest}
-#: Rules that a `BSGDClassifier`'s ``maintenance`` parameter can name.
+#: Names for the ``maintenance`` parameter of `BSGDClassifier`.
 MAINTENANCE: dict[str, type[Budgeted]] = {
     "merge": Merge,
     "projection": LeastCost,
@@ -259,7 +260,7 @@ MAINTENANCE: dict[str, type[Budgeted]] = {
 
 
 def at_budget(rule: str, budget: int | None) -> Compression:
-    """Return the named rule at a budget, or `Nothing` where there is none.
+    """Return the rule of that name with a budget; `Nothing` if the budget is None.
 
     >>> at_budget("oldest", 50)
     Oldest(max_centers=50)

@@ -1,6 +1,6 @@
-"""Losses: how far a prediction f is from a target y.
+"""Losses: convex functions l(f, y) of a prediction f and a target y.
 
-All are convex in f; each says which subgradient it takes at a kink.
+Each docstring says which subgradient is taken at a kink.
 
 >>> from parsimon.losses import Squared, MulticlassHinge
 >>> Squared().value([1.0], [3.0])
@@ -47,8 +47,8 @@ Array = NDArray[np.float64]
 class Loss(ABC):
     """A convex function l(f, y) of the prediction f (C,)."""
 
-    #: What `predict` gives, as an expression in `parsimon.formulas.OUTPUT`. None: f itself. With
-    #: one, f is still what is learned, merged and compressed, and what has a norm.
+    #: What `predict` returns, as an expression in `parsimon.formulas.OUTPUT`; None: f itself. In
+    #: both cases f is what is learned, merged and compressed, and what has a norm.
     inverse_link: ClassVar[Expression | None] = None
 
     @abstractmethod
@@ -56,9 +56,7 @@ class Loss(ABC):
         """Return the C++ twin."""
 
     def refused(self, y: Array) -> tuple[int, str] | None:
-        """Return the first row of targets (n,) that the loss refuses and why; None if there is
-        none.
-        """
+        """Return the first row of targets (n,) that the loss rejects, and the reason, or None."""
         core, f = self.core(), np.zeros((len(y), 1))
         try:
             core.values(f, np.ascontiguousarray(y, dtype=np.float64)[:, np.newaxis])
@@ -81,8 +79,9 @@ class Loss(ABC):
         return self.core().gradient(f, self._target(y, len(f)))
 
     def values(self, F: ArrayLike, Y: Array) -> Array:
-        """Return l for each of n samples, (n,): F (n, C), Y (n, C) or as
-        `ClassificationLoss.targets` gives it.
+        """Return l for each of n samples, (n,).
+
+        F has shape (n, C). Y has shape (n, C), or is the result of `ClassificationLoss.targets`.
         """
         F = np.ascontiguousarray(F, dtype=np.float64)
         return self.core().values(
@@ -99,7 +98,9 @@ def _outputs(f: ArrayLike) -> Array:
 
 @part
 class Squared(Loss):
-    """Squared loss, l(f, y) = sum_c (f_c - y_c)^2 / 2, with gradient f - y.
+    """Squared loss, l(f, y) = sum_c (f_c - y_c)^2 / 2.
+
+    The gradient is f - y.
 
     >>> Squared().value([0.0, 1.0], [1.0, 1.0])
     0.5
@@ -112,7 +113,9 @@ class Squared(Loss):
 
 @part
 class Absolute(Loss):
-    """Absolute loss, l(f, y) = sum_c |f_c - y_c|; subgradient sign(f - y), 0 at f = y.
+    """Absolute loss, l(f, y) = sum_c |f_c - y_c|.
+
+    The subgradient is sign(f - y), and 0 at f = y.
 
     >>> Absolute().value([3.0], [1.0])
     2.0
@@ -125,8 +128,10 @@ class Absolute(Loss):
 
 @part
 class Huber(Loss):
-    """Huber's loss: with r = f - y, r^2 / 2 up to |r| = delta and delta (|r| - delta / 2) beyond,
-    summed over the outputs; gradient r clipped to [-delta, delta].
+    """Huber loss: squared for small residuals, linear for large ones.
+
+    With r = f - y, it is r^2 / 2 for |r| <= delta, and delta (|r| - delta / 2) otherwise, summed
+    over the outputs. The gradient is r clipped to [-delta, delta].
 
     Reference: Huber, *Robust estimation of a location parameter*, Annals of Mathematical Statistics
     1964.
@@ -147,8 +152,9 @@ class Huber(Loss):
 
 @part
 class EpsilonInsensitive(Loss):
-    """Insensitive loss, l(f, y) = sum_c max(0, |f_c - y_c| - epsilon); subgradient sign(f - y)
-    outside the zone, 0 inside and on its edge.
+    """Epsilon-insensitive loss, l(f, y) = sum_c max(0, |f_c - y_c| - epsilon).
+
+    The subgradient is sign(f - y) outside the zone, and 0 inside and on its edge.
 
     >>> EpsilonInsensitive(epsilon=0.5).value([2.0], [0.0])
     1.5
@@ -166,11 +172,10 @@ class EpsilonInsensitive(Loss):
 
 @part
 class Quantile(Loss):
-    """Pinball loss: q (y - f) where y > f and (1 - q) (f - y) elsewhere, summed over the outputs.
+    """Pinball loss, whose minimiser is the q-quantile of y.
 
-    Its minimiser is the q-quantile of y.
-
-    Subgradient -q below y, 1 - q above, 0 at f = y.
+    It is q (y - f) for y > f and (1 - q) (f - y) otherwise, summed over the outputs. The
+    subgradient is -q for f < y, 1 - q for f > y, and 0 at f = y.
 
     Reference: Koenker & Bassett, *Regression quantiles*, Econometrica 1978.
 
@@ -192,24 +197,24 @@ class Quantile(Loss):
 class Poisson(Loss):
     """Poisson loss for counts y >= 0, l(f, y) = sum_c exp(f_c) - y_c f_c.
 
-    f is the logarithm of the mean, and `predict` gives the mean exp(f). The gradient is exp(f) - y.
-    Up to a constant the loss is half the Poisson deviance. Targets need not be whole; negative ones
-    are refused. Beyond f = 231, above the logarithm of the largest target that models take, the
-    mean stays as it is and the loss goes on as its tangent.
+    f is the logarithm of the mean, and `predict` returns the mean exp(f). The gradient is exp(f) -
+    y. Up to a constant the loss is half the Poisson deviance. Targets need not be whole. Negative
+    targets raise an error. Above f = 231, beyond the logarithm of the largest target that models
+    accept, the mean is constant and the loss continues as its tangent.
 
-    The second derivative exp(f) has no bound, so no step size is safe for plain gradient steps.
-    Therefore each step is limited. With s = step_size weight k(x, x), a plain step moves f(x) by
-    -s (exp(f) - y). Here it moves f(x)
+    The second derivative exp(f) is unbounded, so no step size is safe for plain gradient steps.
+    Therefore each step is limited. With s = step_size weight k(x, x), a plain step moves f(x) by -s
+    (exp(f) - y). Here it moves f(x)
 
     - upwards at most to log y, which minimises the loss;
     - downwards by at most Newton's step 1 - y exp(-f). As 1 - exp(-t) <= t for t = f - log y, it
       does not pass log y either.
 
-    So a step never increases the loss of its own sample, whatever the step size. The new f lies
-    between f and its projection onto the functions that are log y at x. Hence for y > 0 ||f||^2
-    grows by at most (log y)^2 / k(x, x), and nothing overflows. Short steps are plain gradient
-    steps: those with s exp(f) < 1 downwards, and with s y < 1 upwards. For means far above 1 use a
-    `step_size` below 1 / mean. Then many samples are averaged; with larger steps f follows each.
+    So a step never increases the loss of its own sample, for any step size. The new f lies between
+    f and its projection onto the functions that are log y at x. Hence for y > 0 ||f||^2 grows by at
+    most (log y)^2 / k(x, x), and nothing overflows. Short steps are plain gradient steps: those
+    with s exp(f) < 1 downwards, and with s y < 1 upwards. For means far above 1 use a `step_size`
+    below 1 / mean. Then many samples are averaged; with larger steps f follows each sample.
 
     >>> Poisson().value([0.0], [3.0])
     1.0
@@ -228,15 +233,16 @@ class Poisson(Loss):
 
 
 class ClassificationLoss(Loss):
-    """A loss whose targets are classes, one output for each."""
+    """A loss whose targets are classes, with one output per class."""
 
-    #: Whether `probabilities` has an answer.
+    #: Whether the loss gives probabilities.
     has_probabilities = False
 
     @abstractmethod
     def targets(self, index: NDArray[np.int64], known: NDArray[np.int64], n_outputs: int) -> Array:
-        """Return what the core takes as targets: `index` (n,) of the classes, and how many classes
-        were `known` (n,) at each row.
+        """Return the targets for the core.
+
+        `index` (n,) are the classes, and `known` (n,) is the number of classes known at each row.
         """
 
     def probabilities(self, F: Array) -> Array:
@@ -246,8 +252,9 @@ class ClassificationLoss(Loss):
 
 class _MarginLoss(ClassificationLoss):
     def targets(self, index: NDArray[np.int64], known: NDArray[np.int64], n_outputs: int) -> Array:
-        """Return one target against the rest, (n, C): 1 for the class, -1 for the others that are
-        known, 0 for those that are not.
+        """Return targets of one class against the rest, (n, C).
+
+        They are 1 for the class, -1 for the other known classes, and 0 for classes not yet known.
         """
         Y = np.where(np.arange(n_outputs) < known[:, np.newaxis], -1.0, 0.0)
         Y[np.arange(len(index)), index] = 1.0
@@ -256,10 +263,10 @@ class _MarginLoss(ClassificationLoss):
 
 @part
 class Hinge(_MarginLoss):
-    """Hinge loss of the margins, l(f, y) = sum_c max(0, 1 - y_c f_c), y_c in {-1, 1}; subgradient
-    -y_c below a margin of 1, 0 from 1 on.
+    """Hinge loss, l(f, y) = sum_c max(0, 1 - y_c f_c), with y_c in {-1, 1}.
 
-    Over classes: one against the rest.
+    With classes, each is one against the rest. The subgradient is -y_c for margins below 1, and 0
+    from 1 on.
 
     >>> Hinge().value(0.25, 1)
     0.75
@@ -272,9 +279,9 @@ class Hinge(_MarginLoss):
 
 @part
 class SquaredHinge(_MarginLoss):
-    """Squared hinge loss of the margins, l(f, y) = sum_c max(0, 1 - y_c f_c)^2, y_c in {-1, 1}.
+    """Squared hinge loss, l(f, y) = sum_c max(0, 1 - y_c f_c)^2, with y_c in {-1, 1}.
 
-    Over classes: one against the rest.
+    With classes, each is one against the rest.
 
     >>> SquaredHinge().value(0.5, -1)
     2.25
@@ -287,9 +294,9 @@ class SquaredHinge(_MarginLoss):
 
 @part
 class Logistic(_MarginLoss):
-    """Logistic loss of the margins, l(f, y) = sum_c log(1 + exp(-y_c f_c)), y_c in {-1, 1}.
+    """Logistic loss, l(f, y) = sum_c log(1 + exp(-y_c f_c)), with y_c in {-1, 1}.
 
-    Over classes: one against the rest.
+    With classes, each is one against the rest.
 
     >>> round(Logistic().value(0.0, 1), 4)
     0.6931
@@ -302,14 +309,14 @@ class Logistic(_MarginLoss):
         return _core.loss("logistic", [])
 
     def probabilities(self, F: Array) -> Array:
-        """Return each class's probability against the rest, scaled to sum to one."""
-        # In logarithms, so that a sum of tiny ones does not vanish.
+        """Return the probability of each class against the rest, normalised to sum to 1."""
+        # In logarithms, so that sums of very small probabilities do not underflow.
         return _softmax(-np.logaddexp(0.0, -F))
 
 
 class _ClassLoss(ClassificationLoss):
     def targets(self, index: NDArray[np.int64], known: NDArray[np.int64], n_outputs: int) -> Array:
-        """Return (class, classes known), (n, 2)."""
+        """Return the class and the number of known classes, (n, 2)."""
         return np.column_stack([index, known]).astype(np.float64)
 
     def _target(self, y: ArrayLike, n_outputs: int) -> Array:
@@ -318,11 +325,10 @@ class _ClassLoss(ClassificationLoss):
 
 @part
 class MulticlassHinge(_ClassLoss):
-    """Multi-class hinge loss, l(f, y) = max(0, 1 + f_r - f_y), where r is the strongest class other
-    than y, the first of equals.
+    """Multi-class hinge loss, l(f, y) = max(0, 1 + f_r - f_y).
 
-    Subgradient +1 at r and -1 at y where 1 + f_r - f_y > 0, else 0. With one class there is no
-    other: the loss is 0.
+    r is the class other than y with the largest f, the first one in a tie. The subgradient is 1 at
+    r and -1 at y if 1 + f_r - f_y > 0, and 0 otherwise. With a single class the loss is 0.
 
     References: Crammer & Singer, *On the algorithmic implementation of multiclass kernel-based
     vector machines*, JMLR 2001; Koppel et al. 2019, (26).
@@ -338,8 +344,9 @@ class MulticlassHinge(_ClassLoss):
 
 @part
 class MultinomialLogistic(_ClassLoss):
-    """Multinomial logistic loss, l(f, y) = log sum_c exp(f_c) - f_y, with gradient softmax(f) -
-    e_y.
+    """Multinomial logistic loss, l(f, y) = log sum_c exp(f_c) - f_y.
+
+    The gradient is softmax(f) - e_y.
 
     Reference: Koppel et al. 2019, (28).
 
@@ -364,7 +371,7 @@ def _softmax(F: Array) -> Array:
     return result
 
 
-#: Losses that a regressor's ``loss`` parameter can name.
+#: Names for the ``loss`` parameter of a regressor.
 REGRESSION: dict[str, type[Loss]] = {
     "squared": Squared,
     "absolute": Absolute,
@@ -373,8 +380,7 @@ REGRESSION: dict[str, type[Loss]] = {
     "quantile": Quantile,
     "poisson": Poisson,
 }
-#: Losses that a classifier's ``loss`` parameter can name: over all classes at once, or one class
-#: against the rest.
+#: Names for the ``loss`` parameter of a classifier. The last three are one class against the rest.
 CLASSIFICATION: dict[str, type[ClassificationLoss]] = {
     "hinge": MulticlassHinge,
     "logistic": MultinomialLogistic,
@@ -382,12 +388,12 @@ CLASSIFICATION: dict[str, type[ClassificationLoss]] = {
     "ovr_hinge": Hinge,
     "ovr_logistic": Logistic,
 }
-#: Every loss.
+#: All losses by name.
 LOSSES: dict[str, type[Loss]] = {**REGRESSION, **CLASSIFICATION}
 
 
 def resolve(loss: Any, known: dict[str, type[Any]]) -> Any:
-    """Return the loss that a parameter names, or the object it is.
+    """Return the loss of that name, or `loss` itself if it is an object.
 
     >>> resolve("huber", REGRESSION)
     Huber(delta=1.0)
@@ -398,5 +404,5 @@ def resolve(loss: Any, known: dict[str, type[Any]]) -> Any:
         raise TypeError(f"loss must be a name or an object: write {loss.__name__}()")
     if isinstance(loss, Loss):
         names = ", ".join(cls.__name__ for cls in known.values())
-        raise ValueError(f"{loss!r} does not fit here; these do: {names}")
+        raise ValueError(f"{loss!r} cannot be used here; these can: {names}")
     return lookup(known, loss, "loss")()

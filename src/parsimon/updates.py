@@ -49,15 +49,16 @@ class Update(ABC):
 class NLMS(Update):
     """Normalised least mean squares over all weights.
 
-    With h = (k(x, d_1), ..., k(x, d_m)) after x, if admitted, has become a centre of weight 0, and
-    e = y - f(x),
+    Let h = (k(x, d_1), ..., k(x, d_m)), after x has become a centre of weight 0 if it is admitted.
+    With e = y - f(x), the step is
 
         w <- w + step_size / (ridge + ||h||^2) h e.
 
-    Stable for 0 < step_size (rho) < 2. A row with ridge + ||h||^2 < 1e-200 changes nothing.
+    It is stable for 0 < step_size (rho) < 2. A sample with ridge + ||h||^2 < 1e-200 changes
+    nothing.
 
-    Reference: Honeine, Richard & Bermudez, *On-line nonlinear sparse approximation of functions*,
-    ISIT 2007, equation (8); the ridge (eps) is that of Richard, Bermudez & Honeine, *Online
+    References: Honeine, Richard & Bermudez, *On-line nonlinear sparse approximation of functions*,
+    ISIT 2007, equation (8). The ridge (eps) is that of Richard, Bermudez & Honeine, *Online
     prediction of time series data with kernels*, IEEE Transactions on Signal Processing 2009.
 
     >>> NLMS(step_size=0.1)
@@ -78,12 +79,10 @@ class NLMS(Update):
 
 @part
 class Schedule:
-    """How the rate falls: eta_t = step_size / (1 + (t - 1) / delay)^power at the t-th step.
+    """Learning rates eta_t = step_size / (1 + (t - 1) / delay)^power at step t.
 
-    A power of 0 is a constant rate.
-
-    With a power in (1/2, 1] the sum of eta_t is infinite and that of eta_t^2 finite: the conditions
-    of Theorem 1 of Koppel et al. 2019.
+    With power 0 the rate is constant. With a power in (1/2, 1], the sum of eta_t is infinite and
+    that of eta_t^2 finite. These are the conditions of Theorem 1 of Koppel et al. 2019.
 
     >>> Schedule(power=0.75, delay=100)
     Schedule(power=0.75, delay=100)
@@ -97,20 +96,21 @@ class Schedule:
         real("delay", self.delay, above=0)
 
 
-#: Schedules that an estimator's ``schedule`` parameter can name.
+#: Names for the ``schedule`` parameter of an estimator.
 SCHEDULES: dict[str, Schedule] = {"constant": Schedule(), "diminishing": Schedule(0.75, delay=100)}
 
 
 @part
 class Gradient(Update):
-    """Gradient step in function space; a sample that is not admitted is left out.
+    """Gradient step in function space. A sample that is not admitted is ignored.
 
-        f <- (1 - eta_t alpha) f - (eta_t / b) sum_i weight_i l'(f(x_i), y_i) k(x_i, .)
+    For a batch of b samples, with eta_t from the `schedule`, the step is
 
-    for a batch of b samples (a short one of s takes a step of eta_t s / b), with eta_t as the
-    `schedule` has it. Where the gradient of the loss is unbounded (squared loss, squared hinge)
-    that is stable while step_size < 2 / (L k(x, x)), L the largest second derivative, which is
-    checked.
+        f <- (1 - eta_t alpha) f - (eta_t / b) sum_i weight_i l'(f(x_i), y_i) k(x_i, .).
+
+    An incomplete batch of s samples takes a step of rate eta_t s / b. If the gradient of the loss
+    is unbounded (squared loss, squared hinge), the step is stable for step_size < 2 / (L k(x, x)),
+    with L the largest second derivative. This is checked.
 
     Reference: Kivinen, Smola & Williamson, *Online learning with kernels*, IEEE Transactions on
     Signal Processing 2004.
@@ -126,8 +126,8 @@ class Gradient(Update):
     def __post_init__(self) -> None:
         real("step_size", self.step_size, above=0, at_most=1e20)
         real("alpha", self.alpha, at_least=0)
-        # eta < 1 / lambda; a first step that forgets everything (Pegasos) forgets nothing, for
-        # there is nothing yet.
+        # eta < 1 / lambda. The first step of Pegasos has eta = 1 / lambda and sets f to 0, which
+        # is harmless, because f is 0 then.
         product = self.step_size * self.alpha
         if product >= 1 and not (self.schedule.power == 1 and product <= 1 + 1e-12):
             raise ValueError(
@@ -143,8 +143,7 @@ class Gradient(Update):
 
 @part
 class ProjectedGradient(Gradient):
-    """Gradient step in function space; that of a sample that is not admitted is projected onto the
-    span of the centres.
+    """Gradient step in function space. A sample that is not admitted is projected onto the centres.
 
     With c the coefficient of k(x, .): w <- w + K^-1 h c, equation (12) of Pothin & Richard 2006.
 
@@ -161,8 +160,9 @@ class ProjectedGradient(Gradient):
 
 @part
 class QuantizedGradient(Gradient):
-    """Gradient step in function space; that of a sample that is not admitted goes to the weight of
-    the nearest centre.
+    """Gradient step in function space. A sample that is not admitted changes the nearest centre.
+
+    The coefficient of k(x, .) is added to the weight of that centre.
 
     Reference: Chen, Zhao, Zhu & Principe, *Quantized kernel least mean square algorithm*, IEEE
     Transactions on Neural Networks and Learning Systems 2012.
@@ -182,22 +182,25 @@ class QuantizedGradient(Gradient):
 class SpanRLS(Update):
     """Recursive least squares in the span of the centres.
 
-    With a = K^-1 h and v the values at the centres, v = K w, it minimises sum_t forgetting^(n-t)
-    weight_t (y_t - a_t'v)^2 + ridge ||v||^2 (the penalty is forgotten with the data):
+    With a = K^-1 h and v = K w the values at the centres, it minimises
 
-    - admitted: P <- diag(P, 1/(ridge + weight)), and w so that f takes the value weight y / (ridge
-      + weight) at x;
+        sum_t forgetting^(n-t) weight_t (y_t - a_t'v)^2 + ridge ||v||^2,
+
+    where the ridge decreases with the weights of old samples. For each sample:
+
+    - admitted: P <- diag(P, 1/(ridge + weight)), and w such that f(x) = weight y / (ridge +
+      weight);
     - else: q = P a / (1/weight + a'P a), P <- P - q a'P, w <- w + K^-1 q e.
 
-    Forgetting first inflates P by 1/forgetting. Anti-windup: a value whose variance P_ii has grown
-    beyond 1000 times that of the noise (of a sample of weight 1) is observed once more as it is,
-    with as much noise as takes its variance to 500. That changes no weight, and P stays bounded
-    where nothing excites it (below 2000: the variances are looked at before forgetting can have
-    doubled them, at most every m samples).
+    Forgetting first multiplies P by 1/forgetting. Where no samples arrive, P would grow without
+    bound. So there is an anti-windup rule. A value whose variance P_ii exceeds 1000 times that of
+    the noise (of a sample of weight 1) is observed once more as it is. The noise of this
+    observation is such that the variance becomes 500. No weight changes. The variances are checked
+    at most every m samples, before forgetting can double them, so P stays below 2000.
 
-    What is held is the covariance of the weights, K^-1 P K^-1, since K^-1 P a is its product with
-    the kernel row and spares one with K^-1; and as a triangular factor: it cannot lose symmetry or
-    definiteness.
+    The covariance of the weights, K^-1 P K^-1, is stored instead of P. Its product with the kernel
+    row is K^-1 P a, which saves a product with K^-1. It is stored as a triangular factor, so it
+    stays symmetric and positive definite.
 
     Reference: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE
     Transactions on Signal Processing 2004 (ridge 0, forgetting 1).
@@ -223,16 +226,20 @@ class SpanRLS(Update):
 class RowRLS(SpanRLS):
     """Recursive least squares on kernel rows.
 
-    It minimises sum_t forgetting^(n-t) weight_t (y_t - h_t'w)^2 + ridge ||w||^2, where rows seen
-    before a centre entered count as zero in its column:
+    It minimises
+
+        sum_t forgetting^(n-t) weight_t (y_t - h_t'w)^2 + ridge ||w||^2,
+
+    where samples seen before a centre was admitted count as zero in its column. For each sample:
 
     - admitted, ridge 0: w <- (w, e/h0), P <- [[P, -k/h0], [-k'/h0, alpha/h0^2]] with k = P h, alpha
       = 1/weight + h'P h, h0 = k(x, x);
-    - else: q = P h / (1/weight + h'P h), P <- P - q h'P, w <- w + q e (an admitted centre enters
-      with weight 0 and P_jj = 1/ridge before that).
+    - else: q = P h / (1/weight + h'P h), P <- P - q h'P, w <- w + q e. With a ridge, an admitted
+      centre first gets weight 0 and P_jj = 1/ridge.
 
-    Forgetting and anti-windup as in `SpanRLS`, at a variance of 1e6 / ridge, or 1e6 / k(x, x)^2
-    without a ridge: weights of coherent centres have large variances for no other reason than that.
+    Forgetting and anti-windup work as in `SpanRLS`. The limit of the variance is 1e6 / ridge, or
+    1e6 / k(x, x)^2 without a ridge. It is higher, because weights of coherent centres always have
+    large variances.
 
     Reference: Richard, Bermudez & Honeine, *Online prediction of time series data with kernels*,
     IEEE Transactions on Signal Processing 2009.
@@ -246,7 +253,7 @@ class RowRLS(SpanRLS):
         return _core.RowRLSUpdate(self.ridge, self.forgetting)
 
 
-#: What the steps of `DualAscent` can be best for, and whether that is the longer one.
+#: Step lengths of `DualAscent`, and whether each is the longer one.
 STEPS = {"dual": True, "error": False}
 
 
@@ -254,30 +261,34 @@ STEPS = {"dual": True, "error": False}
 class DualAscent(Update):
     """Ascent on the reduced dual of support vector regression.
 
-    Every sample is written as a combination a_i of the centres, and of the matrix A of these rows
-    only A'A, A'y and A'e are kept. With w = alpha* - alpha, s = alpha* + alpha and f = K w the
-    reduced dual (4.18) is L = -w'K w / 2 + w'Q A'y - epsilon s'Q A'e, Q = (A'A)^-1; each sample,
-    once it is counted in, moves both vectors by
+    Every sample is written as a combination a_i of the centres. With A the matrix of these rows,
+    only A'A, A'y and A'e are stored. With w = alpha* - alpha, s = alpha* + alpha, f = K w and Q =
+    (A'A)^-1, the reduced dual (4.18) is
+
+        L = -w'K w / 2 + w'Q A'y - epsilon s'Q A'e.
+
+    Each sample is first added to A'A, A'y and A'e. Then both vectors move by (4.12),
 
         w <- w + eta r,   s <- s - eta epsilon A'e,   r = A'(y - A f),
 
-    (4.12) with one step for both, whose length the paper leaves open. `step` says what it is best
-    for:
+    with one step length eta, which the paper leaves open. `step` chooses it:
 
     - "dual": L is largest, eta = r'Q r / r'K r;
-    - "error": ||y - A f||^2 is least, eta = r'K r / (K r)'A'A K r. Never the longer one of the two,
-      so that L rises too. On real data it fits far better; where samples have very different
-      weights, or some region far more of them, "dual" comes to rest sooner.
+    - "error": ||y - A f||^2 is smallest, eta = r'K r / (K r)'A'A K r. This is never the longer of
+      the two, so L increases too. It fits much better on real data. "dual" converges faster if
+      samples have very different weights or densities.
 
-    L never falls while nothing new is seen. The insensitive zone acts on s alone: without a box f
-    does not depend on epsilon, and comes to rest where A'(y - A f) = 0, which is least squares.
-    With a `box` (4.22), -box <= alpha, alpha* <= box, the step is that of "dual", and what leaves
-    the box is cut off; the gradient's own step, cut off too, is tried beside it, and the better one
-    goes as far as L rises: the fixed point is the maximum of L in the box.
+    L never decreases while no new samples are learned. Epsilon acts only on s: without a box, f
+    does not depend on it, and converges to the least-squares solution A'(y - A f) = 0.
 
-    The target y of a sample is f - l'(f) / L with L the loss's curvature: y itself for the squared
-    loss; for the squared hinge y while its margin is violated, and else f. A sample's weight is a
-    factor on its row of A'A, A'y and A'e. Centres never leave. O(m^2) for each sample and output.
+    A `box` (4.22) bounds -box <= alpha, alpha* <= box. The step is then that of "dual", clipped to
+    the box. The plain gradient step, also clipped, is tried as well. The better of the two is taken
+    as far as L increases, so the fixed point is the maximum of L in the box.
+
+    The target y of a sample is f - l'(f) / L with L the curvature of the loss. For the squared loss
+    this is y itself. For the squared hinge it is y while the margin is violated, and f otherwise.
+    The weight of a sample is a factor on its row of A'A, A'y and A'e. Centres are never evicted.
+    The cost is O(m^2) per sample and output.
 
     Reference: Engel, Mannor & Meir, *Sparse online greedy support vector regression*, ECML 2002.
 
