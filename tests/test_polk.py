@@ -371,7 +371,7 @@ def test_a_merge_is_the_best_there_is():
         ),
         (POLKClassifier(parsimony=-1), "parsimony"),
         (POLKClassifier(batch_size=0), "batch_size"),
-        (BSGDClassifier(schedule="pegasos", alpha=0.0), "needs an alpha > 0"),
+        (BSGDClassifier(schedule="pegasos", alpha=0.0), "needs alpha > 0"),
         (BSGDClassifier(kernel="laplacian"), "for the Gaussian kernel"),
         (
             BSGDClassifier(maintenance="pray"),
@@ -459,8 +459,8 @@ def test_growth_needs_the_distance_that_76_says():
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"schedule": "diminishing"}, "the steps diminish"),
-        ({"budget": 5}, "budget=5 may have removed more"),
+        ({"schedule": "diminishing"}, "the rates diminish"),
+        ({"budget": 5}, "budget=5 may have evicted more"),
         ({"alpha": 0.0}, "alpha=0"),
         ({"batch_size": 8}, "batch_size=8"),
     ],
@@ -475,7 +475,7 @@ def test_what_is_not_promised_is_left_out_with_the_reason(options, reason):
 
 def test_the_report_is_for_polk_only():
     X, y = make_multidist(50, random_state=0)
-    with pytest.raises(TypeError, match="POLKRegressor or POLKClassifier is needed"):
+    with pytest.raises(TypeError, match="expected a POLKRegressor or POLKClassifier"):
         diagnostics.convergence(BSGDClassifier(gamma=1.0).fit(X, y), X, y)
     with pytest.raises(ValueError, match="labels that the model does not know"):
         diagnostics.regularised_risk(POLKClassifier(gamma=1.0).fit(X, y), X, y + 7)
@@ -646,9 +646,9 @@ def test_a_smaller_budget_later_is_a_pruning_then():
     ("model", "budget", "message"),
     [
         (KNLMSRegressor(coherence=0.9), 5, "begun without one"),
-        (SPLRegressor(admission="coherence", coherence="adaptive", budget=9), 5, "start afresh"),
+        (SPLRegressor(admission="coherence", coherence="adaptive", budget=9), 5, "start again"),
         (POLKRegressor(), 0, "budget must be"),
-        (POLKRegressor(), None, "start afresh"),
+        (POLKRegressor(), None, "start again"),
         (POLKRegressor(), 2.5, "budget must be"),
     ],
 )

@@ -1,7 +1,6 @@
-"""Diagnostics: what a dictionary is like, and what theory promises of it.
+"""Diagnostics: measures of a dictionary, and the bounds that theory gives for it.
 
-Measures take a kernel and centres, or a fitted model alone; bounds take the plain numbers they
-speak of, or a fitted model.
+Measures take a kernel and centres, or a fitted model. Bounds take numbers, or a fitted model.
 
 >>> import numpy as np
 >>> from parsimon import KNLMSRegressor, diagnostics
@@ -19,11 +18,11 @@ largest error of a row of X (Prop. 4)  0.8219     <= 0.91
 axis 1, eigenvalue 0.2862 (Prop. 5)    0.1228     <= 3.18
 axis 2, eigenvalue 0.2335 (Prop. 5)    0.3143     <= 3.898
 
-All errors are squared norms in the RKHS, and all kernel functions are scaled to norm 1: k(x, y)
-stands for k(x, y) / sqrt(k(x, x) k(y, y)).
+All errors are squared norms in the RKHS. All kernel functions are scaled to norm 1: k(x, y) means
+k(x, y) / sqrt(k(x, x) k(y, y)).
 
 Remark: equation (4) of the paper gives the norm of a projection, but Propositions 3 to 5 use it as
-the squared norm. Here is what holds; the printed forms are there for comparison.
+the squared norm. The bounds here are corrected. The printed forms are available for comparison.
 
 `convergence` reports on a POLK model: its regularised risk, the radius of Theorem 2 and the growth
 condition (76) of Koppel et al. 2019.

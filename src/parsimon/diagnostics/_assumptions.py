@@ -1,4 +1,4 @@
-"""What the bounds assume of a model."""
+"""Assumptions of the bounds about a model."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Array = NDArray[np.float64]
 
 
 class AssumptionError(ValueError):
-    """A bound was asked of a model that does not meet its assumptions; the message says which."""
+    """A bound was requested for a model that violates its assumptions; the message says which."""
 
 
 def _threshold(model: Any) -> float:
-    """Return mu0 if rule (6) chose the centres."""
-    # Parameters may have been set since; those that count are those it learned with.
+    """Return mu0 if the centres were chosen by rule (6)."""
+    # The parameters may have been changed since. Those it learned with count.
     parameters = getattr(model, "_learns_with", None) or model.get_params(deep=False)
     admission = parameters.get("admission", "coherence")
     if admission != "coherence":
@@ -35,8 +35,9 @@ def _threshold(model: Any) -> float:
 
 
 def _rejects_below(model: Any) -> float:
-    """Return mu0 if every input that is not a centre was rejected by rule (6), and every centre
-    that ever was still is.
+    """Return mu0 if rule (6) alone decided what is a centre.
+
+    Every input that is not a centre was rejected by the rule, and no centre was evicted.
     """
     kernel, centers = _model(model)
     mu0 = _threshold(model)
@@ -44,25 +45,26 @@ def _rejects_below(model: Any) -> float:
     budget = parameters.get("budget")
     if budget is not None and len(centers) >= budget:
         raise AssumptionError(
-            f"budget={budget} evicted something, or may have: Propositions 4 and 5 speak of dictionaries from which nothing was removed"
+            f"budget={budget} may have evicted centres: Propositions 4 and 5 "
+            "assume that no centre was evicted"
         )
     if budget is None and isinstance(model, KNLMSRegressor | KRLSRegressor):
         return mu0  # no factor of the Gram matrix is kept, so rule (6) alone decides
-    # A model that keeps the factor also refuses what lies in the span up to rounding: delta <=
-    # floor (1 + ||a||^2), and ||a||^2 <= 1 / nu_min.
+    # A model with the factor also rejects samples in the span up to rounding: delta <= floor (1 +
+    # ||a||^2), and ||a||^2 <= 1 / nu_min.
     least = (
         max(float(_eigenvalues(kernel, centers)[0]), np.finfo(float).tiny) if len(centers) else 1.0
     )
     if _SPAN_FLOOR * (1.0 + 1.0 / least) > 1.0 - mu0**2:
         raise AssumptionError(
-            f"the Gram matrix is near singular (smallest eigenvalue {least:.2g}): inputs may have been refused "
-            "because they lie in the span up to rounding, not by the coherence rule"
+            f"the Gram matrix is nearly singular (smallest eigenvalue {least:.2g}): inputs may "
+            "have been rejected because of rounding, not by the coherence rule"
         )
     return mu0
 
 
-#: The core's floor on the squared distance of a new centre to the span, and the drift it allows in
-#: it, together (core/dictionary.hpp).
+#: Smallest squared distance of a new centre to the span that the core accepts, including the drift
+#: that it allows (core/dictionary.hpp).
 _SPAN_FLOOR = 1e-6
 
 
@@ -74,6 +76,7 @@ def _require_seen(model: Any, X: Array) -> None:
     if len(strangers):
         i = strangers[0]
         raise AssumptionError(
-            f"row {i} of X is not a centre and has coherence {nearest[i]:g} <= {mu0:g}: the coherence rule did not reject it, so "
-            "the model has not seen it, or took it as lying in the span; Propositions 4 and 5 speak of the inputs seen"
+            f"row {i} of X is not a centre and has coherence {nearest[i]:g} <= {mu0:g}: the "
+            "coherence rule did not reject it, so the model has not seen it, or rejected it "
+            "because of rounding; Propositions 4 and 5 hold for inputs that the rule rejected"
         )

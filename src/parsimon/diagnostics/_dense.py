@@ -16,11 +16,11 @@ Array = NDArray[np.float64]
 def _dictionary(kernel: Any, centers: ArrayLike | None) -> tuple[Kernel, Array]:
     if isinstance(kernel, Kernel):
         if centers is None:
-            raise TypeError("a kernel needs centers beside it; or give a fitted model alone")
+            raise TypeError("centers is missing: give a kernel and centers, or a fitted model")
         return kernel, _points(centers, "centers")
     if centers is not None:
         raise TypeError(
-            f"centers belong to a kernel object of parsimon.kernels, got them with {kernel!r}"
+            f"with centers, kernel must be an object of parsimon.kernels, got {kernel!r}"
         )
     return _model(kernel)
 
@@ -40,11 +40,12 @@ def _largest_babel(kernel: Kernel, centers: Array) -> float:
 
 def _norms(kernel: Kernel, points: Array, what: str) -> Array:
     squares = kernel.diagonal(points)
-    # Below, the core takes it as zero
+    # The core treats smaller values as zero
     bad = np.flatnonzero(~(np.isfinite(squares) & (squares >= 1e-100)))
     if len(bad):
         raise ValueError(
-            f"row {bad[0]} of {what} has k(x, x) = {squares[bad[0]]:g}, which cannot be scaled to 1: leave it out"
+            f"row {bad[0]} of {what} has k(x, x) = {squares[bad[0]]:g}, "
+            "which cannot be scaled to 1: remove the row"
         )
     return np.asarray(np.sqrt(squares))
 
@@ -76,13 +77,14 @@ def _eigenvalues(kernel: Any, centers: ArrayLike | None) -> Array:
 
 
 def _cut(values: Array) -> float:
-    """Return the size below which an eigenvalue (m,) is rounding."""
+    """Return the limit below which an eigenvalue of `values` (m,) is rounding error."""
     return float(len(values) * np.finfo(float).eps * values[-1])
 
 
 def _errors(gram: Array, products: Array) -> Array:
-    """Return 1 - h'K^-1 h for functions of norm 1 whose inner products with the centres are the
-    rows h of `products` (n, m).
+    """Return 1 - h'K^-1 h for functions of norm 1.
+
+    The rows h of `products` (n, m) are their inner products with the centres.
     """
     if not len(gram):
         return np.ones(len(products))

@@ -1,4 +1,4 @@
-"""Bounds: what follows from size and coherence alone."""
+"""Bounds that follow from the size and the coherence of a dictionary."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Array = NDArray[np.float64]
 
 
 def condition_bound(babel: Any) -> float:
-    """Return an upper bound on the condition number, (1 + mu_1) / (1 - mu_1) with mu_1 the Babel
-    measure of order m - 1; inf if mu_1 >= 1.
+    """Return an upper bound on the condition number, (1 + mu_1) / (1 - mu_1).
 
-    By Gershgorin's theorem every eigenvalue lies within mu_1 of 1. It needs no eigenvalues: O(m^2)
-    on a model, O(m) from `RunningCoherence`.
+    mu_1 is the Babel measure of order m - 1; the bound is infinite if mu_1 >= 1. By Gershgorin's
+    theorem every eigenvalue lies within mu_1 of 1. No eigenvalues are computed: the cost is O(m^2)
+    for a model, and O(m) with `RunningCoherence`.
 
     >>> round(condition_bound(0.5), 6)
     3.0
@@ -42,10 +42,9 @@ def condition_bound(babel: Any) -> float:
 
 
 def eigenvalue_bound(m: Any, mu: float | None = None) -> float:
-    """Return a lower bound on the eigenvalues of the Gram matrix of m functions of coherence mu: 1
-    - (m - 1) mu. Proposition 1.
+    """Return a lower bound on the eigenvalues of the Gram matrix, 1 - (m - 1) mu. Proposition 1.
 
-    In place of (m, mu) a fitted model, of which the coherence is measured.
+    m is the number of centres and mu their coherence. A fitted model can be given instead of both.
 
     >>> round(eigenvalue_bound(5, 0.1), 6)
     0.6
@@ -55,11 +54,11 @@ def eigenvalue_bound(m: Any, mu: float | None = None) -> float:
 
 
 def independence_guaranteed(m: Any, mu: float | None = None) -> bool:
-    """Say whether (m - 1) mu < 1, which suffices for m functions of coherence mu to be linearly
-    independent. Proposition 2.
+    """Return whether (m - 1) mu < 1, which guarantees linear independence. Proposition 2.
 
-    Sufficient, not necessary: a Gaussian kernel's functions are independent wherever their centres
-    differ. (m, mu) or a fitted model.
+    m is the number of centres and mu their coherence. A fitted model can be given instead of both.
+    The condition is sufficient, not necessary: functions of a Gaussian kernel are independent if
+    their centres differ.
 
     >>> independence_guaranteed(5, 0.1), independence_guaranteed(11, 0.1)
     (True, False)
@@ -69,21 +68,27 @@ def independence_guaranteed(m: Any, mu: float | None = None) -> bool:
 
 
 def residual_bound(m: Any, mu: float | None = None, *, form: str = "corrected") -> float:
-    """Return a lower bound on the squared error of approximating one of m functions of coherence mu
-    by the others. Proposition 3.
+    """Return a lower bound on the squared error of a centre approximated by the others.
 
-    1 - (m - 1) mu^2 / (1 - (m - 2) mu), where (m - 1) mu < 1. (m, mu) or a fitted model.
+    This is Proposition 3. The bound is 1 - (m - 1) mu^2 / (1 - (m - 2) mu), for m centres of
+    coherence mu with (m - 1) mu < 1. A fitted model can be given instead of both.
 
     Parameters
     ----------
+    m : int or fitted model
+        Number of centres.
+    mu : float in [0, 1] or None, default=None
+        Coherence.
     form : "corrected", "printed" or "earlier", default="corrected"
-        "printed" is 1 - sqrt((m - 1) mu^2 / (1 - (m - 2) mu)), "earlier" is 1 - sqrt((m - 1) mu^2 /
-        (1 - (m - 1) mu)), the bound of earlier work that Fig. 1 compares with. Both hold, but are
-        lower; the earlier one may be negative.
+        "printed" is 1 - sqrt((m - 1) mu^2 / (1 - (m - 2) mu)). "earlier" is 1 - sqrt((m - 1) mu^2 /
+        (1
+        - (m - 1) mu)), the bound of earlier work in Fig. 1. Both are valid but lower, and "earlier"
+          can
+        be negative.
 
     Remark: ||P k||^2 = h'K^-1 h <= ||h||^2 / nu_min, so the square root in (5) is not needed. The
-    corrected bound is attained, by functions with k_ij = -mu for all i != j, so none that knows m
-    and mu alone is better.
+    corrected bound is attained by functions with k_ij = -mu for all i != j. So no better bound
+    depends on m and mu alone.
 
     >>> round(residual_bound(5, 0.1), 4), round(residual_bound(5, 0.1, form="printed"), 4)
     (0.9429, 0.761)
@@ -92,7 +97,7 @@ def residual_bound(m: Any, mu: float | None = None, *, form: str = "corrected") 
     m, mu = _size_and_coherence(m, mu)
     if not (m - 1) * mu < 1:
         raise AssumptionError(
-            f"(m - 1) mu = {(m - 1) * mu:g} is not below 1: Proposition 3 is silent"
+            f"(m - 1) mu = {(m - 1) * mu:g} is not below 1, which Proposition 3 assumes"
         )
     return float(bound(m, mu))
 
@@ -105,12 +110,11 @@ _RESIDUAL_FORMS: dict[str, Callable[[int, float], float]] = {
 
 
 def ald_threshold(m: Any, mu0: float | None = None, *, form: str = "corrected") -> float:
-    """Return the threshold of approximate linear dependence that m functions admitted by coherence
-    mu0 satisfy: `residual_bound` (m, mu0).
+    """Return the threshold of linear dependence that centres admitted by coherence satisfy.
 
-    Given a fitted model, mu0 is its `coherence`; a centre that was removed does no harm here. Any
-    `tolerance` below it would have admitted the same functions (for a kernel with k(x, x) = 1), but
-    perhaps more of the others.
+    This is `residual_bound(m, mu0)` for m centres admitted at coherence mu0. For a fitted model,
+    mu0 is its `coherence`; evicted centres do not matter here. A smaller `tolerance` would have
+    admitted the same centres, for a kernel with k(x, x) = 1, and perhaps others.
 
     >>> round(ald_threshold(5, 0.1), 4)
     0.9429
@@ -122,19 +126,19 @@ def ald_threshold(m: Any, mu0: float | None = None, *, form: str = "corrected") 
 
 
 def rejection_bound(mu0: Any, *, form: str = "corrected") -> float:
-    """Return an upper bound on the squared error of a function that rule (6) rejected, by the
-    dictionary: 1 - mu0^2. Proposition 4.
+    """Return an upper bound on the squared error of a rejected sample, 1 - mu0^2. Proposition 4.
 
-    mu0, or a fitted model whose centres were chosen by coherence, and from which nothing was
-    removed.
+    The sample was rejected by rule (6), and is approximated by the centres.
 
     Parameters
     ----------
+    mu0 : float in [0, 1] or fitted model
+        Coherence threshold. A model must have chosen its centres by coherence and evicted none.
     form : "corrected" or "printed", default="corrected"
-        "printed" is 1 - mu0, which does not hold.
+        "printed" is 1 - mu0, which is not valid.
 
-    Remark: the best multiple of one centre's function leaves 1 - k(d, x)^2, not 1 - |k(d, x)|. A
-    dictionary of one centre violates the printed bound: with mu0 = 0.5 and k(d, x) = 0.51, x is
+    Remark: the best multiple of the function of one centre leaves 1 - k(d, x)^2, not 1 - |k(d, x)|.
+    A dictionary of one centre violates the printed bound: with mu0 = 0.5 and k(d, x) = 0.51, x is
     rejected with a squared error of 0.74.
 
     >>> rejection_bound(0.5), rejection_bound(0.5, form="printed")
@@ -159,16 +163,23 @@ def principal_axis_bound(
     X: ArrayLike | None = None,
     form: str = "corrected",
 ) -> Array:
-    """Return an upper bound on the squared error of principal axes by the dictionary, (1 - mu0^2) /
-    lambda_k. Proposition 5.
+    """Return an upper bound on the squared error of principal axes, (1 - mu0^2) / lambda_k.
 
-    Give mu0 and eigenvalues lambda (r,), or a model as in `rejection_bound` and `X` (n, d), all
-    inputs it has seen: the answer then belongs to the axes of `axis_errors`. lambda_k = nu_k / n,
-    with nu_k an eigenvalue of the Gram matrix of *all* n inputs. A row of X that was neither
-    admitted nor rejected by rule (6) is refused. Above 1 the bound says nothing.
+    This is Proposition 5. The axes are approximated by the centres. lambda_k = nu_k / n, with nu_k
+    an eigenvalue of the Gram matrix of *all* n inputs. A bound above 1 says nothing.
 
-    Remark: the paper has 1 - mu0 from its Proposition 4, and fails with it, as where one input is a
-    centre and many copies of another are not; ``form="printed"`` gives that.
+    Parameters
+    ----------
+    mu0 : float in [0, 1] or fitted model
+        Coherence threshold. A model must have chosen its centres by coherence and evicted none.
+    eigenvalues : array of shape (r,) or None, default=None
+        Eigenvalues lambda_k, with a number mu0.
+    X : array of shape (n, d) or None, default=None
+        All inputs that the model has seen. The result then belongs to the axes of `axis_errors`. A
+        row that rule (6) neither admitted nor rejected raises an error.
+    form : "corrected" or "printed", default="corrected"
+        "printed" uses 1 - mu0 of the paper's Proposition 4. It is not valid, for example if one
+        input is a centre and many copies of another are not.
 
     >>> principal_axis_bound(0.5, [0.9, 0.1]).round(4)
     array([0.8333, 7.5   ])

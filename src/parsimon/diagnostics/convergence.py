@@ -1,4 +1,4 @@
-"""What theory promises of a POLK model: Koppel, Warnell, Stump & Ribeiro 2019, section 4."""
+"""Convergence of a POLK model: Koppel, Warnell, Stump & Ribeiro 2019, section 4."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ Array = NDArray[np.float64]
 
 
 def regularised_risk(model: Any, X: ArrayLike, y: ArrayLike) -> float:
-    """Return the objective R(f) = mean_i l(f(x_i), y_i) + (lambda / 2) sum_c ||f_c||^2 of a fitted
-    `POLKRegressor` or `POLKClassifier` on data.
+    """Return the regularised risk of a fitted `POLKRegressor` or `POLKClassifier` on data.
+
+    It is R(f) = mean_i l(f(x_i), y_i) + (lambda / 2) sum_c ||f_c||^2.
 
     >>> from parsimon import POLKRegressor
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(300, 1))
@@ -48,12 +49,12 @@ def squared_norm(model: Any) -> float:
 
 
 def convergence_radius(step_size: float, parsimony: float, alpha: float, sigma: float) -> float:
-    """Return the radius of Theorem 2: with constant steps, liminf_t ||f_t - f*|| <= (sqrt(eta) /
-    lambda) (K + sqrt(K^2 + lambda sigma^2)).
+    """Return the radius of Theorem 2, for constant rates.
 
-    Here eta is the step size, K the parsimony (eps = K eta^(3/2)), lambda the ridge penalty and
-    sigma^2 a bound on the mean squared norm of the stochastic functional gradient. It assumes a
-    loss convex and Lipschitz in f, a bounded kernel, and eta < 1 / lambda.
+    liminf_t ||f_t - f*|| <= (sqrt(eta) / lambda) (K + sqrt(K^2 + lambda sigma^2)), where eta is the
+    step size, K the parsimony (eps = K eta^(3/2)) and lambda the ridge penalty. sigma^2 bounds the
+    mean squared norm of the stochastic functional gradient. The theorem assumes a loss that is
+    convex and Lipschitz in f, a bounded kernel, and eta < 1 / lambda.
 
     >>> convergence_radius(0.01, 0.0, 1.0, 1.0)
     0.1
@@ -61,7 +62,7 @@ def convergence_radius(step_size: float, parsimony: float, alpha: float, sigma: 
     eta, K = real("step_size", step_size, above=0), real("parsimony", parsimony, at_least=0)
     ridge, sigma = real("alpha", alpha, at_least=0), real("sigma", sigma, at_least=0)
     if ridge == 0:
-        raise AssumptionError("alpha=0: without a ridge penalty Theorem 2 promises nothing")
+        raise AssumptionError("alpha=0: Theorem 2 assumes a ridge penalty")
     if eta * ridge >= 1:
         raise AssumptionError(
             f"step_size * alpha = {eta * ridge:g}: Theorem 2 assumes step_size < 1 / alpha"
@@ -70,11 +71,11 @@ def convergence_radius(step_size: float, parsimony: float, alpha: float, sigma: 
 
 
 def growth_distance(step_size: float, parsimony: float, lipschitz: float) -> float:
-    """Return the distance that (76) speaks of: with batches of one, a sample can only make the
-    dictionary grow if k(x, .) is at least K sqrt(eta) / C from the span of the centres.
+    """Return the distance K sqrt(eta) / C of (76).
 
-    C is the Lipschitz constant of the loss in f. As the inputs of a compact set cannot all be that
-    far from one another, the dictionary stays finite (Theorem 3).
+    With batches of one, the dictionary grows only if k(x, .) is at least that far from the span of
+    the centres. C is the Lipschitz constant of the loss in f. Not all inputs of a compact set can
+    be that far from each other, so the dictionary stays finite (Theorem 3).
 
     >>> growth_distance(0.25, 0.1, 1.0)
     0.05
@@ -85,7 +86,7 @@ def growth_distance(step_size: float, parsimony: float, lipschitz: float) -> flo
 
 @dataclass(frozen=True)
 class Convergence:
-    """What `convergence` found. `print` shows it as a table, with what was assumed."""
+    """Result of `convergence`. `print` shows it as a table, with the assumptions."""
 
     risk: float
     loss: float
@@ -122,11 +123,11 @@ class Convergence:
 
 
 def convergence(model: Any, X: ArrayLike, y: ArrayLike) -> Convergence:
-    """Report on a fitted `POLKRegressor` or `POLKClassifier`: its regularised risk on data, the
-    radius of Theorem 2 and the growth condition (76).
+    """Report on the convergence of a fitted `POLKRegressor` or `POLKClassifier`.
 
-    C and sigma are the largest gradient and its root mean square on these data, so what is promised
-    is promised of streams like them. What does not apply to the model is left out, and
+    The report has the regularised risk on the data, the radius of Theorem 2 and the growth
+    condition (76). C and sigma are the largest gradient and its root mean square on these data, so
+    the bounds hold for streams like them. Bounds that do not apply to the model are None, and
     `assumptions` says why.
 
     >>> from parsimon import POLKRegressor
@@ -157,21 +158,24 @@ def convergence(model: Any, X: ArrayLike, y: ArrayLike) -> Convergence:
     radius = distance = novel = None
     if not constant:
         said.append(
-            "the steps diminish: Theorem 1 promises convergence to f* itself, and Theorem 2 and (76) do not apply"
+            "the rates diminish: Theorem 1 guarantees convergence to f* itself, "
+            "and Theorem 2 and (76) do not apply"
         )
     elif full:
         said.append(
-            f"budget={used['budget']} may have removed more than eps allows: Theorem 2 and (76) do not apply"
+            f"budget={used['budget']} may have evicted more than eps allows: "
+            "Theorem 2 and (76) do not apply"
         )
     else:
         try:
             radius = convergence_radius(step, K, alpha, sigma)
-            said.append(f"the steps are constant, and eta lambda = {step * alpha:g} < 1")
+            said.append(f"the rates are constant, and eta lambda = {step * alpha:g} < 1")
         except AssumptionError as error:
             said.append(str(error))
         if used["batch_size"] > 1:
             said.append(
-                f"batch_size={used['batch_size']}: (76) speaks of one sample at a time, and does not apply"
+                f"batch_size={used['batch_size']}: (76) assumes one sample per step "
+                "and does not apply"
             )
         elif C > 0:
             distance = growth_distance(step, K, C)
@@ -183,7 +187,7 @@ def convergence(model: Any, X: ArrayLike, y: ArrayLike) -> Convergence:
 
 def _polk(model: Any) -> tuple[losses.Loss, float]:
     if not isinstance(model, POLKRegressor | POLKClassifier):
-        raise TypeError(f"a POLKRegressor or POLKClassifier is needed, got {type(model).__name__}")
+        raise TypeError(f"expected a POLKRegressor or POLKClassifier, got {type(model).__name__}")
     _model(model)
     loss: losses.Loss = losses.resolve(model._learns_with["loss"], model._losses)
     return loss, float(model._learns_with["alpha"])

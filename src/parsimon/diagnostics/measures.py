@@ -24,8 +24,9 @@ T = TypeVar("T")
 
 
 def coherence(kernel: Any, centers: ArrayLike | None = None) -> float:
-    """Return the coherence mu = max_{i != j} |k(d_i, d_j)| of centres (m, d), or of a fitted model;
-    0 for fewer than two. O(m^2).
+    """Return the coherence mu = max_{i != j} |k(d_i, d_j)| of centres (m, d) or of a fitted model.
+
+    It is 0 for fewer than two centres. O(m^2).
 
     >>> from parsimon.kernels import Linear
     >>> coherence(Linear(), [[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]])
@@ -41,11 +42,10 @@ def babel(kernel: Any, centers: ArrayLike | None = None, *, order: int) -> float
 @overload
 def babel(kernel: Any, centers: ArrayLike | None, order: int) -> float: ...
 def babel(kernel: Any, centers: ArrayLike | None = None, order: int | None = None) -> Array | float:
-    """Return the Babel measure mu_1(p) = max_j max_{|S| = p, j not in S} sum_{i in S} |k(d_i,
-    d_j)|.
+    """Return the Babel measure mu_1(p) for p = 1 .. m - 1, (m - 1,), or for p = `order` only.
 
-    For p = 1 .. m - 1, (m - 1,), or for p = `order` alone. mu_1(1) is the coherence, and mu_1(p) <=
-    p mu. O(m^2 log m).
+    mu_1(p) = max_j max_{|S| = p, j not in S} sum_{i in S} |k(d_i, d_j)|. mu_1(1) is the coherence
+    mu, and mu_1(p) <= p mu. O(m^2 log m).
 
     Reference: J. A. Tropp, *Greed is good: algorithmic results for sparse approximation*, IEEE
     Transactions on Information Theory 2004.
@@ -60,13 +60,14 @@ def babel(kernel: Any, centers: ArrayLike | None = None, order: int | None = Non
     if order is None:
         return measure
     if not len(measure):
-        raise ValueError(f"order={order!r} asks for other centres, and there are none")
+        raise ValueError(f"order={order!r} needs at least two centres")
     return float(measure[whole("order", order, at_least=1, at_most=len(measure)) - 1])
 
 
 def condition_number(kernel: Any, centers: ArrayLike | None = None) -> float:
-    """Return the condition number of the normalised Gram matrix, infinite where that is singular to
-    working precision. O(m^3).
+    """Return the condition number of the normalised Gram matrix.
+
+    It is infinite if the matrix is singular to working precision. O(m^3).
 
     >>> from parsimon.kernels import Linear
     >>> round(condition_number(Linear(), [[1.0, 0.0], [3.0, 4.0]]), 6)
@@ -87,13 +88,14 @@ def smallest_eigenvalue(kernel: Any, centers: ArrayLike | None = None) -> float:
     """
     values = _eigenvalues(kernel, centers)
     if not len(values):
-        raise ValueError("there are no centres, hence no eigenvalues")
+        raise ValueError("there are no centres, so there are no eigenvalues")
     return float(values[0])
 
 
 def residuals(kernel: Any, centers: ArrayLike | None = None) -> Array:
-    """Return the squared error of approximating each centre's kernel function by the others, (m,):
-    1 / (K^-1)_jj. O(m^3).
+    """Return the squared error of each centre approximated by the others, (m,).
+
+    It is 1 / (K^-1)_jj for centre j. O(m^3).
 
     >>> from parsimon.kernels import Linear
     >>> residuals(Linear(), [[1.0, 0.0], [3.0, 4.0]]).round(6)
@@ -109,8 +111,9 @@ def residuals(kernel: Any, centers: ArrayLike | None = None) -> Array:
 
 
 def projection_errors(kernel: Any, centers: ArrayLike | None = None, *, X: ArrayLike) -> Array:
-    """Return the squared error of approximating k(x, .) by the centres, min_a ||k(x, .) - sum_j a_j
-    k(d_j, .)||^2 / k(x, x), for rows of X (n, d): (n,).
+    """Return the squared error of each row of X (n, d) approximated by the centres, (n,).
+
+    It is min_a ||k(x, .) - sum_j a_j k(d_j, .)||^2 / k(x, x) for row x.
 
     >>> from parsimon.kernels import Linear
     >>> projection_errors(Linear(), [[1.0, 0.0]], X=[[2.0, 0.0], [3.0, 4.0], [0.0, 1.0]]).round(6)
@@ -123,13 +126,14 @@ def projection_errors(kernel: Any, centers: ArrayLike | None = None, *, X: Array
 def axis_errors(
     kernel: Any, centers: ArrayLike | None = None, *, X: ArrayLike, n_axes: int | None = None
 ) -> tuple[Array, Array]:
-    """Return the eigenvalues of the first principal axes of X (n, d) in feature space, and the
-    squared error of each axis by the centres.
+    """Return the eigenvalues of the first principal axes of X (n, d), and the error of each axis.
 
-    The k-th axis is psi_k = sum_j beta_jk k(x_j, .), beta_k an eigenvector of the Gram matrix of
-    all n inputs for its eigenvalue nu_k, scaled to
-    ||psi_k|| = 1; lambda_k = nu_k / n. Both have shape (r,), largest eigenvalue first, r at most `n_axes` and the rank. Not centred, as in the
-    paper. O(n^3) in time, 8 n^2 bytes.
+    The k-th axis in feature space is psi_k = sum_j beta_jk k(x_j, .), scaled to ||psi_k|| = 1.
+    beta_k is an eigenvector of the Gram matrix of all n inputs for its eigenvalue nu_k, and
+    lambda_k = nu_k / n. The error is the squared error of psi_k approximated by the centres.
+
+    Both results have shape (r,), largest eigenvalue first. r is at most `n_axes` and the rank. The
+    data are not centred, as in the paper. The cost is O(n^3) in time and 8 n^2 bytes.
 
     >>> from parsimon.kernels import Linear
     >>> values, errors = axis_errors(Linear(), [[1.0, 0.0]], X=[[1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
@@ -140,10 +144,10 @@ def axis_errors(
     points = _points(X, "X")
     n = len(points)
     if n == 0:
-        raise ValueError("X has no rows, hence no principal axes")
+        raise ValueError("X has no rows, so it has no principal axes")
     wanted = n if n_axes is None else whole("n_axes", n_axes, at_least=1)
     values, vectors = np.linalg.eigh(_gram(kernel, points, "X"))
-    rank = int((values > _cut(values)).sum())  # the others are rounding, and have no direction
+    rank = int((values > _cut(values)).sum())  # the others are rounding errors
     largest_first = slice(None, -1 - min(wanted, rank), -1)
     values, vectors = values[largest_first], vectors[:, largest_first]
     products = (vectors / np.sqrt(values)).T @ _cosines(kernel, points, centers)

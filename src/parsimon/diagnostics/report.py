@@ -1,4 +1,4 @@
-"""Everything at once, for a fitted model."""
+"""Report of all measures and bounds for a fitted model."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ T = TypeVar("T")
 
 
 class Axis(NamedTuple):
-    """A principal axis of the inputs: its eigenvalue lambda_k, its squared error by the centres,
-    and the bound of Proposition 5 on that.
+    """A principal axis of the inputs, with its error and the bound of Proposition 5.
+
+    `eigenvalue` is lambda_k, and `error` the squared error of the axis approximated by the centres.
     """
 
     eigenvalue: float
@@ -45,7 +46,7 @@ class Axis(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """What `report` found. Where an assumption fails, a bound is the reason, in words."""
+    """Result of `report`. If an assumption fails, a bound is a text that says why."""
 
     n_centers: int
     coherence: float
@@ -97,26 +98,30 @@ class Report:
 
 
 def report(model: Any, X: ArrayLike | None = None, *, n_axes: int = 5) -> Report:
-    """Measure the dictionary of a fitted model and set it beside every bound; print the answer to
-    read it.
+    """Measure the dictionary of a fitted model, and compare each measure with its bound.
+
+    `print` shows the result as a table. The example is at the top of `parsimon.diagnostics`.
 
     Parameters
     ----------
-    model : a fitted model with at least one centre.
-    X : (n, d), default=None
-        All inputs the model has seen: needed for the largest error and for the principal axes.
-        O(n^3).
+    model : fitted model
+        A model with at least one centre.
+    X : array of shape (n, d) or None, default=None
+        All inputs that the model has seen. It is needed for the largest error and for the principal
+        axes, at a cost of O(n^3).
     n_axes : int, default=5
-        How many principal axes to report.
+        Number of principal axes to report.
 
-    The example is at the top of `parsimon.diagnostics`.
+    Returns
+    -------
+    Report
     """
     _, centers = _model(model)
     if not len(centers):
         raise ValueError("the model has no centres: there is nothing to report")
     points = None if X is None else _points(X, "X")
     if points is not None and not len(points):
-        raise ValueError("X has no rows: give all inputs the model has seen, or leave it out")
+        raise ValueError("X has no rows: give all inputs that the model has seen, or omit X")
     measure = _largest_babel(*_model(model))
     unmeasured = "not measured without X"
     return Report(
@@ -141,7 +146,7 @@ def report(model: Any, X: ArrayLike | None = None, *, n_axes: int = 5) -> Report
 def _rejection(model: Any, X: Array | None) -> float:
     bound = rejection_bound(model)
     if X is not None:
-        _require_seen(model, X)  # or the bound would stand beside errors that it does not speak of
+        _require_seen(model, X)  # the bound holds only for errors of these rows
     return bound
 
 

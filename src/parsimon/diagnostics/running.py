@@ -14,13 +14,14 @@ Array = NDArray[np.float64]
 
 
 class RunningCoherence:
-    """Coherence and Babel measure of a dictionary that changes, at O(m) kernel values an append and
-    none a removal.
+    """Coherence and Babel measure of a dictionary that changes.
 
-    Beside the m centres it holds their normalised Gram matrix (8 m^2 bytes for the largest m so
-    far) with each row's sum and largest entry. An append writes one row and one column. A removal
-    clears them, and searches the rows whose largest entry it was, which are few. Sums are taken
-    afresh after every m removals, so that rounding does not pile up: O(m) a change all the same.
+    An append evaluates O(m) kernel values, and a removal none. The class stores the m centres and
+    their normalised Gram matrix, which takes 8 m^2 bytes for the largest m so far. It also stores
+    the sum and the largest entry of each row. An append writes one row and one column. A removal
+    clears them, and searches the few rows whose largest entry it was. The sums are computed again
+    after every m removals, so rounding errors do not accumulate, at an amortised cost of O(m) per
+    change.
 
     >>> from parsimon.kernels import Linear
     >>> running = RunningCoherence(Linear())
@@ -33,8 +34,8 @@ class RunningCoherence:
     (0.6, 4.0)
     """
 
-    # CONVENTION: a centre keeps its slot for life, so nothing moves; `_slots` has the slots in use,
-    # oldest centre first. Rows, columns, sums and largest entries of free slots are zero.
+    # CONVENTION: a centre keeps its slot, so nothing moves. `_slots` has the slots in use, oldest
+    # centre first. Rows, columns, sums and largest entries of free slots are zero.
 
     def __init__(self, kernel: Kernel) -> None:
         if not isinstance(kernel, Kernel):
@@ -63,8 +64,9 @@ class RunningCoherence:
 
     @property
     def babel(self) -> float:
-        """mu_1(m - 1), the largest sum of a row of the Gram matrix but for its diagonal; 0 for
-        fewer than two centres.
+        """mu_1(m - 1), the largest sum of a row of |K| without the diagonal.
+
+        It is 0 for fewer than two centres.
         """
         return float(self._sums.max(initial=0.0))
 
@@ -93,7 +95,7 @@ class RunningCoherence:
         self._slots.append(new)
 
     def remove(self, j: int) -> None:
-        """Remove centre j, counted from the oldest, 0."""
+        """Drop centre j, counted from the oldest, 0."""
         if not self._slots:
             raise IndexError("there is no centre to remove")
         old = self._slots.pop(whole("j", j, at_least=0, at_most=len(self) - 1))
