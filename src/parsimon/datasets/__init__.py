@@ -1,4 +1,4 @@
-"""Data sets: the papers' generated ones, and loaders of real ones."""
+"""Data sets: generators of the papers' data, and loaders of real data."""
 
 from parsimon.datasets.mixtures import make_multidist
 from parsimon.datasets.stored import (

@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians, generated."""
+"""Generated mixtures of Gaussians."""
 
 from __future__ import annotations
 
@@ -17,17 +17,34 @@ def make_multidist(
     spread: float = 0.2,
     random_state: int | np.random.Generator | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Generate classes in the plane, each a mixture of Gaussians: the data set multidist of Koppel,
-    Warnell, Stump & Ribeiro 2019, section 5.2.
+    """Generate classes in the plane, each a mixture of Gaussians.
 
-    The means of a class's modes are normal, of variance `scatter`, around a point of its own on the
-    unit circle; the samples of a mode are normal, of variance `spread`. With the defaults there are
-    15 modes. A test set of the same mixture is drawn with the training set: ask for both and split.
+    This is the data set multidist of Koppel, Warnell, Stump & Ribeiro 2019, section 5.2. Each class
+    has a point on the unit circle. The means of its modes are normal around this point, with
+    variance `scatter`. The samples of a mode are normal, with variance `spread`. With the defaults
+    there are 15 modes. To get test data of the same mixture, generate both together and split.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
+    n_classes : int, default=5
+        Number of classes.
+    n_modes : int, default=3
+        Number of modes per class.
+    scatter : float >= 0, default=1.0
+        Variance of the means of the modes. Larger values separate the modes more.
+    spread : float >= 0, default=0.2
+        Variance within a mode. Larger values make the classes overlap more.
+    random_state : int, Generator or None, default=None
+        Seed.
 
     Returns
     -------
-    X : ndarray (n_samples, 2)
-    y : ndarray (n_samples,) of class numbers
+    X : ndarray of shape (n_samples, 2)
+        Points.
+    y : ndarray of shape (n_samples,)
+        Class numbers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Real data sets: read from a folder, or fetched by name from public sources."""
+"""Real data sets, read from a folder or fetched from public sources."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: The thirteen Brodatz textures of volume 1 of the USC-SIPI image database, by their numbers there.
+#: Brodatz textures of volume 1 of the USC-SIPI image database, by number.
 _BRODATZ = "https://sipi.usc.edu/database/download.php?vol=textures&img=1.1.{:02d}"
-#: Words that OpenML has for the codes of the source.
+#: Codes of the source for the words that OpenML uses.
 _BIKE_WORDS = {
     **{"spring": 1, "summer": 2, "fall": 3, "winter": 4},
     **{"clear": 1, "misty": 2, "rain": 3, "heavy_rain": 4},
@@ -33,10 +33,10 @@ class Split(NamedTuple):
 
 
 def load_mnist(data_dir: str | Path | None = None) -> Split:
-    """Return the MNIST digits, 60,000 and 10,000 images of 28 x 28 pixels in [0, 1].
+    """Return the MNIST digits: 60,000 and 10,000 images of 28 x 28 pixels in [0, 1].
 
-    From ``mnist.npz`` (arrays X_train, y_train, X_test, y_test) in `data_dir` if that is given;
-    else from OpenML, where scikit-learn keeps a copy for the next time.
+    They are read from ``mnist.npz`` (arrays X_train, y_train, X_test, y_test) in `data_dir` if it
+    is given. Otherwise they are fetched from OpenML, and scikit-learn keeps a copy.
     """
     if data_dir is not None:
         return _split(_read(data_dir, "mnist.npz", *Split._fields), 255.0)
@@ -45,9 +45,9 @@ def load_mnist(data_dir: str | Path | None = None) -> Split:
 
 
 def load_usps(data_dir: str | Path | None = None) -> Split:
-    """Return the USPS digits, 7291 and 2007 images of 16 x 16 pixels in [0, 1].
+    """Return the USPS digits: 7291 and 2007 images of 16 x 16 pixels in [0, 1].
 
-    From ``usps.npz`` in `data_dir` if that is given; else from OpenML.
+    They are read from ``usps.npz`` in `data_dir` if it is given, and fetched from OpenML otherwise.
     """
     if data_dir is not None:
         return _split(_read(data_dir, "usps.npz", *Split._fields), 1.0)
@@ -57,9 +57,10 @@ def load_usps(data_dir: str | Path | None = None) -> Split:
 
 
 def load_banana(data_dir: str | Path | None = None) -> Split:
-    """Return banana, two classes of points in the plane, in a fixed random order: 4000 and 1300.
+    """Return banana: two classes in the plane, 4000 and 1300 points in a fixed random order.
 
-    From ``banana.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML.
+    It is read from ``banana.npz`` (arrays X, y) in `data_dir` if it is given, and fetched from
+    OpenML otherwise.
     """
     if data_dir is not None:
         stored = _read(data_dir, "banana.npz", "X", "y")
@@ -75,10 +76,10 @@ def load_banana(data_dir: str | Path | None = None) -> Split:
 def load_boston(
     data_dir: str | Path | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Boston housing, X (506, 13) and the median values y (506,) in thousands of dollars,
-    all in original units.
+    """Return Boston housing: X (506, 13) and median values y (506,) in thousands of dollars.
 
-    From ``boston_housing.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML.
+    All columns are in original units. The data are read from ``boston_housing.npz`` (arrays X, y)
+    in `data_dir` if it is given, and fetched from OpenML otherwise.
     """
     return _regression(data_dir, "boston_housing.npz", "boston")
 
@@ -86,18 +87,17 @@ def load_boston(
 def load_comp_activ(
     data_dir: str | Path | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Comp-activ with its twelve attributes, X (8192, 12), and the percentage of time y
-    (8192,) that the processors ran in user mode, all in original units.
+    """Return Comp-activ with its twelve attributes: X (8192, 12) and y (8192,).
 
-    From ``cpusmall.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML.
+    y is the percentage of time that the processors ran in user mode. All columns are in original
+    units. The data are read from ``cpusmall.npz`` (arrays X, y) in `data_dir` if it is given, and
+    fetched from OpenML otherwise.
     """
     return _regression(data_dir, "cpusmall.npz", "cpu_small")
 
 
 class Table(NamedTuple):
-    """Rows in the order of the source: X (n, d), targets y (n,), and what the columns and the
-    target are called.
-    """
+    """Rows in the order of the source: X (n, d), targets y (n,), and the names of both."""
 
     X: NDArray[np.float64]
     y: NDArray[Any]
@@ -106,11 +106,12 @@ class Table(NamedTuple):
 
 
 def load_electricity(data_dir: str | Path | None = None) -> Table:
-    """Return Elec2, the electricity market of New South Wales: 45,312 half hours in order of time,
-    8 columns, and whether the price is above its mean over the last day (1) or not (0).
+    """Return Elec2, the electricity market of New South Wales: 45,312 half hours in order of time.
 
-    From ``electricity.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML. All
-    columns but `day` are scaled to [0, 1] at the source.
+    There are 8 columns. The target says whether the price is above its mean over the last day (1)
+    or not (0). All columns except `day` are scaled to [0, 1] at the source. The data are read from
+    ``electricity.npz`` (arrays X, y) in `data_dir` if it is given, and fetched from OpenML
+    otherwise.
 
     References
     ----------
@@ -124,11 +125,12 @@ def load_electricity(data_dir: str | Path | None = None) -> Table:
 
 
 def load_bike_sharing(data_dir: str | Path | None = None) -> Table:
-    """Return bike sharing in Washington: 17,379 hours in order of time, 12 columns of calendar and
-    weather, and how many bikes were rented.
+    """Return bike sharing in Washington: 17,379 hours in order of time.
 
-    From ``bike_sharing_hour.npz`` (arrays X, y) in `data_dir` if that is given; else from OpenML,
-    where temperatures, humidity and wind are in their own units instead of fractions.
+    There are 12 columns of calendar and weather. The target is the number of bikes rented. The data
+    are read from ``bike_sharing_hour.npz`` (arrays X, y) in `data_dir` if it is given, and fetched
+    from OpenML otherwise. At OpenML, temperatures, humidity and wind are in their own units instead
+    of fractions.
 
     References
     ----------
@@ -144,11 +146,11 @@ def load_bike_sharing(data_dir: str | Path | None = None) -> Table:
 
 
 def load_covtype(data_dir: str | Path | None = None) -> Table:
-    """Return forest covertype: 54 columns about patches of 30 x 30 m, and which of seven kinds of
-    trees grow there (1 to 7).
+    """Return forest covertype: patches of 30 x 30 m, and which of seven kinds of trees grow there.
 
-    From ``covtype_20k.npz`` (arrays X, y; 20,000 of the rows) in `data_dir` if that is given; else
-    all 581,012, which scikit-learn fetches.
+    There are 54 columns, and the target is 1 to 7. 20,000 of the rows are read from
+    ``covtype_20k.npz`` (arrays X, y) in `data_dir` if it is given. Otherwise scikit-learn fetches
+    all 581,012.
 
     References
     ----------
@@ -178,11 +180,11 @@ def load_covtype(data_dir: str | Path | None = None) -> Table:
 
 
 def load_cod_rna(data_dir: str | Path | None = None) -> Table:
-    """Return cod-rna, whose task is to detect non-coding RNA: 59,535 pairs of sequences, 8 columns,
-    and the class, -1 or 1. The rows are nearly sorted by class: shuffle them.
+    """Return cod-rna, for the detection of non-coding RNA: 59,535 pairs of sequences.
 
-    From ``cod_rna.npz`` (arrays X_train, y_train) in `data_dir`, which must be given: on OpenML
-    these rows are mixed with others.
+    There are 8 columns, and the class is -1 or 1. The rows are nearly sorted by class: shuffle
+    them. The data are read from ``cod_rna.npz`` (arrays X_train, y_train) in `data_dir`, which is
+    required: at OpenML these rows are mixed with others.
 
     References
     ----------
@@ -194,11 +196,10 @@ def load_cod_rna(data_dir: str | Path | None = None) -> Table:
 
 
 def load_kin40k(data_dir: str | Path | None = None) -> Table:
-    """Return kin40k: 40,000 poses of a robot arm, 8 columns, and how far its end is from a point,
-    all standardised.
+    """Return kin40k: 40,000 poses of a robot arm, and the distance of its end from a point.
 
-    From ``kin40k.npz`` (arrays X, y) in `data_dir`, which must be given: no copy at OpenML is
-    known.
+    There are 8 columns. All columns and the target are standardised. The data are read from
+    ``kin40k.npz`` (arrays X, y) in `data_dir`, which is required: we know of no copy at OpenML.
 
     References
     ----------
@@ -209,10 +210,10 @@ def load_kin40k(data_dir: str | Path | None = None) -> Table:
 
 
 def load_ccpp(data_dir: str | Path | None = None) -> Table:
-    """Return the combined cycle power plant: 9568 hours, in no order, 4 columns (temperature,
-    vacuum, pressure, humidity), and the power in megawatts.
+    """Return the combined cycle power plant: 9568 hours, in no order, and the power in megawatts.
 
-    From ``ccpp.npz`` (arrays X, y) in `data_dir`, which must be given: no copy at OpenML is known.
+    There are 4 columns: temperature, vacuum, pressure and humidity. The data are read from
+    ``ccpp.npz`` (arrays X, y) in `data_dir`, which is required: we know of no copy at OpenML.
 
     References
     ----------
@@ -226,8 +227,8 @@ def load_ccpp(data_dir: str | Path | None = None) -> Table:
 def load_brodatz(data_dir: str | Path | None = None) -> NDArray[np.uint8]:
     """Return thirteen Brodatz textures, (13, 512, 512) grey levels.
 
-    From ``brodatz13.npz`` (array images) in `data_dir` if that is given; else from the USC-SIPI
-    image database, which needs Pillow to read.
+    They are read from ``brodatz13.npz`` (array images) in `data_dir` if it is given. Otherwise they
+    are fetched from the USC-SIPI image database, which requires Pillow.
     """
     if data_dir is not None:
         images: NDArray[np.uint8] = _read(data_dir, "brodatz13.npz", "images")["images"]
@@ -252,8 +253,10 @@ def load_brodatz(data_dir: str | Path | None = None) -> NDArray[np.uint8]:
 
 
 def bikes_path() -> Path:
-    """Return where `bikes.csv.gz` is, which comes with parsimon: bicycles lent in Washington in
-    each hour of 2011, with the weather. For tables and the command line.
+    """Return the path of `bikes.csv.gz`, a file that comes with parsimon.
+
+    It has the bicycles rented in Washington in each hour of 2011, with the weather. It is for
+    tables and the command line.
 
     >>> import gzip
     >>> gzip.open(bikes_path(), "rt").readline().strip()
@@ -273,7 +276,7 @@ def _read(data_dir: str | Path, name: str, *arrays: str) -> dict[str, NDArray[An
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             found = dict(stored)
     except (ValueError, EOFError, zipfile.BadZipFile, TypeError) as error:
-        raise ValueError(f"{path} cannot be read: it is damaged, or no NumPy archive") from error
+        raise ValueError(f"{path} is damaged or is not a NumPy archive") from error
     missing = [array for array in arrays if array not in found]
     if missing:
         raise ValueError(
@@ -293,7 +296,8 @@ def _stored_table(
     X, y = stored[arrays[0]].astype(np.float64), stored[arrays[1]]
     if X.ndim != 2 or y.shape != X.shape[:1] or X.shape[1] != len(names):
         raise ValueError(
-            f"{Path(data_dir) / file}: X must be (n, {len(names)}) and y (n,), got {X.shape} and {y.shape}"
+            f"{Path(data_dir) / file}: X must be (n, {len(names)}) and y (n,), "
+            f"got {X.shape} and {y.shape}"
         )
     return Table(X, y.astype(np.float64 if y.dtype.kind == "f" else np.int64), names, target)
 
@@ -301,7 +305,8 @@ def _stored_table(
 def _required(data_dir: str | Path | None, name: str) -> str | Path:
     if data_dir is None:
         raise ValueError(
-            f"{name} cannot be fetched, for no copy of it at OpenML is known: give a data_dir that holds {name}.npz"
+            f"{name} cannot be fetched, because it is not at OpenML: "
+            f"give a data_dir that holds {name}.npz"
         )
     return data_dir
 
@@ -334,9 +339,7 @@ def _openml(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 def _fetch(
     name: str, version: int | str, words: Mapping[str, float] | None = None
 ) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Return X and y of a data set from OpenML; categories that are no numbers are what `words`
-    say.
-    """
+    """Return X and y of a data set from OpenML; `words` are the codes of categories."""
     from sklearn.datasets import fetch_openml
 
     try:  # liac-arff is the parser that does not need pandas
@@ -346,7 +349,7 @@ def _fetch(
             f"cannot fetch {name} from OpenML ({error}); give a data_dir that holds it"
         ) from error
     X = np.asarray(found.data, dtype=np.float64)
-    # Given as indices into the values: Boston's RAD, CHAS
+    # Categories are indices into their values, such as RAD and CHAS of Boston housing
     for feature, values in (found.categories or {}).items():
         if feature in found.feature_names:
             column = found.feature_names.index(feature)

@@ -1,4 +1,4 @@
-"""Nonlinear dynamic systems, generated."""
+"""Generated nonlinear dynamic systems."""
 
 from __future__ import annotations
 
@@ -17,14 +17,24 @@ def make_honeine_system(
 
         y_n = 0.5 y_{n-1} u_{n-1} + 0.2 u_{n-1} + 0.05 y_{n-1}^2 + 0.6 u_{n-1}^2,   d_n = y_n + e_n,
 
-    from y_1 = 0.1, with u_n normal of mean 0.2 and standard deviation 0.1 and e_n normal of
-    standard deviation `noise`. The task is d_n = psi(d_{n-1}, u_{n-1}).
+    with y_1 = 0.1. u_n is normal with mean 0.2 and standard deviation 0.1. e_n is normal with
+    standard deviation `noise`. The task is to predict d_n from (d_{n-1}, u_{n-1}).
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
+    noise : float >= 0, default=0.1
+        Standard deviation of the noise e_n.
+    random_state : int, Generator or None, default=None
+        Seed.
 
     Returns
     -------
-    X : ndarray (n_samples, 2)
-        (d_{n-1}, u_{n-1})
-    d : ndarray (n_samples,)
+    X : ndarray of shape (n_samples, 2)
+        (d_{n-1}, u_{n-1}).
+    d : ndarray of shape (n_samples,)
+        d_n.
 
     Examples
     --------
@@ -55,17 +65,28 @@ def make_dodd_series(
 ) -> tuple[Array, Array]:
     """Generate Dodd's nonlinear time series, the first benchmark of Pothin & Richard 2006.
 
-        y_t = (0.8 - 0.5 exp(-y_{t-1}^2)) y_{t-1} - (0.3 + 0.9 exp(-y_{t-1}^2)) y_{t-2} + 0.1 sin(pi
-        y_{t-1})
+        y_t = (0.8 - 0.5 b) y_{t-1} - (0.3 + 0.9 b) y_{t-2} + 0.1 sin(pi y_{t-1})
 
-    from (0.1, 0.1); the first `skip` points are left out, and normal noise of standard deviation
-    `noise` is added to what is observed, inputs included. The task is to predict y_t from (y_{t-1},
+    with b = exp(-y_{t-1}^2), starting from (0.1, 0.1). The task is to predict y_t from (y_{t-1},
     y_{t-2}).
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
+    skip : int >= 0, default=0
+        Number of points to skip at the start.
+    noise : float >= 0, default=0.0
+        Standard deviation of normal noise on the observations, including the inputs.
+    random_state : int, Generator or None, default=None
+        Seed for the noise.
 
     Returns
     -------
-    X : ndarray (n_samples, 2)
-    y : ndarray (n_samples,)
+    X : ndarray of shape (n_samples, 2)
+        (y_{t-1}, y_{t-2}).
+    y : ndarray of shape (n_samples,)
+        y_t.
 
     Examples
     --------
@@ -97,19 +118,32 @@ def make_pothin_system(
 ) -> tuple[Array, Array]:
     """Generate the driven system of the second benchmark of Pothin & Richard 2006.
 
-        y_t = 0.5 y_{t-1} + 0.3 y_{t-1} u_t + 0.2 u_t + 0.05 y_{t-1}^2 + 0.6 u_t^2,   x_t = y_t + e_t,
+        y_t = 0.5 y_{t-1} + 0.3 y_{t-1} u_t + 0.2 u_t + 0.05 y_{t-1}^2 + 0.6 u_t^2
 
-    with u_t and e_t normal of variances 0.1 and 0.05. The task is to predict x_t from x_{t-1}, ...,
-    x_{t-lags}, u_t, ..., u_{t-lags+1}.
+    and x_t = y_t + e_t, where u_t and e_t are normal with variances 0.1 and 0.05. The task is to predict x_t from
+    x_{t-1}, ..., x_{t-lags}, u_t, ..., u_{t-lags+1}.
 
-    The paper starts at y_1 = 10. That is an unstable fixed point of the recursion without input,
-    0.5 y + 0.05 y^2 = y: from there about half of all runs grow without bound, so the default is a
+    The paper starts at y_1 = 10. This is an unstable fixed point of the recursion without input,
+    0.5 y + 0.05 y^2 = y, from which about half of all runs grow without bound. So the default is a
     start in the stable regime. The paper does not print the regressor either.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
+    lags : int >= 1, default=1
+        Number of past values of x and u in a sample.
+    start : float, default=1.0
+        First value y_1.
+    random_state : int, Generator or None, default=None
+        Seed.
 
     Returns
     -------
-    X : ndarray (n_samples, 2 lags)
-    x : ndarray (n_samples,)
+    X : ndarray of shape (n_samples, 2 lags)
+        Past values of x, then of u.
+    x : ndarray of shape (n_samples,)
+        x_t.
 
     Examples
     --------
@@ -132,7 +166,9 @@ def make_pothin_system(
             + 0.6 * u[t] ** 2
         )
         if not np.isfinite(y[t]):
-            raise ValueError(f"from start={start} this run grows without bound: start nearer to 0")
+            raise ValueError(
+                f"start={start} makes this run grow without bound: use a smaller start"
+            )
     x = y + np.sqrt(0.05) * rng.normal(size=n + lags)
     now = np.arange(lags, n + lags)
     inputs = [x[now - i] for i in range(1, lags + 1)] + [u[now - i] for i in range(lags)]
