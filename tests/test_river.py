@@ -29,7 +29,7 @@ from river import (  # noqa: E402
 )
 
 import parsimon  # noqa: E402
-from parsimon import kernels  # noqa: E402
+from parsimon import _docs, kernels  # noqa: E402
 from parsimon import river as pr  # noqa: E402
 from parsimon._extras import install_command  # noqa: E402
 from parsimon.estimators import ESTIMATORS  # noqa: E402
@@ -123,6 +123,16 @@ def test_every_estimator_is_here():
     assert {type(model) for model in MODELS} == set(CLASSES)
     for cls in CLASSES:
         assert cls._of is getattr(parsimon, cls.__name__)
+
+
+@pytest.mark.parametrize("cls", [cls for cls in CLASSES if cls._of in ESTIMATORS])
+def test_every_parameter_is_documented(cls):
+    parts = _docs.sections(cls.__doc__)
+    names = [name for name in inspect.signature(cls).parameters if name != "self"]
+    assert list(_docs.entries(parts["Parameters"])) == names
+    assert "1 / d, with d the number of features in the first sample" in parts["Parameters"]
+    assert {*_docs.entries(parts["Attributes"])} == {"estimator", "features"}
+    assert parts["References"] and ">>> " in parts["Examples"]
 
 
 def all_checks():
@@ -497,7 +507,7 @@ def test_weights(model):
             lambda: one.learn_one({"a": 1.0}, "x", w=0.5),
             lambda: many.learn_many(X, y, w=pd.Series(w)),
         ):
-            with pytest.raises(TypeError, match="takes no weights"):
+            with pytest.raises(TypeError, match="does not support weights"):
                 learn()
         assert one.estimator is None
         return

@@ -1,4 +1,4 @@
-"""The models, under the names of the scikit-learn classes."""
+"""River models, under the names of the scikit-learn classes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,24 @@ __all__ = [
 class KNLMSRegressor(Regressor, of=parsimon.KNLMSRegressor):
     """Kernel normalised LMS with the coherence criterion: the filter to try first.
 
-    Parameters are those of `parsimon.KNLMSRegressor`, without `n_passes`.
+    Parameters
+    ----------
+    {parameters}
 
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    {references}
+
+    Examples
+    --------
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import KNLMSRegressor
-    >>> model = preprocessing.StandardScaler() | preprocessing.TargetStandardScaler(KNLMSRegressor(step_size=0.5))
+    >>> scaled = preprocessing.TargetStandardScaler(KNLMSRegressor(step_size=0.5))
+    >>> model = preprocessing.StandardScaler() | scaled
     >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     >>> round(error.get(), 2)
     0.36
@@ -42,13 +55,28 @@ class KNLMSRegressor(Regressor, of=parsimon.KNLMSRegressor):
 
 
 class KRLSRegressor(Regressor, of=parsimon.KRLSRegressor):
-    """Kernel recursive least squares: O(m^2) a sample, and the fewest samples to learn from.
+    """Kernel recursive least squares.
 
-    Parameters are those of `parsimon.KRLSRegressor`, without `n_passes`.
+    It learns most from each sample. The cost is O(m^2) per sample, with m centres.
 
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    {references}
+
+    Examples
+    --------
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import KRLSRegressor
-    >>> model = preprocessing.StandardScaler() | preprocessing.TargetStandardScaler(KRLSRegressor(forgetting=0.99))
+    >>> scaled = preprocessing.TargetStandardScaler(KRLSRegressor(forgetting=0.99))
+    >>> model = preprocessing.StandardScaler() | scaled
     >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     >>> round(error.get(), 2)
     0.46
@@ -56,14 +84,28 @@ class KRLSRegressor(Regressor, of=parsimon.KRLSRegressor):
 
 
 class KLMSRegressor(Regressor, of=parsimon.KLMSRegressor):
-    """Kernel LMS, quantised where asked: the simplest of the kernel filters.
+    """Kernel least mean squares, plain or quantised: the simplest kernel filter.
 
-    Parameters are those of `parsimon.KLMSRegressor`, without `n_passes`. Without a `budget` or
-    `quantization` every sample is kept.
+    Without a `budget` or `quantization` every sample is kept.
 
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    {references}
+
+    Examples
+    --------
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import KLMSRegressor
-    >>> model = preprocessing.StandardScaler() | preprocessing.TargetStandardScaler(KLMSRegressor(quantization=0.5))
+    >>> scaled = preprocessing.TargetStandardScaler(KLMSRegressor(quantization=0.5))
+    >>> model = preprocessing.StandardScaler() | scaled
     >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     >>> round(error.get(), 2)
     0.42
@@ -71,13 +113,26 @@ class KLMSRegressor(Regressor, of=parsimon.KLMSRegressor):
 
 
 class NORMARegressor(Regressor, of=parsimon.NORMARegressor):
-    """NORMA: regularised gradient descent in function space that forgets its oldest terms.
+    """NORMA: regularised gradient descent with a sliding window of centres.
 
-    Parameters are those of `parsimon.NORMARegressor`, without `n_passes`.
+    Parameters
+    ----------
+    {parameters}
 
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    {references}
+
+    Examples
+    --------
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import NORMARegressor
-    >>> model = preprocessing.StandardScaler() | preprocessing.TargetStandardScaler(NORMARegressor(budget=100))
+    >>> scaled = preprocessing.TargetStandardScaler(NORMARegressor(budget=100))
+    >>> model = preprocessing.StandardScaler() | scaled
     >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     >>> round(error.get(), 2)
     0.48
@@ -85,13 +140,26 @@ class NORMARegressor(Regressor, of=parsimon.NORMARegressor):
 
 
 class SPLRegressor(Regressor, of=parsimon.SPLRegressor):
-    """Online gradient descent whose function is projected onto few centres.
+    """Sequential projection learning: gradient steps projected onto few centres.
 
-    Parameters are those of `parsimon.SPLRegressor`, without `n_passes`.
+    Parameters
+    ----------
+    {parameters}
 
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    {references}
+
+    Examples
+    --------
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import SPLRegressor
-    >>> model = preprocessing.StandardScaler() | preprocessing.TargetStandardScaler(SPLRegressor(budget=100))
+    >>> scaled = preprocessing.TargetStandardScaler(SPLRegressor(budget=100))
+    >>> model = preprocessing.StandardScaler() | scaled
     >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     >>> round(error.get(), 2)
     0.33
@@ -101,11 +169,24 @@ class SPLRegressor(Regressor, of=parsimon.SPLRegressor):
 class SOGSVR(Regressor, of=parsimon.SOGSVR):
     """Sparse online greedy support vector regression.
 
-    Parameters are those of `parsimon.SOGSVR`, without `n_passes`.
+    Parameters
+    ----------
+    {parameters}
 
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    {references}
+
+    Examples
+    --------
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import SOGSVR
-    >>> model = preprocessing.StandardScaler() | preprocessing.TargetStandardScaler(SOGSVR())
+    >>> scaled = preprocessing.TargetStandardScaler(SOGSVR())
+    >>> model = preprocessing.StandardScaler() | scaled
     >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     >>> round(error.get(), 2)
     0.6
@@ -113,15 +194,32 @@ class SOGSVR(Regressor, of=parsimon.SOGSVR):
 
 
 class POLKRegressor(Regressor, of=parsimon.POLKRegressor):
-    """Kernel regression for any convex loss, with a dictionary only as large as the accuracy asks
-    for.
+    """POLK: kernel regression for any convex loss, with a sparse dictionary.
 
-    Parameters are those of `parsimon.POLKRegressor`, without `n_passes`. With a `batch_size` above
-    1 a sample of `learn_one` is a small step of its own; `learn_many` cuts a frame into batches.
+    With ``loss="poisson"``, for counts, `predict_one` returns exp(f), and 1 before anything is
+    learned.
 
+    With a `batch_size` above 1, each sample of `learn_one` is a small step of its own, and
+    `learn_many` cuts a frame into batches.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    {references}
+
+    Examples
+    --------
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import POLKRegressor
-    >>> model = preprocessing.StandardScaler() | preprocessing.TargetStandardScaler(POLKRegressor(loss="huber", budget=100))
+    >>> scaled = preprocessing.TargetStandardScaler(POLKRegressor(loss="huber", budget=100))
+    >>> model = preprocessing.StandardScaler() | scaled
     >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     >>> round(error.get(), 2)
     0.33
@@ -129,12 +227,27 @@ class POLKRegressor(Regressor, of=parsimon.POLKRegressor):
 
 
 class POLKClassifier(Classifier, of=parsimon.POLKClassifier):
-    """Kernel SVM or kernel logistic regression, any number of classes, with a dictionary only as
-    large as the accuracy asks for.
+    """POLK: kernel SVM or kernel logistic regression, with a sparse dictionary.
 
-    Parameters are those of `parsimon.POLKClassifier`, without `n_passes`, `shuffle` and
-    `random_state`. Only the losses "logistic" and "ovr_logistic" give probabilities.
+    Only the losses "logistic" and "ovr_logistic" give probabilities.
 
+    With a `batch_size` above 1, each sample of `learn_one` is a small step of its own, and
+    `learn_many` cuts a frame into batches.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    {references}
+
+    Examples
+    --------
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import POLKClassifier
     >>> model = preprocessing.StandardScaler() | POLKClassifier(loss="logistic", budget=100)
@@ -145,11 +258,25 @@ class POLKClassifier(Classifier, of=parsimon.POLKClassifier):
 
 
 class BSGDClassifier(Classifier, of=parsimon.BSGDClassifier):
-    """The multi-class kernel SVM by stochastic gradient descent on a budget.
+    """Multi-class kernel SVM by stochastic gradient descent on a budget.
 
-    Parameters are those of `parsimon.BSGDClassifier`, without `n_passes`, `shuffle` and
-    `random_state`.
+    With a `batch_size` above 1, each sample of `learn_one` is a small step of its own, and
+    `learn_many` cuts a frame into batches.
 
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    {references}
+
+    Examples
+    --------
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import BSGDClassifier
     >>> model = preprocessing.StandardScaler() | BSGDClassifier(budget=100)
@@ -162,8 +289,20 @@ class BSGDClassifier(Classifier, of=parsimon.BSGDClassifier):
 class SOGSVC(Classifier, of=parsimon.SOGSVC):
     """Sparse online greedy support vector classification.
 
-    Parameters are those of `parsimon.SOGSVC`, without `n_passes`, `shuffle` and `random_state`.
+    Parameters
+    ----------
+    {parameters}
 
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    {references}
+
+    Examples
+    --------
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import SOGSVC
     >>> model = preprocessing.StandardScaler() | SOGSVC()
@@ -174,14 +313,15 @@ class SOGSVC(Classifier, of=parsimon.SOGSVC):
 
 
 class KernelDictionaryClassifier(Classifier, of=parsimon.KernelDictionaryClassifier, seeded=True):
-    """A kernel dictionary for each class; the one that reconstructs a sample best gives its label.
+    """A kernel dictionary per class; the class that reconstructs a sample best is predicted.
 
-    Parameters are those of `parsimon.KernelDictionaryClassifier`, without `n_passes` and `shuffle`;
+    Parameters are those of `parsimon.KernelDictionaryClassifier`, except `n_passes` and `shuffle`.
     `seed` is its `random_state`.
 
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import KernelDictionaryClassifier
-    >>> model = preprocessing.StandardScaler() | KernelDictionaryClassifier(10, budget=20, step_size=0.1, seed=0)
+    >>> atoms = KernelDictionaryClassifier(10, budget=20, step_size=0.1, seed=0)
+    >>> model = preprocessing.StandardScaler() | atoms
     >>> score = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
     >>> round(score.get(), 2)
     0.87
@@ -191,11 +331,11 @@ class KernelDictionaryClassifier(Classifier, of=parsimon.KernelDictionaryClassif
 class KernelDictionaryLearning(
     Stream, base.MiniBatchTransformer, of=parsimon.KernelDictionaryLearning, seeded=True
 ):
-    """Online kernel dictionary learning: samples become sparse codes over atoms in the feature
-    space of a kernel.
+    """Online kernel dictionary learning: samples become sparse codes over atoms.
 
-    Parameters are those of `parsimon.KernelDictionaryLearning`, without `n_passes` and `shuffle`;
-    `seed` is its `random_state`. `score_one` tells how much of an anomaly a sample is.
+    The atoms live in the feature space of a kernel. `score_one` measures how anomalous a sample is.
+    Parameters are those of `parsimon.KernelDictionaryLearning`, except `n_passes` and `shuffle`.
+    `seed` is its `random_state`.
 
     >>> from math import cos, sin
     >>> from parsimon.river import KernelDictionaryLearning
@@ -205,7 +345,8 @@ class KernelDictionaryLearning(
     >>> code = model.transform_one({"x": 1.0, "y": 0.0})
     >>> len(code), any(code.values())
     (10, True)
-    >>> model.score_one({"x": 0.0, "y": 0.0}) > 5 * model.score_one({"x": 1.0, "y": 0.0})  # the middle of the ring
+    >>> middle, on_ring = {"x": 0.0, "y": 0.0}, {"x": 1.0, "y": 0.0}
+    >>> model.score_one(middle) > 5 * model.score_one(on_ring)
     True
     """
 
@@ -216,13 +357,11 @@ class KernelDictionaryLearning(
         self._learn_one(x)
 
     def learn_many(self, X: Any) -> None:
-        """Learn a frame of samples as `learn_one` would learn its rows."""
+        """Learn a frame of samples; this equals `learn_one` for each row."""
         self._learn_many(X)
 
     def transform_one(self, x: Sample) -> dict[Hashable, Any]:
-        """Return the code of a sample, a number for each atom; all are 0 before anything was
-        learned.
-        """
+        """Return the code of a sample, one number per atom; zeros before anything is learned."""
         names = self._components()
         code = self._ask_one(
             x, lambda estimator, row: estimator._learner.codes(row[np.newaxis])[0].tolist()
@@ -230,7 +369,7 @@ class KernelDictionaryLearning(
         return dict.fromkeys(names, 0.0) if code is None else dict(zip(names, code, strict=True))
 
     def transform_many(self, X: Any) -> Any:
-        """Return the codes of a frame of samples: a frame with a column for each atom."""
+        """Return the codes of a frame of samples: a frame with one column per atom."""
         frame, names = dataframe.into_frame(X), self._components()
         codes = self._ask_many(frame, self._of.transform)
         return dataframe.to_native_frame(
@@ -240,8 +379,9 @@ class KernelDictionaryLearning(
         )
 
     def score_one(self, x: Sample) -> float:
-        """Return the squared error of a sample's reconstruction: the higher, the more of an
-        anomaly. 0 before anything was learned.
+        """Return the squared reconstruction error of a sample; larger is more anomalous.
+
+        It is 0 before anything is learned.
         """
         return (
             self._ask_one(
@@ -251,5 +391,5 @@ class KernelDictionaryLearning(
         )
 
     def _components(self) -> list[str]:
-        """Return the names of the atoms, as scikit-learn has them."""
+        """Return the names of the atoms, which are those of scikit-learn."""
         return [f"{self._of.__name__.lower()}{i}" for i in range(self.n_components)]

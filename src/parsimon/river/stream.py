@@ -1,4 +1,4 @@
-"""A model behind River's interface: samples are dicts, and features come and go."""
+"""Base class of the River models: samples are dicts, and features come and go."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import has_fit_parameter
 
-from parsimon import kernels
+from parsimon import _docs, kernels
 from parsimon._extras import install_command
 
 try:
@@ -29,31 +29,48 @@ Sample = Mapping[Hashable, Any]
 
 #: Parameters that only concern `fit`.
 ONLY_FIT = ("n_passes", "shuffle")
+#: The text of `gamma`, which has no first block to be computed from.
+GAMMA = """\
+gamma : float, "scale" or "median", default="scale"
+    Inverse width of a kernel that is given by name. The Gaussian kernel is
+    exp(-gamma ||x - z||^2); `parsimon.kernels` has the others. Larger values make a narrower
+    kernel, which can follow finer detail and needs more centres.
+
+    "scale" and "median" are both 1 / d, with d the number of features in the first sample.
+    This suits standardised features. If `kernel` is an object, set gamma there and leave this
+    at "scale"."""
+#: The text of the attributes of all models.
+ATTRIBUTES = """\
+estimator : object or None
+    The scikit-learn estimator that learns, with columns in the order of `features`. It has
+    `centers_`, `weights_`, `n_centers_` and so on. None before the first sample.
+features : list
+    Names of the features seen, in the order of the columns."""
 
 
 class NoFeature:
-    """The name of the one column, always 0, of a model whose first sample had no features."""
+    """The name of the only column, always 0, of a model whose first sample had no features."""
 
 
 class Stream(base.Estimator):
-    """A model behind River's interface.
+    """A scikit-learn estimator behind River's interface.
 
-    CONVENTION: `_columns` numbers the features that were met, and `_estimator` has as many columns;
-    before the first sample there are none of either.
+    CONVENTION: `_columns` numbers the features seen, and `_estimator` has as many columns. Before
+    the first sample both are empty.
     """
 
     _of: ClassVar[type[Any]]  # the scikit-learn class
     _signature: ClassVar[inspect.Signature]
-    _weighted: ClassVar[bool]  # whether samples may have weights
+    _weighted: ClassVar[bool]  # whether samples can have weights
     _columns: dict[Hashable, int]
     _estimator: Any
 
     def __init_subclass__(
         cls, *, of: type[Any] | None = None, seeded: bool = False, **kwargs: Any
     ) -> None:
-        """Take the parameters from a scikit-learn class.
+        """Take the parameters and their texts from a scikit-learn class.
 
-        `seeded`: it draws random numbers as it learns, and not for `fit` alone.
+        `seeded`: the estimator draws random numbers while it learns, not only in `fit`.
         """
         super().__init_subclass__(**kwargs)
         if of is None:
@@ -67,7 +84,7 @@ class Stream(base.Estimator):
         def __init__(self: Stream, *args: Any, **kwargs: Any) -> None:
             Stream.__init__(self, *args, **kwargs)
 
-        # River asks the signature of __init__ for the parameters.
+        # River reads the parameters from the signature of __init__.
         itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         signature = inspect.Signature([itself, *own], return_annotation=None)
         __init__.__signature__ = signature  # type: ignore[attr-defined]
@@ -75,6 +92,21 @@ class Stream(base.Estimator):
         cls.__init__ = __init__  # type: ignore[method-assign]
         cls._of, cls._signature = of, signature
         cls._weighted = has_fit_parameter(of, "sample_weight")
+        cls._document([p.name for p in own])
+
+    @classmethod
+    def _document(cls, parameters: list[str]) -> None:
+        """Fill the placeholders of the docstring, from that of the scikit-learn class."""
+        if cls.__doc__ is None or cls._of.__doc__ is None:  # python -OO
+            return
+        given = _docs.sections(cls._of.__doc__)
+        known = {**_docs.entries(given.get("Parameters", "")), "gamma": GAMMA}
+        texts = {
+            "parameters": "\n".join(known[name] for name in parameters if name in known),
+            "attributes": ATTRIBUTES,
+            "references": given.get("References", ""),
+        }
+        cls.__doc__ = _docs.filled(cls.__doc__, texts)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         try:
@@ -86,24 +118,25 @@ class Stream(base.Estimator):
         for name, value in given.arguments.items():
             setattr(self, name, value)
         self._columns, self._estimator = {}, None
-        # As in River, predictions are named after the targets last learned
+        # As in River, predictions have the name of the targets last learned
         self._y_name: str | None = None
 
     @property
     def estimator(self) -> Any:
-        """The scikit-learn estimator that learns, with its columns as in `features`; None before
-        the first sample.
+        """The scikit-learn estimator that learns, with columns in the order of `features`.
+
+        It is None before the first sample.
         """
         return self._estimator
 
     @property
     def features(self) -> list[Hashable]:
-        """The names of the features that were met, in the order of the model's columns."""
+        """Names of the features seen, in the order of the model's columns."""
         return [name for name in self._columns if name is not NoFeature]
 
     @property
     def _raw_memory_usage(self) -> int:
-        """Bytes held, those of the model included."""
+        """Memory in bytes, including that of the C++ core."""
         return super()._raw_memory_usage + (
             0 if self._estimator is None else int(self._estimator.nbytes_)
         )
@@ -111,18 +144,19 @@ class Stream(base.Estimator):
     # Learning
 
     def _begin(self, n_features: int) -> Any:
-        """Return an estimator that has learned nothing yet."""
+        """Return an estimator that has not learned anything."""
         names = [name for name in self._signature.parameters if name != "self"]
         params = {"random_state" if name == "seed" else name: getattr(self, name) for name in names}
-        # Settled here, so that a frame may come first and be learned as its rows
+        # Computed here, so that a frame that comes first equals a loop over its rows
         if kernels.named(params["kernel"]):
             params["gamma"] = kernels.width(params["gamma"], np.zeros((1, n_features)))
         return self._of(**params)
 
     @contextmanager
     def _room_for(self, names: Iterable[Hashable]) -> Iterator[None]:
-        """Begin the model, or give it columns for features it has not met, while it learns them;
-        all is taken back if that fails.
+        """Start the model, or add columns for new features, while it learns them.
+
+        Everything is restored if that fails.
         """
         estimator, columns = self._estimator, self._columns
         new = in_order(name for name in names if name not in columns)
@@ -143,7 +177,7 @@ class Stream(base.Estimator):
             raise
 
     def _learn_one(self, x: Sample, *target: Any) -> None:
-        """Learn a sample; `target` is what the estimator's `learn_one` takes beside it."""
+        """Learn a sample; `target` are the further arguments of the estimator's `learn_one`."""
         row = self._row(x)
         if self._estimator is None or not x.keys() <= self._columns.keys():
             with self._room_for(x):
@@ -155,7 +189,7 @@ class Stream(base.Estimator):
             raise
 
     def _learn_many(self, X: Any, *target: Any, w: Any = 1.0) -> None:
-        """Learn a frame; `target` is what the estimator's `partial_fit` takes beside it."""
+        """Learn a frame; `target` are the further arguments of the estimator's `partial_fit`."""
         frame = dataframe.into_frame(X)
         if len(frame) == 0:
             return None
@@ -174,15 +208,15 @@ class Stream(base.Estimator):
             raise
 
     def _weight(self, w: Any) -> Any:
-        """Return weights as they are, if the model takes any."""
+        """Return the weights, or raise an error if the model does not support weights."""
         if not self._weighted:
-            raise TypeError(f"{type(self).__name__} takes no weights: w must be 1")
+            raise TypeError(f"{type(self).__name__} does not support weights: w must be 1")
         return w
 
     # Predicting
 
     def _ask_one(self, x: Sample, ask: Callable[[Any, Array], Any]) -> Any:
-        """Return what the estimator says of a sample; None before the first."""
+        """Return the estimator's answer for a sample; None before the first sample is learned."""
         row = self._row(x)
         if self._estimator is None:
             return None
@@ -193,8 +227,9 @@ class Stream(base.Estimator):
             raise
 
     def _ask_many(self, frame: Any, ask: Callable[[Any, Array], Any]) -> Any:
-        """Return what the estimator says of the rows of a frame; None before the first sample, or
-        if there are no rows.
+        """Return the estimator's answer for a frame.
+
+        It is None before the first sample is learned, or if there are no rows.
         """
         block = self._block(frame)
         if self._estimator is None or len(block) == 0:
@@ -208,9 +243,7 @@ class Stream(base.Estimator):
     # Names to columns
 
     def _row(self, x: Sample) -> Array:
-        """Return a sample as the model has it, (d,): 0 where a feature is missing, and without
-        those it has not met.
-        """
+        """Return a sample as a row (d,): 0 for missing features, without unknown features."""
         try:
             return np.frombuffer(array("d", [*map(x.get, self._columns, repeat(0.0))]))
         except (AttributeError, TypeError, OverflowError):
@@ -221,7 +254,7 @@ class Stream(base.Estimator):
             raise
 
     def _block(self, frame: Any) -> Array:
-        """Return a frame as the model has it, (n, d)."""
+        """Return a frame as an array (n, d)."""
         names = list(frame.columns)
         if len(set(names)) < len(names):
             raise ValueError(
@@ -231,7 +264,7 @@ class Stream(base.Estimator):
         block = np.zeros((len(frame), len(self._columns)))
         if known:
             values = (frame if len(known) == len(names) else frame[:, known]).to_numpy()
-            # Columns of several kinds, or of a kind that is no number
+            # Columns of different types, or that are not numbers
             if values.dtype.kind not in "biuf":
                 values = np.stack(
                     [numbers(frame[:, i], f"feature {names[i]!r}") for i in known], axis=1
@@ -240,7 +273,7 @@ class Stream(base.Estimator):
         return block
 
     def _name_what_is_not_finite(self, X: Array) -> None:
-        """Raise an error that names the feature, where the core's would give a column."""
+        """Raise an error that names the feature, where the core's error has a column number."""
         found = np.argwhere(~np.isfinite(X))
         if len(found):
             row, column = found[0]
@@ -251,17 +284,17 @@ class Stream(base.Estimator):
 
 
 def number(value: Any, what: str) -> float:
-    """Return a number as a double. Strings are none, though NumPy would read them."""
+    """Return a number as a float. Strings raise an error, although NumPy would convert them."""
     try:
         return float(array("d", [value])[0])
     except TypeError:
         raise TypeError(f"{what} must be a number, got {value!r}") from None
     except OverflowError:
-        raise ValueError(f"{what} is too large a number") from None
+        raise ValueError(f"{what} is too large for a float") from None
 
 
 def numbers(series: Any, what: str) -> Array:
-    """Return a series as doubles."""
+    """Return a series as an array of float64."""
     values: NDArray[Any] = series.to_numpy()
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
@@ -269,9 +302,9 @@ def numbers(series: Any, what: str) -> Array:
 
 
 def in_order(names: Iterable[Hashable]) -> list[Any]:
-    """Return names in an order that does not depend on the one they came in."""
+    """Return names in an order that does not depend on the given order."""
     unsorted: list[Any] = list(names)
     try:
         return sorted(unsorted)
-    except TypeError:  # of several kinds
+    except TypeError:  # of different types
         return sorted(unsorted, key=repr)

@@ -1,4 +1,4 @@
-"""Regressors and classifiers behind River's interface."""
+"""Base classes of the River regressors and classifiers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Classifier", "Regressor"]
 
 
 class Regressor(Stream, base.MiniBatchRegressor):
-    """A regressor of one target."""
+    """A regressor with one target."""
 
     def learn_one(self, x: Sample, y: float, w: float = 1.0) -> None:
         """Learn a sample: its features, its target and its weight."""
@@ -26,20 +26,24 @@ class Regressor(Stream, base.MiniBatchRegressor):
             self._learn_one(x, y, self._weight(w))
 
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
-        """Learn a frame of samples as `learn_one` would learn its rows; `w` is one weight for all,
-        or a series of them.
+        """Learn a frame of samples; this equals `learn_one` for each row.
+
+        `w` is one weight for all rows, or a series of weights.
         """
         series = dataframe.into_series(y)
         self._learn_many(X, numbers(series, "y"), w=w)
         self._y_name = series.name
 
     def predict_one(self, x: Sample) -> float:
-        """Predict for a sample. Before anything was learned the prediction is that for f = 0."""
+        """Predict for a sample. Before anything is learned, f is 0.
+
+        The prediction is then 0, or exp(0) = 1 with the Poisson loss.
+        """
         value = self._ask_one(x, self._of.predict_one)
         return self._unlearned() if value is None else float(value)
 
     def predict_many(self, X: Any) -> Any:
-        """Predict for a frame of samples: a series."""
+        """Predict for a frame of samples, and return a series."""
         frame = dataframe.into_frame(X)
         values = self._ask_many(frame, self._of.predict)
         return dataframe.to_native_series(
@@ -56,7 +60,7 @@ class Regressor(Stream, base.MiniBatchRegressor):
 
 
 class Classifier(Stream, base.MiniBatchClassifier):
-    """A classifier; classes are met as they come."""
+    """A classifier. New classes can appear at any time."""
 
     @property
     def _multiclass(self) -> bool:
@@ -72,8 +76,9 @@ class Classifier(Stream, base.MiniBatchClassifier):
             self._learn_one(x, y, self._weight(w))
 
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
-        """Learn a frame of samples as `learn_one` would learn its rows; `w` is one weight for all,
-        or a series of them.
+        """Learn a frame of samples; this equals `learn_one` for each row.
+
+        `w` is one weight for all rows, or a series of weights.
         """
         series = dataframe.into_series(y)
         labels = [_label(label) for label in series.to_list()]
@@ -83,12 +88,12 @@ class Classifier(Stream, base.MiniBatchClassifier):
         self._y_name = series.name
 
     def predict_one(self, x: Sample, **kwargs: Any) -> base.typing.ClfTarget | None:
-        """Predict the label of a sample; None before anything was learned."""
+        """Predict the label of a sample; None before anything is learned."""
         label = self._ask_one(x, self._of.predict_one)
         return None if label is None else label.item()
 
     def predict_many(self, X: Any) -> Any:
-        """Predict the labels of a frame of samples: a series."""
+        """Predict the labels of a frame of samples, and return a series."""
         frame = dataframe.into_frame(X)
         labels = self._ask_many(frame, self._of.predict)
         return dataframe.to_native_series(
@@ -98,16 +103,17 @@ class Classifier(Stream, base.MiniBatchClassifier):
         )
 
     def predict_proba_one(self, x: Sample, **kwargs: Any) -> dict[base.typing.ClfTarget, float]:
-        """Return the probability of each label met.
+        """Return the probability of each label seen.
 
-        Losses that give none (all but the logistic ones) raise NotImplementedError.
+        Models without a logistic loss have no probabilities and raise NotImplementedError.
         """
         self._require_probabilities()
         return self._ask_one(x, _probabilities) or {}
 
     def predict_proba_many(self, X: Any) -> Any:
-        """Return the probabilities of the labels for a frame of samples: a frame with a column for
-        each label. Losses that give none raise NotImplementedError.
+        """Return the probabilities for a frame of samples: a frame with one column per label.
+
+        Models without a logistic loss have no probabilities and raise NotImplementedError.
         """
         self._require_probabilities()
         frame = dataframe.into_frame(X)
@@ -124,12 +130,12 @@ class Classifier(Stream, base.MiniBatchClassifier):
             raise NotImplementedError(f"{type(self).__name__} gives no probabilities{given}")
 
 
-#: Labels that need no second look.
+#: Types of labels that need no conversion.
 _PLAIN_LABELS = frozenset({str, bool, int})
 
 
 def _probabilities(estimator: Any, row: Array) -> dict[Any, float]:
-    """Return the probabilities for one row, without what `predict_proba` spends on checks."""
+    """Return the probabilities for one row, without the overhead of `predict_proba`."""
     F = estimator._learner.predict(row[np.newaxis])
     return dict(
         zip(estimator._met.tolist(), estimator._loss.probabilities(F)[0].tolist(), strict=False)
