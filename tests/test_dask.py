@@ -27,7 +27,7 @@ DASK = {"engine": "dask", "progress": False}
 
 def test_without_a_client():  # first of all, while there is none
     with pytest.raises(
-        RuntimeError, match=r"needs a cluster: make a client before, client = distributed\.Client"
+        RuntimeError, match=r"needs a cluster: first make a client with distributed\.Client"
     ):
         fit(KNLMSRegressor(), [data()], **DASK)
 

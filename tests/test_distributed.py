@@ -254,7 +254,7 @@ def test_progress_is_told(capsys):
     first, second = told.err.splitlines()
     assert first.startswith("parsimon: round 1 of 2: ")
     assert second.startswith("parsimon: round 2 of 2: ")
-    assert "bytes a model" in first
+    assert "bytes per model" in first
 
 
 def test_what_is_wrong_is_said():
@@ -271,7 +271,7 @@ def test_what_is_wrong_is_said():
             {},
         ),
         (ValueError, r"shard 0 has X of shape \(60,\)", model, [(X[:, 0], y)], {}),
-        (TypeError, r"shard 1 is no pair \(X, y\): int", model, [(X, y), 3], {}),
+        (TypeError, r"shard 1 is not a pair \(X, y\): int", model, [(X, y), 3], {}),
         (ValueError, "unknown engine 'carts'", model, [(X, y)], {"engine": "carts"}),
         (ValueError, "rounds", model, [(X, y)], {"rounds": 0}),
         (
@@ -350,11 +350,11 @@ def test_what_is_no_shard_says_so():
     model = KNLMSRegressor(gamma=1.0)
     with pytest.raises(ValueError, match="shard 0 has 2 features, shard 1 1"):
         fit(model, [(X, y), (X[:, :1], y)], **QUIET)
-    with pytest.raises(TypeError, match="shards are a sequence of pairs"):
+    with pytest.raises(TypeError, match="shards must be a sequence of pairs"):
         fit(model, 3, **QUIET)
-    with pytest.raises(TypeError, match="n_jobs: options are for engines that are named"):
+    with pytest.raises(TypeError, match="n_jobs: options need an engine given by name"):
         fit(model, None, engine=local.Local([(X, y)], 1), n_jobs=2, progress=False)
-    with pytest.raises(ValueError, match="models that forget learn in one round"):
+    with pytest.raises(ValueError, match="models with forgetting < 1 need rounds=1"):
         fit(KRLSRegressor(gamma=1.0, forgetting=0.9), [(X, y), (X, y)], rounds=2, **QUIET)
 
 

@@ -1,9 +1,10 @@
-"""A model for each device, on Spark Structured Streaming: python docs/examples/keyed_stream.py
-FOLDER
+"""One model per device on Spark Structured Streaming.
 
-Kill it whenever you like (the whole of it: kill -9) and start it again with the same folder: it
-goes on where it was, and comes to the same models as if nothing had happened. Needs Java 17 or
-later, and pip install "parsimon[spark]".
+    python docs/examples/keyed_stream.py FOLDER
+
+You can kill it at any time (with kill -9) and start it again with the same folder. It continues
+where it was, and the models are the same as without the interruption. It needs Java 17 or later,
+and pip install "parsimon[spark]".
 """
 
 import os
@@ -22,9 +23,7 @@ SCHEMA = "device string, time long, load double, hour double, power double"
 
 
 def write_readings(folder: Path, n_files: int = 8, n: int = 90) -> None:
-    """Write what three devices send, a file for every hundred readings or so, as a job before this
-    one might.
-    """
+    """Write the readings of three devices, one file for every 90, as an upstream job would."""
     rng = np.random.default_rng(0)
     unfinished = folder.with_name("unfinished")
     unfinished.mkdir(parents=True, exist_ok=True)
@@ -35,7 +34,7 @@ def write_readings(folder: Path, n_files: int = 8, n: int = 90) -> None:
             np.sin((2 + kind) * load) + 0.5 * kind * np.cos(2 * hour) + 0.05 * rng.normal(size=n)
         )
         device = np.array(["fan", "mill", "pump"])[kind]
-        # Within a file they come in any order
+        # Within a file they are in no order
         time = rng.permutation(np.arange(i * n, (i + 1) * n))
         readings = pd.DataFrame(
             {"device": device, "time": time, "load": load, "hour": hour, "power": power}
@@ -47,8 +46,8 @@ def write_readings(folder: Path, n_files: int = 8, n: int = 90) -> None:
 
 
 def main(folder: Path) -> None:
-    """Learn all that is there, and say what came of it."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable  # workers are to be this Python
+    """Learn all readings, and print the results."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # for the workers
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as F
 
@@ -91,7 +90,8 @@ def main(folder: Path) -> None:
     for device, mse in sorted(errors.collect()):
         model = models[device]
         print(
-            f"{device}: {model.n_samples_seen_} readings, {model.n_centers_} centres, squared error {mse:.4f}"
+            f"{device}: {model.n_samples_seen_} readings, {model.n_centers_} centres, "
+            f"squared error {mse:.4f}"
         )
         model.save(folder / f"{device}.parsimon")
     spark.stop()

@@ -4,16 +4,16 @@
     client = Client("scheduler:8786")  # or Client() for the cores of this machine
     distributed.fit(POLKClassifier(budget=500), (X, y), engine="dask")  # X, y: Dask arrays
 
-Rows go to the workers once and stay there. In each round there is a task a shard, which runs where
-its rows are, and then a balanced tree of tasks that merge two models each; one model comes back.
-Towards the root, where there are fewer merges than workers, a merge takes the threads of those of
-its machine that are idle.
+Rows are sent to the workers once and stay there. Each round has one task per shard, which runs
+where its rows are. Then a balanced tree of tasks merges two models each, and one model comes back.
+Near the root there are fewer merges than workers. There a merge also uses the threads of idle
+workers on its machine.
 
-Every task is a pure function of rows and model files, and what the merges pair is fixed by the
-order of the shards: neither the schedule nor the number of workers nor the loss of one changes a
-bit of the result. What a lost worker held is made again: partitions from where Dask had them from;
-rows and models that came from here from the task that brought them, of which the scheduler keeps a
-copy (hence Dask arrays or frames for what is too large for that).
+Every task is a pure function of rows and model files, and the order of the shards determines the
+pairs. So the result does not depend on the schedule or the number of workers, and not on the loss
+of a worker. Lost data are made again: partitions from their Dask source, rows and models from the
+task that sent them. The scheduler keeps a copy of such tasks, so use Dask arrays or frames for
+large data.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def engine(shards: Any, *, client: Any = None, target: Any = None) -> Cluster:
 
     Parameters
     ----------
-    shards : sequence of (X, y) in memory; pair (X, y) of Dask arrays, frames or series; Dask frame
-        In memory: brought to the workers, one shard a task. Arrays: a shard for each chunk of rows
-        of X. Frames: a shard for each partition.
-    client : distributed.Client or None
-        None: the current one. No cluster is started here.
-    target : column name or None
-        Which column of one Dask frame is y; the others are X.
+    shards : sequence of (X, y), pair (X, y) of Dask collections, or Dask frame
+        Shards in memory are sent to the workers, one per task. For Dask arrays a shard is a chunk
+        of rows of X. For frames and series a shard is a partition.
+    client : distributed.Client or None, default=None
+        Client of the cluster. None means the current client. No cluster is started.
+    target : column name or None, default=None
+        Column of a Dask frame that is y. The other columns are X.
     """
     return Cluster(shards, _client() if client is None else client, target)
 
@@ -64,10 +64,9 @@ class Cluster:
 
     def __init__(self, shards: Any, client: Any, target: Any) -> None:
         self._client = client
-        self._name = uuid4().hex  # nothing of another call is taken for ours
+        self._name = uuid4().hex  # keys of different calls must not clash
         self._count = count()
-        # Rows that were in memory here, and the workers at which each shard of them is, or soon
-        # will be.
+        # Rows that were in memory here, and the workers that have each shard of them or soon will.
         self._rows: list[tuple[Any, Any]] | None = None
         self._at: list[Sequence[str]] = []
         self._shards: list[Any]
@@ -85,11 +84,11 @@ class Cluster:
 
     @property
     def sizes(self) -> list[int]:
-        """How many rows each shard has."""
+        """Number of rows of each shard."""
         return self._sizes
 
     def head(self, n: int) -> tuple[Any, Any]:
-        """Return the first n rows of the first shard that has any."""
+        """Return the first n rows of the first shard that is not empty."""
         first = next(i for i, size in enumerate(self._sizes) if size)
         if self._rows is not None:
             return cut(*self._rows[first], (0, n))
@@ -99,10 +98,9 @@ class Cluster:
     def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
         """Learn a round.
 
-        Bytes that are counted: the model that all start from, once to each worker that used it;
-        every model that was merged on another worker than the one that made it; and the last one,
-        back to here. Ways through the scheduler count once, and what was sent in vain to a worker
-        that was lost does not.
+        These bytes are counted: the start model, once per worker that used it; every model that was
+        merged on another worker than the one that made it; and the final model. Transfers through
+        the scheduler count once. Transfers to a worker that was lost do not count.
         """
         if all(first == last for first, last in spans):
             return start, 0
@@ -115,8 +113,7 @@ class Cluster:
         pinned = {(worker, workers.get(worker)) for home in homes for worker in home}
         while not _done(last):
             if pinned and not pinned & set(self._workers().items()):
-                # All workers are lost, and pinned tasks that find no worker at all do not go to
-                # those that come later.
+                # All workers are lost, and pinned tasks do not move to workers that join later.
                 pinned = set()
                 if self._rows is not None:
                     self._bring([])
@@ -127,8 +124,9 @@ class Cluster:
     def _merged(
         self, given: Any, spans: Sequence[Span], homes: Sequence[Sequence[str]], *, whole: bool
     ) -> Any:
-        """Return the future of what the shards learn, merged, in pairs or as a whole; homes are the
-        workers to learn at, as long as there are any of them.
+        """Return the future of the merged model of a round, in pairs or as a whole.
+
+        `homes` are the workers on which to learn, while they exist.
         """
         parts = [
             self._submit(_learn, given, shard, span, i, **_pin(home))
@@ -137,8 +135,7 @@ class Cluster:
         ]
         if whole and len(parts) > 1:
             return self._submit(_merge, given, self._idle(1), *parts)
-        # Shards that are neighbours are merged: each worker takes those of its own share of a
-        # level.
+        # Neighbouring shards are merged: each worker takes its share of a level.
         workers = list(dict.fromkeys(worker for home in homes for worker in home))
 
         def each(pairs: list[Sequence[Any]]) -> list[Any]:
@@ -151,15 +148,14 @@ class Cluster:
         return in_pairs(parts, each)
 
     def _workers(self) -> dict[str, str]:
-        """Return the addresses of the workers, and for each what tells it from another that is
-        started in its place.
-        """
+        """Return the workers' addresses, each with an id that changes if it is restarted."""
         found: dict[str, dict[str, Any]] = self._client.scheduler_info(n_workers=-1)["workers"]
         return {address: worker["local_directory"] for address, worker in found.items()}
 
     def _bring(self, workers: list[str]) -> None:
-        """Bring rows that are in memory here to these workers, neighbours to the same one, as far
-        as they are not there; without any, wherever there is room.
+        """Send rows that are in memory here to these workers, if they are not there yet.
+
+        Neighbours go to the same worker. Without workers, the scheduler decides.
         """
         before = list(dict.fromkeys(worker for home in self._at for worker in home))
         workers = sorted(
@@ -178,8 +174,9 @@ class Cluster:
         return [found[shard.key] for shard in self._shards]
 
     def _idle(self, merges: int) -> int:
-        """Return how many threads each of so many merges may take: towards the root of the tree,
-        those of workers on its machine that have nothing to do.
+        """Return the number of threads for each of this many merges.
+
+        Near the root of the tree these include the threads of idle workers on the machine.
         """
         machines = Counter[str]()
         for worker, threads in self._client.ncores().items():
@@ -190,8 +187,8 @@ class Cluster:
     def _submit(self, function: Any, *args: Any, **where: Any) -> Any:
         """Return the future of a task."""
         key = f"parsimon{function.__name__}-{self._name}-{next(self._count)}"
-        # Rows and models that come from here are part of their task, not scattered: scattered data
-        # are gone with their worker.
+        # Rows and models from here are part of their task, not scattered: scattered data are lost
+        # with their worker.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}):
             return self._client.submit(function, *args, key=key, **where)
 
@@ -199,13 +196,13 @@ class Cluster:
 class _Part(NamedTuple):
     """A model on its way through the tree.
 
-    Only the model goes into what comes next; the rest is for the books.
+    Only the model is used further; the rest is for counting bytes.
     """
 
     model: bytes
     at: str
-    workers: frozenset[str]  # that had a hand in it
-    sent: int  # bytes of models between workers for it
+    workers: frozenset[str]  # that worked on it
+    sent: int  # bytes of models sent between workers for it
 
 
 def _learn(start: bytes, shard: tuple[Any, Any], span: Span, i: int) -> _Part:
@@ -223,7 +220,7 @@ def _merge(start: bytes, threads: int, *parts: _Part) -> _Part:
 
 
 def _share(workers: Sequence[str], i: int, n: int) -> Sequence[str]:
-    """Return the worker for the i-th of n things."""
+    """Return the worker for item i of n."""
     return workers[i * len(workers) // n :][:1]
 
 
@@ -232,7 +229,7 @@ def _pin(workers: Sequence[str]) -> dict[str, Any]:
 
 
 def _done(future: Any) -> bool:
-    """Wait for a second, or less if it is done."""
+    """Wait until the future is done, for at most a second, and return whether it is."""
     with suppress(TimeoutError):
         future.exception(timeout=1)
     finished: bool = future.done()
@@ -277,7 +274,8 @@ def _blocks(shards: Any, target: Any) -> list[Any]:
         return [delayed(_columns)(i, part, target) for i, part in enumerate(shards.to_delayed())]
     if is_dask_collection(shards) or not all(map(is_dask_collection, shards)):
         raise TypeError(
-            'shards are a pair (X, y) of Dask arrays, frames or series, or one Dask frame with target="column"'
+            "shards must be a pair (X, y) of Dask arrays, frames or series, "
+            'or one Dask frame with target="column"'
         )
     X, y = map(_whole_rows, shards)
     if _is_array(X) and _is_array(y) and not np.isnan(X.shape[0] + y.shape[0]):
@@ -287,13 +285,14 @@ def _blocks(shards: Any, target: Any) -> list[Any]:
     rows, targets = _parts(X), _parts(y)
     if len(rows) != len(targets):
         raise ValueError(
-            f"X has {len(rows)} partitions, y has {len(targets)}: repartition one like the other (arrays of unknown lengths: compute_chunk_sizes)"
+            f"X has {len(rows)} partitions, y has {len(targets)}: repartition one like the other "
+            "(for arrays of unknown length, call compute_chunk_sizes)"
         )
     return [delayed(_shard)(i, *pair) for i, pair in enumerate(zip(rows, targets, strict=True))]
 
 
 def _whole_rows(a: Any) -> Any:
-    """Return a collection of which no row is cut."""
+    """Return the collection with unsplit rows."""
     return a.rechunk(dict.fromkeys(range(1, a.ndim), -1)) if _is_array(a) else a
 
 
@@ -310,5 +309,6 @@ def _client() -> Any:
         return distributed.get_client()
     except ValueError:
         raise RuntimeError(
-            'engine="dask" needs a cluster: make a client before, client = distributed.Client("scheduler:8786"), or distributed.Client() for the cores of this machine'
+            'engine="dask" needs a cluster: first make a client with '
+            'distributed.Client("scheduler:8786"), or distributed.Client() for this machine'
         ) from None

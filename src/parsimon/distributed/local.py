@@ -1,4 +1,4 @@
-"""Shards on this machine, learned by processes that joblib starts."""
+"""Shards on this machine, learned by joblib processes."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Local:
 
     @property
     def sizes(self) -> list[int]:
-        """How many rows each shard has."""
+        """Number of rows of each shard."""
         return [len(X) for X, _ in self._shards]
 
     def head(self, n: int) -> tuple[Any, Any]:
-        """Return the first n rows of the first shard that has any."""
+        """Return the first n rows of the first shard that is not empty."""
         return cut(*next(shard for shard in self._shards if len(shard[0])), (0, n))
 
     def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
@@ -54,9 +54,9 @@ class Local:
 
 
 def checked_all(shards: Any) -> list[tuple[Any, Any]]:
-    """Return shards in memory, all of one width."""
+    """Return shards in memory, all with the same number of features."""
     if isinstance(shards, str | bytes) or not hasattr(shards, "__iter__"):
-        raise TypeError(f"shards are a sequence of pairs (X, y), got {type(shards).__name__}")
+        raise TypeError(f"shards must be a sequence of pairs (X, y), got {type(shards).__name__}")
     found = [checked(i, shard) for i, shard in enumerate(shards)]
     if not found:
         raise ValueError("there are no shards")
@@ -67,13 +67,11 @@ def checked_all(shards: Any) -> list[tuple[Any, Any]]:
 
 
 def checked(i: int, shard: Any) -> tuple[Any, Any]:
-    """Return shard i, X (n, d) an array or a frame and y an array, or raise an error that says what
-    it is.
-    """
+    """Return shard i: X (n, d), an array or a frame, and y, an array; or raise an error."""
     try:
         X, y = shard
     except (TypeError, ValueError):
-        raise TypeError(f"shard {i} is no pair (X, y): {type(shard).__name__}") from None
+        raise TypeError(f"shard {i} is not a pair (X, y): {type(shard).__name__}") from None
     X, y = X if hasattr(X, "columns") else np.asarray(X), np.asarray(y)
     if len(X.shape) != 2 or len(X) != len(y):
         raise ValueError(f"shard {i} has X of shape {X.shape} and y of shape {y.shape}")

@@ -1,5 +1,6 @@
-"""Rounds of learning on shards: each goes on from the same model, and what they made of it is
-merged.
+"""Rounds of learning on shards.
+
+In a round, every shard continues from the same model, and the resulting models are merged.
 """
 
 from __future__ import annotations
@@ -34,47 +35,48 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-#: Rows of a shard, from and to.
+#: Rows of a shard: first, and last plus one.
 Span = tuple[int, int]
 
-#: What an engine is called: the module in which `engine(shards, **options)` makes one.
+#: Engines by name: the module whose `engine(shards, **options)` makes one.
 ENGINES = {
     "joblib": "parsimon.distributed.local",
     "dask": "parsimon.distributed.dask",
     "spark": "parsimon.distributed.spark",
 }
 
-#: How many rounds are made where nothing is said: one where all that was seen adds up, more where
-#: only the functions do and shards drift apart.
+#: Default number of rounds for models of which only the functions can be added: they drift apart.
+#: Models that combine everything seen need one round.
 ROUNDS = 16
-#: Steps by which SOG goes from the mean to the fit to all that was seen.
+#: Number of steps by which SOG moves from the mean to the fit to everything seen.
 ASCENT = 100
 
 
 class Engine(Protocol):
-    """Where shards are, and how work gets there."""
+    """Where the shards are, and how work is sent there."""
 
     @property
     def sizes(self) -> list[int]:
-        """How many rows each shard has."""
+        """Number of rows of each shard."""
 
     def head(self, n: int) -> tuple[Any, Any]:
-        """Return the first n rows of the first shard that has any, X (n, d) and y."""
+        """Return the first n rows of the first shard that is not empty, X (n, d) and y."""
 
     def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
-        """Let every shard `learn` its span of rows from the model `start` on, and `combine` the
-        results. Return the merged model, and how many bytes of models were sent.
+        """Let every shard `learn` its span of rows from the model `start`, and merge the results.
+
+        Return the merged model, and how many bytes of models were sent.
         """
 
 
 @dataclass(frozen=True)
 class Result:
-    """What learning in parts came to."""
+    """Result of learning in shards."""
 
     model: Any = field(repr=False)
     rounds: int
     n_shards: int
-    #: Bytes of models that were sent, both ways (with joblib: to and from the shards).
+    #: Bytes of models sent, in both directions (with joblib: to and from the shards).
     bytes_sent: int
     seconds: float
 
@@ -88,41 +90,46 @@ def fit(
     progress: bool = True,
     **options: Any,
 ) -> Result:
-    """Learn afresh from shards, each on its own, and merge.
+    """Learn from shards separately, and merge the models.
 
-    In each round every shard goes on from the model of the last one with the next part of its rows,
-    in order, and the mean of the functions (by rows learned) is what the next round starts from,
-    brought down to the estimator's budget. One round is learning apart and averaging once; with
-    more of them the shards do not drift apart. What KRLS and SOG have seen adds up: for KRLS
-    (admission "ald") the fit to all of it takes the place of the mean, and SOG takes a hundred
-    steps towards it at the end (`ascend`), so that shards need not be alike.
+    In each round, every shard continues from the model of the previous round with the next part of
+    its rows, in order. The mean of the functions, weighted by rows learned, is reduced to the
+    estimator's budget and starts the next round. With one round, the shards learn separately and
+    are averaged once. With more rounds they do not drift apart.
+
+    For KRLS and SOG everything seen is combined, so their shards need not be alike. KRLS (admission
+    "ald") uses the least-squares fit to everything seen instead of the mean. SOG takes a hundred
+    steps towards it at the end (`ascend`).
 
     Parameters
     ----------
-    estimator : an estimator that learns over one dictionary
-        A `gamma` of "scale" or "median" is measured on the head of the first shard. `n_passes` and
-        `shuffle` are not looked at: rows are learned once, in the order they have.
-    shards : sequence of (X, y); or what the engine takes (Dask arrays and frames, a Spark frame)
-        The columns of frames are the model's `feature_names_in_`. An `Engine` has its shards: these
-        are not looked at then.
-    engine : "joblib", "dask", "spark" or an `Engine`, default="joblib"
-        "joblib": processes of this machine (`n_jobs=`). "dask": `client=`. "spark": the frame says
-        where.
-    rounds : int or None
-        None: 1 for KRLS with admission "ald" (and any KRLS that forgets) and for SOG, whose
-        information adds up; 16 for the others.
-    progress : bool
-        Whether to tell on standard error how far it is.
-    **options : for the engine.
+    estimator : estimator that learns over one dictionary
+        It is cloned. A `gamma` of "scale" or "median" is computed from the head of the first shard.
+        `n_passes` and `shuffle` are ignored: rows are learned once, in their order.
+    shards : sequence of (X, y), or the shards of the engine
+        Dask arrays and frames, or a Spark frame. The columns of frames are the model's
+        `feature_names_in_`. Ignored if `engine` is an `Engine`, which has its own shards.
+    engine : "joblib", "dask", "spark" or Engine, default="joblib"
+        "joblib": processes on this machine (option `n_jobs`). "dask": workers of a cluster (option
+        `client`). "spark": executors of the frame's session.
+    rounds : int or None, default=None
+        Number of rounds. More rounds are closer to learning in order and send more data. None means
+        1 for SOG, for KRLS with admission "ald" and for KRLS with forgetting, and 16 for the
+        others.
+    progress : bool, default=True
+        Whether to report progress on standard error.
+    **options : dict
+        Options of the engine.
 
     Returns
     -------
     Result
-        `model`, `rounds`, `bytes_sent`, `seconds`.
+        `model`, `rounds`, `n_shards`, `bytes_sent` and `seconds`.
     """
     if not isinstance(estimator, StreamEstimator):
         raise TypeError(
-            f"shards are for estimators that learn over one dictionary, got {type(estimator).__name__}"
+            "distributed.fit needs an estimator that learns over one dictionary, "
+            f"got {type(estimator).__name__}"
         )
     begun = time.perf_counter()
     work = _engine(engine, shards, options)
@@ -137,7 +144,8 @@ def fit(
         sent += more
         if progress:
             _tell(
-                f"round {r + 1} of {n_rounds}: {len(start):,} bytes a model, {time.perf_counter() - begun:.1f} s"
+                f"round {r + 1} of {n_rounds}: {len(start):,} bytes per model, "
+                f"{time.perf_counter() - begun:.1f} s"
             )
     model = loads(start)
     if _update(estimator).pooling == "climb" and model.__sklearn_is_fitted__():
@@ -147,9 +155,9 @@ def fit(
 
 
 def learn(start: bytes, X: Any, y: Any, *, shard: int | None = None, first: int = 0) -> bytes:
-    """Return the model that comes of `start` and a block: what a shard does.
+    """Return the model `start` after it has learned a block. This is the work of a shard.
 
-    Errors name the shard, and its row that the block begins with.
+    Errors name the shard, and the row of the shard with which the block begins.
     """
     model = loads(start)
     try:
@@ -164,10 +172,9 @@ def learn(start: bytes, X: Any, y: Any, *, shard: int | None = None, first: int 
 
 
 def combine(parts: Sequence[bytes], start: bytes, threads: int = 1) -> bytes:
-    """Return the mean of models that went on from `start`, by the rows that each has learned.
+    """Return the mean of models that continued from `start`, weighted by the rows each has learned.
 
-    It can be done in any tree, and with any number of threads, of which no more are taken than this
-    machine has cores.
+    The result does not depend on the number of threads. At most one thread per core is used.
     """
     since = loads(start)
     before = since.n_samples_seen_ if since.__sklearn_is_fitted__() else 0
@@ -191,11 +198,11 @@ def combine_all(
     threads: int = 1,
     each: Callable[[list[Sequence[bytes]], int], list[bytes]] | None = None,
 ) -> bytes:
-    """Return the mean of any number of models: in pairs (`in_pairs`), or where the fit to all that
-    was seen is made, at once (`at_once`).
+    """Return the mean of any number of models.
 
-    `each` combines the pairs of a level with so many threads for a pair; None: here, one after the
-    other. There are `threads` in all.
+    They are merged in pairs (`in_pairs`), or all together (`at_once`) if the result is the fit to
+    everything seen. `each` combines the pairs of a level with a number of threads per pair; None:
+    here, one after the other. `threads` is the total.
     """
     if at_once(start):
         return combine(parts, start, threads)
@@ -205,8 +212,9 @@ def combine_all(
 
 
 def in_pairs(parts: Sequence[T], each: Callable[[list[Sequence[T]]], list[T]]) -> T:
-    """Return what is left of parts when `each` makes one of every pair, level by level, which keeps
-    unions small. All engines pair so, and agree to the last bit.
+    """Reduce parts to one: `each` makes one of every pair, level by level.
+
+    This keeps the unions small. All engines use the same pairs, so they agree to the last bit.
     """
     while len(parts) > 1:
         pairs = [parts[i : i + 2] for i in range(0, len(parts) - 1, 2)]
@@ -215,14 +223,15 @@ def in_pairs(parts: Sequence[T], each: Callable[[list[Sequence[T]]], list[T]]) -
 
 
 def at_once(start: bytes) -> bool:
-    """Return whether models that go on from this one are merged all at once: fits over few centres
-    at every node of a tree would lose too much.
+    """Return whether models that continue from this one are merged all together.
+
+    A fit over few centres at every node of a tree would lose too much.
     """
     return _update(loads(start)).pooling == "solve"
 
 
 def cut(X: Any, y: Any, span: Span) -> tuple[Any, Any]:
-    """Return rows of arrays, or of a frame, whatever its index is."""
+    """Return rows of arrays or of a frame, by position."""
     rows = slice(*span)
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows], y[rows]
 
@@ -231,7 +240,7 @@ def _engine(engine: str | Engine, shards: Any, options: dict[str, Any]) -> Engin
     if not isinstance(engine, str):
         if options:
             raise TypeError(
-                f"{', '.join(options)}: options are for engines that are named, this is one already"
+                f"{', '.join(options)}: options need an engine given by name, got an engine object"
             )
         return engine
     make: Callable[..., Engine] = import_module(lookup(ENGINES, engine, "engine")).engine
@@ -245,7 +254,8 @@ def _rounds(estimator: StreamEstimator, rounds: int | None, sizes: list[int]) ->
         rounds = 1 if forgets or update.pooling != "none" else ROUNDS
     if forgets and whole("rounds", rounds, at_least=1) > 1:
         raise ValueError(
-            "models that forget learn in one round: what the next one starts from is not known by them any more"
+            "models with forgetting < 1 need rounds=1: after a round they no longer weigh "
+            "the model that they started from"
         )
     batches = max(sizes) // getattr(estimator, "batch_size", 1)
     return min(whole("rounds", rounds, at_least=1), max(batches, 1))
@@ -257,25 +267,25 @@ def _update(estimator: StreamEstimator) -> updates.Update:
 
 
 def _prepared(estimator: StreamEstimator, work: Engine) -> Any:
-    """Return the estimator, to be learned with, its kernel settled for all shards."""
+    """Return a clone of the estimator, with the same kernel for all shards."""
     model = clone(estimator)
     X = np.ascontiguousarray(work.head(1000)[0], dtype=np.float64)
     first = next(i for i, n in enumerate(work.sizes) if n)
     single = isinstance(model.kernel, kernels.SinglePrecision)
-    # Before the kernel's width is measured on it
+    # Before gamma is computed from it
     _core.require_finite(X, f"shard {first}: X", single)
     model.kernel, model.gamma = kernels.resolve(model.kernel, model.gamma, X), "scale"
     return model
 
 
 def _give_back(model: Any, estimator: Any) -> None:
-    """Let a model have the parameters that were asked for; `kernel_` is what they came to."""
+    """Restore the estimator's parameters in a model; `kernel_` keeps the resolved kernel."""
     for given in (model.__dict__, model._learns_with):
         given.update(kernel=copy.deepcopy(estimator.kernel), gamma=estimator.gamma)
 
 
 def _cuts(n: int, rounds: int, batch_size: int) -> list[int]:
-    """Return where the rounds of n rows begin and end: whole batches, but for the last."""
+    """Return the limits of the rounds of n rows. All but the last have whole batches."""
     return [*(n // batch_size * r // rounds * batch_size for r in range(rounds)), n]
 
 

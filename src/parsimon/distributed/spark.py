@@ -2,10 +2,9 @@
 
     result = distributed.fit(model, frame, engine="spark", target="y", features=["x1", "x2"])
 
-A round is one Spark job: each partition learns its rows and sends one model back, and the driver
-merges them, in pairs as every engine does, with the cores of its machine. There, because models are
-small (a budget's worth of centres). What a task does depends on nothing but the model it is given
-and its rows, so that Spark may run it again.
+A round is one Spark job: each partition learns its rows and sends one model back. The driver merges
+the models in pairs, as every engine does, with the cores of its machine. Models are small, so this
+is cheap. A task depends only on its model and its rows, so Spark can run it again.
 """
 
 from __future__ import annotations
@@ -27,27 +26,26 @@ if TYPE_CHECKING:
 
 __all__ = ["engine"]
 
-#: What the engine adds to a frame: the partition of a row, and its place in it.
+#: Columns that the engine adds to a frame: the partition of a row, and its position in it.
 SHARD, ROW = "__shard", "__row"
 
 
 def engine(frame: DataFrame, *, target: str, features: list[str] | None = None) -> Spark:
-    """Return an engine over a Spark frame: a shard is a partition, with its rows in the order they
-    have there.
+    """Return an engine over a Spark frame. A shard is a partition, with its rows in order.
 
-    The columns it takes are cached (in memory, else on disk) for as long as the engine lives, each
-    row with its place, so that all rounds see the same order. Where a lost executor must not change
-    that order either, let the frame have one that is computed again the same:
-    ``frame.repartition(8, "device").sortWithinPartitions("time")``.
+    The columns in use are cached (in memory, else on disk) while the engine lives, with the
+    position of each row, so all rounds see the same order. If an executor is lost, its partitions
+    are computed again. To get the same order then, define it: ``frame.repartition(8,
+    "device").sortWithinPartitions("time")``.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-        `repartition` says how many shards there are. Workers need parsimon installed.
+        Data. `repartition` sets the number of shards. Workers need parsimon installed.
     target : str
-        The column of y: numbers, or labels.
-    features : list of str or None
-        The columns of X, numbers all of them, in this order. None: all but the target.
+        Column of y: numbers or labels.
+    features : list of str or None, default=None
+        Columns of X, which must be numbers, in this order. None means all except the target.
     """
     require_spark('engine="spark"')
     return Spark(frame, target, features)
@@ -71,7 +69,8 @@ class Spark:
         y = column(target)
         if isinstance(frame.schema[target].dataType, DecimalType):
             y = y.cast("double")
-        place = F.monotonically_increasing_id()  # the partition, and the row in its last 33 bits
+        # The last 33 bits are the row, the others the partition
+        place = F.monotonically_increasing_id()
         chosen = frame.select(
             *(column(name).cast("double").alias(f"x{i}") for i, name in enumerate(self._features)),
             y.alias("y"),
@@ -83,7 +82,10 @@ class Spark:
         self._sizes = self._measured()
 
     def _measured(self) -> dict[int, int]:
-        """Return how many rows each partition has that has any, and refuse a frame with gaps."""
+        """Return the number of rows of each partition that is not empty.
+
+        Missing values raise an error.
+        """
         from pyspark.sql import functions as F
 
         names = {**{f"x{i}": name for i, name in enumerate(self._features)}, "y": self._target}
@@ -102,12 +104,12 @@ class Spark:
         missing = {names[name]: sum(row[name] for row in rows) for name in names}
         if any(missing.values()):
             told = ", ".join(f"{name!r} has {count}" for name, count in missing.items() if count)
-            raise ValueError(f"there are rows with null or NaN: {told}; drop or fill them first")
+            raise ValueError(f"the frame has null or NaN: {told}; drop or fill these rows first")
         return {row[SHARD]: row["n"] for row in rows}
 
     @property
     def sizes(self) -> list[int]:
-        """How many rows each shard has. Empty partitions are none."""
+        """Number of rows of each shard. Empty partitions are not shards."""
         return list(self._sizes.values())
 
     def head(self, n: int) -> tuple[Any, Any]:
@@ -129,7 +131,7 @@ class Spark:
             min(first for first, _ in work.values()),
             max(last for _, last in work.values()),
         )
-        # What lies beyond does not leave the JVM
+        # Other rows do not leave the JVM
         near = self._frame.where(f"{ROW} >= {first} and {ROW} < {last}")
         models = near.mapInPandas(
             _learner(start, work, self._features), f"{SHARD} int, model binary"
@@ -137,7 +139,7 @@ class Spark:
         parts = {row[SHARD]: bytes(row["model"]) for row in models.collect()}
         if parts.keys() != work.keys():
             raise RuntimeError(
-                f"models came from partitions {sorted(parts)}, and rows are in {sorted(work)}"
+                f"models came from partitions {sorted(parts)}, but the rows are in {sorted(work)}"
             )
         sent = len(start) * len(parts) + sum(map(len, parts.values()))
         return combine_all([parts[shard] for shard in work], start, _threads.count(-1)), sent
@@ -146,7 +148,7 @@ class Spark:
 def _learner(
     start: bytes, work: dict[int, Span], features: list[str]
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return what Spark calls with the rows of a partition, in frames."""
+    """Return the function that Spark calls with the frames of a partition."""
 
     def learn_partition(frames: Iterator[Any]) -> Iterator[Any]:
         import pandas as pd  # type: ignore[import-untyped]
@@ -174,11 +176,11 @@ def _block(rows: Any, features: list[str]) -> tuple[Any, Any]:
     ].to_numpy()
 
 
-# What streams need too
+# Also used by streaming.py
 
 
 def require_spark(what: str) -> None:
-    """Refuse to go on without Spark."""
+    """Raise an ImportError if Spark is not installed."""
     try:
         for name in ("pandas", "pyarrow", "pyspark.sql"):
             import_module(name)
@@ -187,14 +189,14 @@ def require_spark(what: str) -> None:
 
 
 def column(name: str) -> Column:
-    """Return the column of that name, whatever characters are in it."""
+    """Return the column of that name, which may have any characters."""
     from pyspark.sql import functions as F
 
     return F.col("`" + name.replace("`", "``") + "`")
 
 
 def require_columns(frame: DataFrame, names: Sequence[str]) -> None:
-    """Refuse a column that is not in the frame, or in it twice."""
+    """Raise an error if a column is missing from the frame, or is in it twice."""
     known = list(frame.columns)
     for name in names:
         if name not in known:
@@ -206,7 +208,7 @@ def require_columns(frame: DataFrame, names: Sequence[str]) -> None:
 
 
 def require_numbers(frame: DataFrame, names: Sequence[str]) -> None:
-    """Refuse features that are no numbers."""
+    """Raise an error if a feature is not a number."""
     from pyspark.sql.types import BooleanType, NumericType
 
     if not names:
@@ -215,5 +217,5 @@ def require_numbers(frame: DataFrame, names: Sequence[str]) -> None:
         kind = frame.schema[name].dataType
         if not isinstance(kind, NumericType | BooleanType):
             raise TypeError(
-                f"features must be numbers, and column {name!r} is {kind.simpleString()}"
+                f"features must be numbers, but column {name!r} is {kind.simpleString()}"
             )

@@ -1,15 +1,13 @@
-"""One model a key on Spark Structured Streaming: a device, a customer, each with its own, kept by
-the engine.
+"""One model per key on Spark Structured Streaming, for example per device or customer.
 
-    scored = learn_keyed(readings, model, key="device", features=["load", "hour"], target="power",
-    order="time", keep=["time"]) scored.writeStream.format("parquet").option("path",
-    out).option("checkpointLocation", checkpoint).start()
+    scored = learn_keyed(readings, model, key="device", features=["load", "hour"], target="power")
+    scored.writeStream.format("parquet").option("checkpointLocation", checkpoint).start(out)
 
-The state of a key is its model file, as bytes, in Spark's state store. Spark writes it with the
-offsets it has read, and after a crash takes up both where they last agreed: a micro-batch that was
-not committed is learned again, from the models before it, and comes to the same. So every row is
-learned exactly once. Rows out are written exactly once by sinks that know a batch by its number
-(files; `foreachBatch` with the batch id).
+The state of a key is its model file, as bytes, in Spark's state store. Spark commits the state
+together with the offsets that it has read. After a crash, a micro-batch that was not committed is
+learned again from the previous models, with the same result. So every row is learned exactly once.
+Output rows are written exactly once by sinks that identify batches by number (files, or
+`foreachBatch` with the batch id).
 """
 
 from __future__ import annotations
@@ -35,16 +33,16 @@ if TYPE_CHECKING:
 
 __all__ = ["learn_keyed", "read_models"]
 
-#: Why each row of a block is refused; an empty text where it is not.
+#: Why each row of a block is refused; an empty string if it is not.
 Reasons = NDArray[np.object_]
 
-#: The state of a key: its model file, and how many of its rows were refused.
+#: The state of a key: its model file, and the number of its refused rows.
 STATE = "model binary, n_refused long"
-#: What comes out, and in which of Spark's output modes.
+#: Kinds of output, with Spark's output mode.
 OUTPUTS = {"predictions": "append", "models": "update"}
-#: Parameters that do nothing here.
+#: Parameters that have no effect here.
 ONLY_FIT = ("n_passes", "shuffle", "random_state")
-#: What happens to a row that cannot be learned.
+#: Policies for rows that cannot be learned, and whether they are skipped.
 POLICIES = {"raise": False, "skip": True}
 
 
@@ -60,53 +58,58 @@ def learn_keyed(
     output: str = "predictions",
     on_refused: str = "raise",
 ) -> DataFrame:
-    """Learn a model for each key of a stream, and return a stream of what they predicted for each
-    row before it was learned (test-then-learn).
+    """Learn one model per key of a stream, and return a stream of predictions.
 
-    A key that was not met before begins a model. State lives as long as the checkpoint: a key is
-    never forgotten.
+    Each row is predicted before it is learned (test-then-learn). A new key starts a new model.
+    State lives as long as the checkpoint: keys are never removed.
 
     Parameters
     ----------
     stream : streaming pyspark.sql.DataFrame
-        Workers need parsimon installed.
-    estimator : an estimator that learns over one dictionary
-        All keys begin with it. `gamma` must be a number (or `kernel` an object): "scale" would be
-        measured on whatever rows of a key came first. Give it a `budget`, which bounds what a key
-        takes. With a `batch_size` above 1, batches are cut from the rows that a key has in a
-        micro-batch. Parameters other than those that a checkpoint was begun with are refused.
+        Rows to learn. Workers need parsimon installed.
+    estimator : estimator that learns over one dictionary
+        Every key starts with a clone of it. `gamma` must be a number, or `kernel` an object,
+        because "scale" would be computed from the first rows of a key. Set a `budget`, which bounds
+        the memory per key. With a `batch_size` above 1, batches are cut from the rows of a key in a
+        micro-batch. Parameters that differ from those of the checkpoint raise an error.
     key : str or list of str
-        The columns that say whose row it is. Null is a key like others.
-    features, target : list of str, str
-        The columns of X and y. A feature must be a number; a regressor's target too.
-    order : str or None
-        The rows that a key has in a micro-batch are learned in the order of this column (time,
-        offset), those that agree in it by their features, then target. None: as they arrive, which
-        for a source of several partitions is not the same each time. Rows of an earlier micro-batch
-        come first, whatever they hold.
-    keep : list of str or None
-        Columns to pass on, so that rows out can be told apart.
-    output : "predictions" or "models"
-        "predictions": a row for each row: the key, `keep`, `prediction`, `n_samples_seen` (of the
-        key, this row included) and `refused` (why, else null); append mode. The prediction is null
-        where the row was refused, and for the very first row of a classifier, who knows no class
-        then. "models": a row for each key of the micro-batch: the key, `n_samples_seen`,
-        `n_centers`, `n_refused` and `model` (a file's bytes: `parsimon.persistence.loads`); update
-        mode.
-    on_refused : "raise" or "skip"
+        Columns that identify the model of a row. Null is a key like any other.
+    features : list of str
+        Columns of X, which must be numbers.
+    target : str
+        Column of y. It must be a number for a regressor.
+    order : str or None, default=None
+        Column, such as time or offset, by which the rows of a key in a micro-batch are sorted. Ties
+        are sorted by features, then by target. None means the order of arrival, which can differ
+        from run to run if a source has several partitions. Rows of an earlier micro-batch always
+        come first.
+    keep : list of str or None, default=None
+        Columns to copy to the output, to identify its rows.
+    output : "predictions" or "models", default="predictions"
+        "predictions": one row per input row, in append mode. Columns are the key, `keep`,
+        `prediction`, `n_samples_seen` (of the key, including this row) and `refused` (the reason,
+        or null). The prediction is null if the row was refused, and for the first row of a
+        classifier.
+
+        "models": one row per key of the micro-batch, in update mode. Columns are the key,
+        `n_samples_seen`, `n_centers`, `n_refused` and `model`, the bytes of a model file for
+        `parsimon.persistence.loads`.
+    on_refused : "raise" or "skip", default="raise"
         What to do with a row that has a null, NaN or infinity, or whose kernel value overflows.
-        "raise": the query fails, its error names key and row, and nothing of the micro-batch is
-        learned. "skip": the row is not learned, `refused` says why, and the key's `n_refused`
-        counts it.
+        "raise": the query fails with an error that names key and row, and nothing of the
+        micro-batch is learned. "skip": the row is not learned, `refused` has the reason, and the
+        key's `n_refused` counts it.
 
     Returns
     -------
     streaming pyspark.sql.DataFrame
+        Predictions or models.
     """
     require_spark("learn_keyed")
     if not stream.isStreaming:
         raise ValueError(
-            "the frame is no stream: read it with spark.readStream, or learn one model of it with distributed.fit"
+            "the frame is not a stream: read it with spark.readStream, "
+            "or learn one model from it with distributed.fit"
         )
     keys, features = _names(key), _names(features)
     kept = [name for name in _names(keep or []) if name not in keys]
@@ -134,10 +137,10 @@ def learn_keyed(
 
 
 def read_models(spark: SparkSession, checkpoint: str) -> dict[Any, Any]:
-    """Return the models that a query with this checkpoint has learned up to its last committed
-    micro-batch, by key: a value, or a tuple of several.
+    """Return the models of a query, by key, up to its last committed micro-batch.
 
-    All of them come to the driver. The query need not be running.
+    A key is a value, or a tuple if there are several key columns. All models are collected on the
+    driver. The query need not be running.
     """
     require_spark("read_models")
     rows = (
@@ -153,9 +156,9 @@ def read_models(spark: SparkSession, checkpoint: str) -> dict[Any, Any]:
 
 @dataclass(frozen=True)
 class _Work:
-    """What is done with the rows that a key has in a micro-batch.
+    """The work on the rows of a key in a micro-batch.
 
-    It holds no state: the same rows and model come to the same again.
+    It has no state: the same rows and model always give the same result.
     """
 
     begin: bytes
@@ -169,7 +172,7 @@ class _Work:
     skip: bool
 
     def learn(self, frames: Iterator[Any], state: bytes, n_refused: int) -> tuple[bytes, int, Any]:
-        """Return the model, how many rows it has refused so far, and the rows that go out."""
+        """Return the model, the number of rows it has refused so far, and the output rows."""
         import pandas as pd  # type: ignore[import-untyped]
 
         rows = pd.concat(list(frames), ignore_index=True)
@@ -183,7 +186,7 @@ class _Work:
         refused = self._refused(rows, _gaps(X, y))
         try:
             predictions = self._learned(model, X, y, refused)
-        except ValueError:  # the block has changed nothing; which of its rows was it?
+        except ValueError:  # the block has changed nothing: find the invalid rows
             refused = self._refused(rows, self._objections(state, X, y, refused))
             predictions = self._learned(model, X, y, refused)
         accepted = refused == ""
@@ -210,7 +213,7 @@ class _Work:
         return after, n_refused, out
 
     def _learned(self, model: Any, X: Any, y: Any, refused: Reasons) -> Any:
-        """Learn the rows that were not refused, as one block, and return the predictions for all."""
+        """Learn the accepted rows as one block, and return the predictions for all rows."""
         accepted, new = refused == "", not _seen(model)
         predictions = np.full(len(X), None, dtype=object)
         if accepted.any():
@@ -222,9 +225,7 @@ class _Work:
         return predictions if is_classifier(model) else predictions.astype("float64")
 
     def _objections(self, state: bytes, X: Any, y: Any, refused: Reasons) -> Reasons:
-        """Return why rows are refused, those known to be and those that the model refuses when it
-        is given them alone.
-        """
+        """Return why rows are refused: known reasons, and errors of the model for single rows."""
         reasons = refused.copy()
         for i in np.flatnonzero(refused == ""):
             try:
@@ -234,7 +235,7 @@ class _Work:
         return reasons
 
     def _refused(self, rows: Any, reasons: Reasons) -> Reasons:
-        """Return why rows are refused, if they may be."""
+        """Return why rows are refused, or raise an error if they must not be."""
         for i in np.flatnonzero(reasons != ""):
             if not self.skip:
                 names = dict.fromkeys([*_names(self.order or []), *self.kept])
@@ -245,7 +246,7 @@ class _Work:
         return reasons
 
     def _require_same(self, rows: Any, model: Any) -> None:
-        """Refuse to go on with a model that was begun with something else."""
+        """Raise an error if a model was started with other parameters or features."""
         begun, now = (
             {
                 "estimator": type(m).__name__,
@@ -260,7 +261,8 @@ class _Work:
         for name, value in now.items():
             if begun.get(name) != value:
                 raise TypeError(
-                    f"{self._whose(rows)}: its model was begun with {name}={begun.get(name)!r}, and it is {value!r} now: give a new checkpoint"
+                    f"{self._whose(rows)}: its model was started with {name}={begun.get(name)!r}, "
+                    f"but it is {value!r} now: use a new checkpoint"
                 )
 
     def _whose(self, rows: Any) -> str:
@@ -276,7 +278,7 @@ def _seen(model: Any) -> int:
 
 
 def _gaps(X: Any, y: Any) -> Reasons:
-    """Return why rows are refused for what is not in them."""
+    """Return why rows are refused because of missing values."""
     reasons = np.full(len(X), "", dtype=object)
     values = y.to_numpy()
     unusable = ~np.isfinite(values) if values.dtype.kind == "f" else y.isna().to_numpy()
@@ -288,12 +290,14 @@ def _gaps(X: Any, y: Any) -> Reasons:
 
 
 def _beginning(estimator: StreamEstimator, n_features: int) -> bytes:
-    """Return the model that every key begins with, and refuse here what would be refused for any
-    row.
+    """Return the model that every key starts with.
+
+    Parameters that would fail for any row raise an error here.
     """
     if not isinstance(estimator, StreamEstimator):
         raise TypeError(
-            f"keyed streams are for estimators that learn over one dictionary, got {type(estimator).__name__}"
+            "learn_keyed needs an estimator that learns over one dictionary, "
+            f"got {type(estimator).__name__}"
         )
     name, gamma = kernels.named(estimator.kernel), estimator.gamma
     if (
@@ -302,11 +306,12 @@ def _beginning(estimator: StreamEstimator, n_features: int) -> bytes:
         and kernels.has_width(kernels.KERNELS.get(name, kernels.Gaussian))
     ):
         raise ValueError(
-            f"gamma={gamma!r} would be measured on whatever rows of a key come first: give a number"
+            f"gamma={gamma!r} would be computed from the first rows of a key: give a number"
         )
     if getattr(estimator, "budget", None) is None:
         warnings.warn(
-            f"{type(estimator).__name__} has no budget, so that the state of a key may grow without end: set budget",
+            f"{type(estimator).__name__} has no budget, so the state of a key can grow without "
+            "limit: set budget",
             stacklevel=3,
         )
     begin = dumps(clone(estimator))
@@ -315,7 +320,7 @@ def _beginning(estimator: StreamEstimator, n_features: int) -> bytes:
 
 
 def _label_type(kind: DataType) -> str:
-    """Return what NumPy calls labels of a column."""
+    """Return NumPy's name for the type of the labels."""
     from pyspark.sql.types import BooleanType, IntegralType, StringType
 
     if isinstance(kind, StringType):
@@ -323,12 +328,12 @@ def _label_type(kind: DataType) -> str:
     if isinstance(kind, IntegralType | BooleanType):
         return "bool" if isinstance(kind, BooleanType) else "int64"
     raise TypeError(
-        f"labels must be text, whole numbers or booleans, and the target is {kind.simpleString()}"
+        f"labels must be text, whole numbers or booleans, but the target is {kind.simpleString()}"
     )
 
 
 def _schema(given: StructType, work: _Work, labels: DataType | None) -> StructType:
-    """Return what goes out."""
+    """Return the schema of the output."""
     from pyspark.sql.types import (
         BinaryType,
         DoubleType,
@@ -356,7 +361,7 @@ def _schema(given: StructType, work: _Work, labels: DataType | None) -> StructTy
         }
     for name in names:
         if name in more:
-            raise ValueError(f"a column {name!r} goes out already: rename the one of the stream")
+            raise ValueError(f"the output already has a column {name!r}: rename it in the stream")
     return StructType(
         [
             *(given[name] for name in names),
