@@ -1,4 +1,4 @@
-"""Experiments: the papers' figures and tables, each a module with a function ``run``.
+"""Experiments: figures and tables of the papers, each a module with a function ``run``.
 
 ``python -m parsimon.experiments`` runs them.
 
@@ -9,7 +9,7 @@ True
 
 from __future__ import annotations
 
-#: name: module. Imported when it is run.
+#: Modules by name. A module is imported when it is run.
 EXPERIMENTS = {
     "pothin-richard-2006/time-series": "parsimon.experiments.pothin_richard_2006.time_series",
     "pothin-richard-2006/adaptive": "parsimon.experiments.pothin_richard_2006.adaptive",
@@ -25,7 +25,7 @@ EXPERIMENTS = {
     "lee-kim-2016/usps": "parsimon.experiments.lee_kim_2016.usps",
 }
 
-#: Those that need real data: their ``run`` takes a ``data_dir``.
+#: Experiments with real data, whose ``run`` takes a ``data_dir``.
 WITH_DATA = (
     "koppel-2019/mnist",
     "koppel-2019/brodatz",

@@ -1,6 +1,4 @@
-"""Run experiments by name: ``python -m parsimon.experiments [NAME ...] [--output FOLDER]
-[--data-dir FOLDER] [--quick]``.
-"""
+"""Run experiments by name."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from parsimon.experiments import EXPERIMENTS, WITH_DATA
 
 
 def main() -> None:
-    """Run the experiments named on the command line, or all."""
+    """Run the experiments named on the command line, or all of them."""
     parser = argparse.ArgumentParser(description=__doc__, epilog="known: " + ", ".join(EXPERIMENTS))
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
     parser.add_argument(
@@ -42,7 +40,8 @@ def main() -> None:
         )
         report.write(arguments.output / name)
         print(
-            f"{report}\n{name}: {time.perf_counter() - start:.0f} s, written to {arguments.output / name}\n",
+            f"{report}\n{name}: {time.perf_counter() - start:.0f} s, "
+            f"written to {arguments.output / name}\n",
             flush=True,
         )
 

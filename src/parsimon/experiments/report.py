@@ -1,4 +1,4 @@
-"""What an experiment gives: a table, what is to be said about it, and pictures."""
+"""Report of an experiment: a table, notes and pictures."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class Report:
         )
 
     def write(self, folder: Path) -> None:
-        """Write the table into ``folder/table.md``, the pictures beside it."""
+        """Write the table to ``folder/table.md``, next to the pictures."""
         folder.mkdir(parents=True, exist_ok=True)
         pictures = "".join(f"\n![]({picture.name})\n" for picture in self.pictures)
         write_whole(folder / "table.md", f"# {self}\n{pictures}".encode())
 
 
 def progress(items: Sequence[T], what: str) -> Iterator[T]:
-    """Yield the items, showing how far it has come where someone watches."""
+    """Yield the items, with a progress bar if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield from items
         return

@@ -1,13 +1,12 @@
-"""SVRseq, the sequential algorithm that SOG-SVR was made from (Table 1 of the paper; Vijayakumar &
-Wu 1999).
+"""SVRseq, the sequential algorithm that SOG-SVR is based on (Table 1; Vijayakumar & Wu 1999).
 
-It maximises the dual (2.3) of support vector regression with a homogenised kernel (2.7), which has
-no constraint but the box,
+It maximises the dual (2.3) of support vector regression with a homogenised kernel (2.7),
 
-    L = -(alpha* - alpha)'K (alpha* - alpha)/2 - epsilon sum_i (alpha*_i + alpha_i) + (alpha* - alpha)'y,     0 <= alpha*, alpha <= C,
+    L = -(alpha* - alpha)'K (alpha* - alpha)/2 - epsilon sum_i (alpha*_i + alpha_i)
+        + (alpha* - alpha)'y,     0 <= alpha*, alpha <= C,
 
-by one step on the two multipliers of one sample after the other. Every sample has its own, so
-nothing is sparse while it learns, and the data are gone through again and again.
+whose only constraint is the box. Each step changes the two multipliers of one sample. Every sample
+has its own multipliers, so the model is not sparse while it learns, and it needs many passes.
 """
 
 from __future__ import annotations
@@ -27,7 +26,10 @@ Array = NDArray[np.float64]
 
 
 def homogenised(gamma: float, bias: float) -> Callable[[Array, Array], Array]:
-    """Return the kernel exp(-gamma ||x - z||^2) + bias^2, (len(X), len(Z)) for the rows of X and Z."""
+    """Return the kernel exp(-gamma ||x - z||^2) + bias^2 as a function of X and Z.
+
+    Its result has shape (len(X), len(Z)).
+    """
     return lambda X, Z: np.exp(-gamma * cdist(X, Z, "sqeuclidean")) + bias**2
 
 
@@ -37,28 +39,33 @@ class SVRseq:
     Parameters
     ----------
     kernel : callable
-        Gives the kernel matrix (len(X), len(Z)) of the rows of X and Z, as `homogenised` does.
-    C, epsilon : float
-        Of the box and the insensitive zone.
-    step_size : float or None
-        eta. Below 1 / k(x, x) no step lowers L, as the two multipliers of a sample, which move at
-        once, bend it by 2 k(x, x). None: 0.9 / max_i k(x_i, x_i).
-    tolerance : float
-        Stops when no prediction is further than this from that of the solution. At a duality gap g,
-        ||f - f_solution||^2 <= 2 g, so that is known of each x with k(x, x) <= max_i k(x_i, x_i).
-    max_passes : int
-        Passes over the data, at most.
+        Returns the kernel matrix (len(X), len(Z)) of the rows of X and Z, like `homogenised`.
+    C : float > 0
+        Size of the box. Larger values regularise less.
+    epsilon : float >= 0
+        Half width of the insensitive zone.
+    step_size : float > 0 or None, default=None
+        Learning rate eta. The two multipliers of a sample change together and have the curvature 2
+        k(x, x). So below 1 / k(x, x) no step decreases L. None means 0.9 / max_i k(x_i, x_i).
+    tolerance : float >= 0, default=0.01
+        Stop when no prediction differs from that of the solution by more than this. A duality gap g
+        gives ||f - f_solution||^2 <= 2 g, so this is known for each x with k(x, x) <= max_i k(x_i,
+        x_i).
+    max_passes : int, default=10_000
+        Maximum number of passes over the data.
 
     Attributes
     ----------
-    dual_coef_ : ndarray (n,)
+    dual_coef_ : ndarray of shape (n,)
         alpha* - alpha.
-    dual_value_, gap_ : float
-        L at the end, and how far it may be below its maximum.
-    support_ : ndarray (n_support,)
-        Samples with a coefficient.
+    dual_value_ : float
+        L at the end.
+    gap_ : float
+        Duality gap: an upper bound on the distance of L from its maximum.
+    support_ : ndarray of shape (n_support,)
+        Samples with a coefficient that is not 0.
     n_passes_ : int
-        Passes made.
+        Number of passes made.
 
     >>> X = np.linspace(0, 1, 20)[:, np.newaxis]
     >>> model = SVRseq(homogenised(5.0, 0.1), C=1.0, epsilon=0.1).fit(X, X[:, 0] ** 2)
@@ -85,7 +92,7 @@ class SVRseq:
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the samples X (n, d) with targets y (n,).
 
-        The kernel matrix is held in memory, (n, n).
+        The kernel matrix (n, n) is kept in memory.
         """
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
         if X.ndim != 2 or y.shape != (len(X),):
@@ -95,7 +102,7 @@ class SVRseq:
         eta = 0.9 / largest if self.step_size is None else self.step_size
         star, plain, f = np.zeros(len(y)), np.zeros(len(y)), np.zeros(len(y))
         for passes in range(1, self.max_passes + 1):
-            for i in range(len(y)):  # f is kept at all samples: a step is seen by the next one
+            for i in range(len(y)):  # f is updated at all samples after each step
                 d, before = y[i] - f[i], star[i] - plain[i]
                 star[i] = min(max(star[i] + eta * (d - self.epsilon), 0.0), self.C)
                 plain[i] = min(max(plain[i] - eta * (d + self.epsilon), 0.0), self.C)
@@ -110,7 +117,8 @@ class SVRseq:
                 break
         else:
             warnings.warn(
-                f"SVRseq stopped at max_passes={self.max_passes}: allow more, or a larger tolerance or smaller C",
+                f"SVRseq stopped at max_passes={self.max_passes}: "
+                "allow more passes, or use a larger tolerance or a smaller C",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -1,18 +1,16 @@
-"""Table 3: Boston housing, 481 samples to learn from and 25 to test on, passes 1 to 5; 50 random
-splits.
+"""Table 3: Boston housing, 481 training and 25 test samples, passes 1 to 5, 50 random splits.
 
-Inputs in the unit cube by the minima and maxima of all data, C = 500, epsilon = 2, sigma = 1.4,
-lambda = 0.1, nu = 0.01, gamma = 0, as printed. SVR stands for SVMTorch. The paper prints
+Inputs are scaled to the unit cube by the minima and maxima of all data. C = 500, epsilon = 2, sigma
+= 1.4, lambda = 0.1, nu = 0.01 and gamma = 0 are as printed. SVR replaces SVMTorch. The paper prints
 
             SVMTorch   SOG-SVR 1     2     3     4     5
     MSE         13.3        40.9  14.1  13.6  13.3  13.1
     STD         11.8        69.2   9.3   8.9   8.6   8.4
     % SV          37          17    17    17    17    17
 
-The length of SOG-SVR's steps, which the paper leaves to a longer version, is that where the squared
-error on all that was seen is least; rows with 'dual' are for the one where the dual is largest.
-SVRseq, which the paper starts from but does not try here, is shown after as many passes, with the
-same kernel.
+The paper leaves the step length of SOG-SVR to a longer version. Here it minimises the squared error
+on everything seen. In rows with 'dual' it maximises the dual. SVRseq, which the paper builds on but
+does not test here, is shown after as many passes with the same kernel.
 """
 
 from __future__ import annotations
@@ -83,6 +81,7 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
         ["method", "MSE", "std", "% centres", "paper's MSE", "paper's std", "paper's %"],
         rows,
         notes=[
-            "Errors are on 25 samples: their mean depends on the splits, which are the same for all methods here."
+            "Errors are on 25 samples, so their mean depends on the splits. "
+            "These are the same for all methods here."
         ],
     )

@@ -1,6 +1,4 @@
-"""What the experiments share: the paper's settings in our terms, and its way to prepare and split
-data.
-"""
+"""Shared by the experiments: the paper's settings, and how it prepares and splits data."""
 
 from __future__ import annotations
 
@@ -17,16 +15,15 @@ Index = NDArray[np.int64]
 
 
 def sog_svr(sigma: float, epsilon: float, nu: float, step: str = "error") -> SOGSVR:
-    """Return SOG-SVR with the Gaussian kernel of standard deviation sigma, lambda = 0.1, gamma = 0
-    and no box. The paper does not print its step.
+    """Return SOG-SVR with a Gaussian kernel of standard deviation sigma.
+
+    lambda = 0.1, gamma = 0, and there is no box. The paper does not print its step length.
     """
     return SOGSVR(gamma=1 / (2 * sigma**2), bias=0.1, epsilon=epsilon, tolerance=nu, step=step)
 
 
 def svr(sigma: float, epsilon: float, C: float) -> SVR:
-    """Return LIBSVM's regression, in the place of SVMTorch: the same problem (2.1) with a free
-    bias.
-    """
+    """Return LIBSVM's regression in place of SVMTorch: problem (2.1) with a free bias."""
     return SVR(gamma=1 / (2 * sigma**2), C=C, epsilon=epsilon, cache_size=1000)
 
 
@@ -36,13 +33,13 @@ def error(model: Any, X: Array, y: Array) -> float:
 
 
 def unit_cube(X: Array) -> Array:
-    """Return the inputs scaled by their least and largest values."""
+    """Return the inputs scaled by their minima and maxima."""
     low, high = X.min(axis=0), X.max(axis=0)
     scaled: Array = (X - low) / (high - low)
     return scaled
 
 
 def split(n: int, n_train: int, seed: int) -> tuple[Index, Index]:
-    """Return which of n samples to learn from, in which order, and which to test on."""
+    """Return the training samples of n, in their order, and the test samples."""
     order = np.random.default_rng(seed).permutation(n)
     return order[:n_train], order[n_train:]

@@ -1,17 +1,16 @@
-"""Table 4: Comp-activ, 6000 samples to learn from in one pass and 2192 to test on; 50 random
-splits.
+"""Table 4: Comp-activ, 6000 training samples in one pass, 2192 test samples, 50 random splits.
 
-Inputs in the unit cube by the minima and maxima of all data, C = 10^6/6000, epsilon = 1, sigma =
-0.5, lambda = 0.1, nu = 0.001, gamma = 0, as printed. SVR stands for SVMTorch, and is timed beside
-SOG-SVR, on one thread. The paper prints
+Inputs are scaled to the unit cube by the minima and maxima of all data. C = 10^6/6000, epsilon = 1,
+sigma = 0.5, lambda = 0.1, nu = 0.001 and gamma = 0 are as printed. SVR replaces SVMTorch. Both are
+timed on one thread. The paper prints
 
             SVMTorch   SOG-SVR
     MSE          8.8      10.9
     STD          0.4       1.0
     % SV          63         9
 
-The length of SOG-SVR's steps, which the paper leaves to a longer version, is that where the squared
-error on all that was seen is least; the row with 'dual' is for the one where the dual is largest.
+The paper leaves the step length of SOG-SVR to a longer version. Here it minimises the squared error
+on everything seen. In the row with 'dual' it maximises the dual.
 """
 
 from __future__ import annotations
@@ -33,9 +32,7 @@ PAPER = {"SOG-SVR": (10.9, 1.0, 9), "SVR": (8.8, 0.4, 63)}
 
 
 def one_run(X: Array, y: Array, n_train: int, seed: int) -> dict[str, tuple[float, float, float]]:
-    """Return the test error of each method, its centres as a percentage of the samples, and the
-    seconds that fitting took.
-    """
+    """Return per method the test error, the centres in percent, and the seconds for fitting."""
     train, test = split(len(X), n_train, seed)
     models: dict[str, Any] = {
         "SOG-SVR": sog_svr(SIGMA, EPSILON, NU),
@@ -84,6 +81,7 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
         ],
         rows,
         notes=[
-            f"SOG-SVR fits in {ratio:.2f} times the time of SVR: median of the ratios on the same split, one after the other. Seconds are medians."
+            f"SOG-SVR takes {ratio:.2f} times as long to fit as SVR: median of the ratios on the "
+            "same split, one after the other. Seconds are medians."
         ],
     )

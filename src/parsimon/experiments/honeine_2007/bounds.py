@@ -1,4 +1,4 @@
-"""Figures 1 and 2: the coherence bounds, beside what random dictionaries show."""
+"""Figures 1 and 2: the coherence bounds, compared with random dictionaries."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from parsimon.kernels import Gaussian
 
 
 def worst_residual(centers: np.ndarray, kernel: Gaussian) -> float:
-    """Return the least squared error of a dictionary element approximated by the others: 1 / max
-    (K^-1)_jj for a unit-norm kernel.
+    """Return the smallest squared error of a centre approximated by the others.
+
+    It is 1 / max_j (K^-1)_jj for a unit-norm kernel.
     """
     return float(1.0 / np.diag(np.linalg.inv(kernel(centers))).max())
 
 
 def run(output: Path, *, quick: bool = False) -> Report:
-    """Draw both figures, and hold the bound of Proposition 3 against dictionaries as coherent as it
-    allows for.
-    """
+    """Draw both figures, and compare the bound of Proposition 3 with random dictionaries."""
     rng = np.random.default_rng(2007)
     rows = []
     kernel = Gaussian(1.0)
@@ -30,7 +29,7 @@ def run(output: Path, *, quick: bool = False) -> Report:
         for _ in range(200 if quick else 2000):
             centers = rng.normal(size=(m, 3)) * rng.uniform(1, 3) * m ** (1 / 3)
             mu = diagnostics.coherence(kernel, centers)
-            if 0.1 < (m - 1) * mu < 1:  # below that the bound is 1 for all it matters
+            if 0.1 < (m - 1) * mu < 1:  # below 0.1 the bound is practically 1
                 found.append(
                     (mu, diagnostics.residual_bound(m, mu), worst_residual(centers, kernel))
                 )
@@ -49,19 +48,20 @@ def run(output: Path, *, quick: bool = False) -> Report:
             ]
         )
     return Report(
-        "Honeine et al. 2007, Proposition 3: squared error of an element approximated by the others",
+        "Honeine et al. 2007, Proposition 3: squared error of a centre approximated by the others",
         [
             "m",
             "dictionaries",
             "coherence of the tightest",
-            "bound that holds",
+            "corrected bound",
             "bound as printed",
             "true",
             "violations",
         ],
         rows,
         notes=[
-            "Random dictionaries of a Gaussian kernel with (m - 1) mu < 1. Figure 1: the bounds. Figure 2: what the coherence rule says of admitted and rejected samples."
+            "Random dictionaries of a Gaussian kernel with (m - 1) mu < 1. Figure 1: the bounds. "
+            "Figure 2: what the coherence rule says about admitted and rejected samples."
         ],
         pictures=[
             plots.coherence_bounds(output / "figure-1.png"),

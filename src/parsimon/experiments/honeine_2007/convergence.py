@@ -1,9 +1,8 @@
-"""Figure 3: KNLMS and KRLS with the coherence criterion for several thresholds; mean of 100 runs,
-smoothed over 20 samples.
+"""Figure 3: KNLMS and KRLS with the coherence criterion, for several thresholds.
 
-Gaussian kernel with beta_0 = 0.02, step size 0.09, as printed. The thresholds are lost from the
-text; those here include two that satisfy (m - 1) mu0 < 1. KRLS is that of the paper's reference
-[5], with a ridge of 1e-3.
+Curves are the mean of 100 runs, smoothed over 20 samples. The Gaussian kernel with beta_0 = 0.02
+and the step size 0.09 are as printed. The thresholds are missing from the text; those here include
+two with (m - 1) mu0 < 1. KRLS is that of the paper's reference [5], with a ridge of 1e-3.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ THRESHOLDS = (0.05, 0.1, 0.3, 0.6)
 
 
 def model(name: str, mu0: float) -> KNLMSRegressor | KRLSRegressor:
-    """Return the filter called KNLMS or KRLS at a threshold."""
+    """Return the filter "KNLMS" or "KRLS" with a threshold."""
     if name == "KNLMS":
         return KNLMSRegressor(gamma=50.0, step_size=0.09, coherence=mu0)
     return KRLSRegressor(gamma=50.0, admission="coherence", coherence=mu0, ridge=1e-3)
 
 
 def curve(name: str, mu0: float, seeds: range) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean squared error before each sample, and the order at the end of each run."""
+    """Return the mean squared error before each sample, and the final number of centres per run."""
     total, orders = np.zeros(SAMPLES), []
     for seed in progress(seeds, f"{name}, mu0 = {mu0}"):
         X, d = make_honeine_system(SAMPLES, random_state=seed)
@@ -40,9 +39,7 @@ def curve(name: str, mu0: float, seeds: range) -> tuple[NDArray[np.float64], NDA
 
 
 def reaches(errors: NDArray[np.float64], level: float) -> int | None:
-    """Return the first sample at which the mean over 50 samples is at most `level`; None if it
-    never is.
-    """
+    """Return the first sample at which the mean over 50 samples is at most `level`, or None."""
     below = np.flatnonzero(plots.moving_average(errors, 50) <= level)
     return int(below[0]) + 50 if len(below) else None
 
@@ -105,10 +102,12 @@ def run(output: Path, *, quick: bool = False) -> Report:
         ],
         rows,
         notes=[
-            "The paper: KRLS converges faster than KNLMS, and the condition for linear independence is verified. Its thresholds and orders are lost.",
+            "The paper: KRLS converges faster than KNLMS, and the condition for linear "
+            "independence is verified. Its thresholds and orders are missing.",
             "KRLS is at least as fast as KNLMS: "
             + "; ".join(verdicts)
-            + ". The noise alone is 0.01. With many centres KRLS has more to estimate, and its lead is gone.",
+            + ". The noise alone is 0.01. With many centres KRLS has more to estimate, "
+            "and its advantage is lost.",
         ],
         pictures=[picture],
     )

@@ -1,14 +1,14 @@
 """Batch baselines: kernel classification by L-BFGS, and the import vector machine.
 
-Both minimise, with the Gaussian kernel k(x, z) = exp(-gamma ||x - z||^2) and one function f_c =
-sum_j W_jc k(x_j, .) for each class,
+Both use the Gaussian kernel k(x, z) = exp(-gamma ||x - z||^2) and one function f_c = sum_j W_jc
+k(x_j, .) per class. They minimise
 
-    R(f) = (1/n) sum_i l(f(x_i), y_i) + (alpha/2) sum_c ||f_c||^2,
+    R(f) = (1/n) sum_i l(f(x_i), y_i) + (alpha/2) sum_c ||f_c||^2.
 
-and both write f in an orthonormal basis of the functions that some samples S span: with K_SS = L
-L', the n samples have the coordinates Phi = K_nS L^-T, (n, r), and V (C, r) holds the functions.
-Then f(x_i) = V Phi_i and sum_c ||f_c||^2 = ||V||^2, so that the penalty is round however
-ill-conditioned the kernel matrix is; L is Phi at the rows S, and W = L^-T V'.
+Both write f in an orthonormal basis of the functions that some samples S span. With K_SS = L L',
+the n samples have the coordinates Phi = K_nS L^-T, (n, r), and V (C, r) holds the functions. Then
+f(x_i) = V Phi_i and sum_c ||f_c||^2 = ||V||^2. So the penalty is well conditioned, even if the
+kernel matrix is not. L is Phi at the rows S, and W = L^-T V'.
 """
 
 from __future__ import annotations
@@ -30,11 +30,9 @@ from parsimon._parts import lookup, real, whole
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-#: Squared distance to the span of those chosen, below which a sample is taken to lie in it; k(x, x)
-#: = 1.
+#: A sample lies in the span of others if its squared distance to it is smaller; k(x, x) = 1.
 SPANNED = 1e-12
-#: Margin and temperatures of the smooth loss that stands for each loss, the last temperature being
-#: the one that counts.
+#: Margin and temperatures of the smooth version of each loss. The last temperature is final.
 SMOOTH: dict[str, tuple[float, tuple[float, ...]]] = {
     "logistic": (0.0, (1.0,)),
     "hinge": (1.0, (1.0, 0.1, 0.01, 1e-3)),
@@ -49,11 +47,10 @@ def gaussian(gamma: float, X: Array, Z: Array) -> Array:
 
 
 def orthonormal(K: Array) -> tuple[Array, Index]:
-    """Return Phi (n, r) with K = Phi Phi' up to `SPANNED` on the diagonal, and the r samples S that
-    span the others: Cholesky with pivoting.
+    """Return Phi (n, r) with K = Phi Phi' up to `SPANNED` on the diagonal, and the r samples S.
 
-    The minimum of R over their span is above the true one by at most `SPANNED` / alpha, as both
-    losses have a slope of at most sqrt(2).
+    S are chosen by Cholesky factorisation with pivoting. The minimum of R over their span is above
+    the true one by at most `SPANNED` / alpha, because both losses have slopes of at most sqrt(2).
     """
     L, order, rank, _ = dpstrf(K, lower=1, tol=SPANNED)
     order = np.asarray(order, dtype=np.int64) - 1
@@ -73,11 +70,10 @@ def rivals(F: Array, y: Index, margin: float) -> Array:
 def smooth_loss(
     F: Array, y: Index, margin: float = 0.0, temperature: float = 1.0
 ) -> tuple[Array, Array]:
-    """Return t log sum_c exp((f_c + margin [c != y]) / t) - f_y, (..., n), for predictions F (...,
-    n, C), and its gradient in F.
+    """Return the smooth loss (..., n) of predictions F (..., n, C), and its gradient in F.
 
-    At margin 0 and t = 1 it is the multinomial logistic loss; with margin 1 it is above the
-    multi-class hinge by at most t log C.
+    It is t log sum_c exp((f_c + margin [c != y]) / t) - f_y. With margin 0 and t = 1 it is the
+    multinomial logistic loss. With margin 1 it is above the multi-class hinge by at most t log C.
     """
     Z = rivals(F, y, margin)
     top = Z.max(axis=-1, keepdims=True)
@@ -90,7 +86,7 @@ def smooth_loss(
 
 
 def hinge(F: Array, y: Index) -> Array:
-    """Return max(0, 1 + f_r - f_y), r the strongest class other than y, for predictions F (n, C)."""
+    """Return max(0, 1 + f_r - f_y) for predictions F (n, C), with r the strongest other class."""
     result: Array = rivals(F, y, 1.0).max(axis=1)
     return result
 
@@ -106,7 +102,7 @@ def risk(
 
 
 class _KernelClassifier:
-    """What a fitted f = sum_j W_j k(x_j, .) answers."""
+    """Predictions of a fitted f = sum_j W_j k(x_j, .)."""
 
     gamma: float
     classes_: NDArray[Any]
@@ -124,12 +120,12 @@ class _KernelClassifier:
         return X, index.astype(np.int64)
 
     def _close(self, X: Array, Phi: Array, S: Index, V: Array) -> None:
-        """Keep the centres X[S] and the coefficients W = L^-T V'."""
+        """Store the centres X[S] and the coefficients W = L^-T V'."""
         self.centers_ = X[S]
         self.coef_ = solve_triangular(Phi[S], V.T, lower=True, trans=1)
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Return f(x) for each row, (n, C), also where there are two classes."""
+        """Return f(x) for each row, (n, C), also with two classes."""
         F: Array = gaussian(self.gamma, np.asarray(X, dtype=np.float64), self.centers_) @ self.coef_
         return F
 
@@ -149,34 +145,36 @@ class _KernelClassifier:
 class KernelLBFGS(_KernelClassifier):
     """The minimum of R over all samples, by L-BFGS.
 
-    The hinge has kinks, at which L-BFGS stalls: its loss is smoothed, ever less, each minimum being
-    the start of the next (`SMOOTH`). The result is above the true minimum by at most t log C at the
-    last temperature t, and by far less in practice. `objective_` is R with the hinge itself.
+    The hinge has kinks, at which L-BFGS stalls. So its loss is smoothed with decreasing
+    temperatures (`SMOOTH`), and each minimum is the start of the next. The result is above the true
+    minimum by at most t log C at the last temperature t, and by much less in practice. `objective_`
+    is R with the hinge itself.
 
     Parameters
     ----------
-    gamma : float
-        Of the kernel.
-    alpha : float
-        Weight of the penalty, lambda in the paper.
-    loss : {"logistic", "hinge"}
-        Multinomial logistic, or multi-class hinge.
-    tolerance : float
+    gamma : float > 0
+        Inverse width of the kernel.
+    alpha : float > 0
+        Weight of the penalty, lambda in the paper. Larger values shrink f more.
+    loss : "logistic" or "hinge", default="logistic"
+        Multinomial logistic or multi-class hinge loss.
+    tolerance : float >= 0, default=1e-10
         Relative decrease of R at which L-BFGS stops.
-    max_iter : int
-        Iterations, at most, at each temperature.
+    max_iter : int, default=20_000
+        Maximum number of iterations per temperature.
 
     Attributes
     ----------
     objective_ : float
         R at the end.
     n_centers_ : int
-        n: by the representer theorem the minimum has a coefficient at each sample.
-    centers_, coef_ : ndarray (r, d), ndarray (r, C)
-        The same functions over those r samples that span the others to rounding, which is how they
-        are kept.
+        n: by the representer theorem the minimum has a coefficient for each sample.
+    centers_ : ndarray of shape (r, d)
+        The r samples that span the others up to rounding, over which the functions are stored.
+    coef_ : ndarray of shape (r, C)
+        Their coefficients.
     n_iter_ : int
-        Iterations, over all temperatures.
+        Number of iterations over all temperatures.
 
     >>> from parsimon.datasets import make_multidist
     >>> X, y = make_multidist(300, random_state=0)
@@ -205,7 +203,7 @@ class KernelLBFGS(_KernelClassifier):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Minimise R over the samples X (n, d) with classes y (n,).
 
-        The kernel matrix is held in memory, (n, n).
+        The kernel matrix (n, n) is kept in memory.
         """
         X, index = self._open(X, y)
         Phi, S = orthonormal(gaussian(self.gamma, X, X))
@@ -230,7 +228,8 @@ class KernelLBFGS(_KernelClassifier):
             self.n_iter_ += int(found.nit)
             if found.nit >= self.max_iter:
                 warnings.warn(
-                    f"L-BFGS stopped at max_iter={self.max_iter}: allow more, or a larger tolerance or alpha",
+                    f"L-BFGS stopped at max_iter={self.max_iter}: "
+                    "allow more iterations, or use a larger tolerance or alpha",
                     ConvergenceWarning,
                     stacklevel=2,
                 )
@@ -243,16 +242,14 @@ class KernelLBFGS(_KernelClassifier):
         return self
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Return softmax(f(x)) for each row, (n, C); the hinge gives none."""
+        """Return softmax(f(x)) for each row, (n, C). Only for the logistic loss."""
         if self.loss == "hinge":
-            raise AttributeError("the hinge gives no probabilities: take loss='logistic'")
+            raise AttributeError("the hinge loss has no probabilities: use loss='logistic'")
         return super().predict_proba(X)
 
 
 class _Candidate(NamedTuple):
-    """A sample that might be added, its column of Phi (n,), and the V (C, q + 1) that one Newton
-    step reaches with it.
-    """
+    """A sample that could be added, its column of Phi (n,), and V (C, q + 1) after a step."""
 
     sample: int
     column: Array
@@ -261,8 +258,9 @@ class _Candidate(NamedTuple):
 
 @dataclass
 class _Newton:
-    """R with the logistic loss at V (C, q), its gradient and Hessian; both count the entries of V
-    class by class.
+    """R with the logistic loss at V (C, q), with gradient and Hessian.
+
+    Both order the entries of V class by class.
     """
 
     Phi: Array
@@ -288,14 +286,15 @@ class _Newton:
         self.H = H
 
     def weighted(self, Phi: Array) -> Array:
-        """Return p_ic Phi_ij at [i, (c, j)]: the Hessian of the loss is diag_c(Phi' diag(p_c) Phi)
-        less the product of this with itself.
+        """Return p_ic Phi_ij at [i, (c, j)].
+
+        The Hessian of the loss is diag_c(Phi' diag(p_c) Phi) minus the product of this with itself.
         """
         product: Array = (self.P[:, :, np.newaxis] * Phi[:, np.newaxis]).reshape(len(Phi), -1)
         return product
 
     def refit(self) -> _Newton:
-        """Return the minimum over V, by Newton steps that are halved until they go down."""
+        """Return the minimum over V, by Newton steps that are halved until R decreases."""
         at = self
         while True:
             step = np.linalg.solve(at.H, at.gradient)
@@ -308,15 +307,15 @@ class _Newton:
                 if risk(V, at.Phi, at.y, at.alpha)[0] <= at.value - 1e-4 * size * slope:
                     break
                 size /= 2
-                if size < 1e-6:  # what is left to gain is below rounding
+                if size < 1e-6:  # a further decrease is below rounding error
                     return at
             at = _Newton(at.Phi, at.y, at.alpha, V)
 
     def best(self, pool: Index, columns: Array) -> _Candidate:
-        """Return that of the samples `pool` (m,), with columns (n, m) to append to Phi, for which
-        one Newton step in all coefficients leaves the smallest R.
+        """Return the sample of `pool` (m,) for which one Newton step gives the smallest R.
 
-        The steps are taken for all candidates at once, by elimination of the old coefficients.
+        `columns` (n, m) are appended to Phi. The steps for all candidates are computed together, by
+        elimination of the old coefficients.
         """
         n, (C, q), m = len(self.y), self.V.shape, len(pool)
         B = -(self.A.T @ self.weighted(columns)).reshape(C, q, C, m) / n
@@ -345,38 +344,42 @@ class _Newton:
 
 
 class ImportVectorMachine(_KernelClassifier):
-    """Kernel logistic regression over few samples, taken one by one: each time the one with which a
-    Newton step lowers R most; then R is minimised over those taken.
+    """Kernel logistic regression over few samples, which are added one by one.
 
-    Each time the best of a few candidates drawn at random is taken rather than the best of all.
-    There is no intercept.
+    Each time, the sample with which a Newton step decreases R most is added. Then R is minimised
+    over the samples added so far. The best of a few random candidates is used instead of the best
+    of all. There is no intercept.
 
     Parameters
     ----------
-    gamma : float
-        Of the kernel.
-    alpha : float
-        Weight of the penalty; n alpha is lambda in Zhu & Hastie, whose losses are summed.
-    max_vectors : int, optional
-        Samples taken at most; without it, all may be.
-    tolerance : float
-        Stop where the last `window` additions lowered R by less than this, relative to R.
-    window : int
-        Additions that the rule looks back at.
-    candidates : int
-        Drawn each time: with 59 the chance is 95 % that one is among the best twentieth.
-    random_state : int, Generator or None
-        Of the drawing.
+    gamma : float > 0
+        Inverse width of the kernel.
+    alpha : float > 0
+        Weight of the penalty. Larger values shrink f more. n alpha is lambda of Zhu & Hastie, whose
+        losses are summed.
+    max_vectors : int or None, default=None
+        Maximum number of samples to add. None means no limit.
+    tolerance : float >= 0, default=1e-3
+        Stop if the last `window` samples decreased R by less than this, relative to R.
+    window : int, default=1
+        Number of samples for the stopping rule.
+    candidates : int, default=59
+        Number of random candidates. With 59, one is among the best twentieth with probability 95 %.
+    random_state : int, Generator or None, default=0
+        Seed for the candidates.
 
     Attributes
     ----------
-    vectors_ : ndarray (q,)
-        Samples taken, in that order; `centers_` (q, d) are their values, `coef_` (q, C) their
-        coefficients.
+    vectors_ : ndarray of shape (q,)
+        Samples added, in order.
+    centers_ : ndarray of shape (q, d)
+        Their values.
+    coef_ : ndarray of shape (q, C)
+        Their coefficients.
     n_centers_ : int
         Their number q.
-    objective_ : ndarray (q + 1,)
-        The minimum of R with the first 0, ..., q of them.
+    objective_ : ndarray of shape (q + 1,)
+        Minimum of R with the first 0, ..., q of them.
 
     Reference: Zhu & Hastie, *Kernel logistic regression and the import vector machine*, Journal of
     Computational and Graphical Statistics 2005.

@@ -1,9 +1,9 @@
-"""Brodatz textures: 13 images, histograms of 256 textons in patches of 24 x 24 pixels (Table 3 and
-Figure 5).
+"""Brodatz textures: 13 images, histograms of 256 textons in patches of 24 x 24 pixels.
 
-One pass, batches of 32; settings, SVC's too, chosen on a validation part of the training data. The
-paper draws overlapping patches at random, so that test patches share pixels with training patches;
-the rows marked "disjoint" take them from different parts of the images.
+These are Table 3 and Figure 5, in one pass with batches of 32. All settings, also those of SVC,
+were chosen on a validation part of the training data. The paper draws overlapping patches at
+random, so test patches share pixels with training patches. The rows marked "disjoint" take them
+from different parts of the images.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def histograms(data_dir: Path | None, *, quick: bool, disjoint: bool) -> Split:
 
 
 def polk(loss: str) -> POLKClassifier:
-    """Return POLK as set for this data."""
+    """Return POLK with the settings for these data."""
     return POLKClassifier(
         shuffle=False, gamma=GAMMA, loss=loss, alpha=ALPHA, batch_size=32, **SETTINGS[loss]
     )
@@ -76,7 +76,9 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
             cells, error, model = stream_row(loss, "POLK", polk(loss), data, ALPHA)
             rows.append([patches, *cells])
             notes.append(
-                f"{patches}, {loss}: POLK's error is {100 * (error - svc_error):+.2f} points from SVC's, with {model.n_centers_ / len(support.support_):.2f} times its support vectors."
+                f"{patches}, {loss}: POLK's error is {100 * (error - svc_error):+.2f} points from "
+                f"SVC's, with {model.n_centers_ / len(support.support_):.2f} times its support "
+                "vectors."
             )
             if not disjoint:
                 curves[f"POLK, {loss}"] = trace(polk(loss), data, loss=loss, alpha=ALPHA)

@@ -1,6 +1,4 @@
-"""What the three experiments share: objectives, learning curves, choosing BSGD's step, and a row of
-the table for each method.
-"""
+"""Shared by the experiments: objectives, learning curves, BSGD's step size, and table rows."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ NARROWED = 0.7
 
 @dataclass
 class Curve:
-    """Objective, test error and order against samples seen."""
+    """Objective, test error and number of centres against samples seen."""
 
     samples: list[int] = field(default_factory=list)
     objective: list[float] = field(default_factory=list)
@@ -35,13 +33,13 @@ class Curve:
 
 
 def mean_loss(loss: str, F: Array, y: NDArray[np.int64]) -> float:
-    """Return the mean multi-class hinge or multinomial logistic loss of f (n, C) at classes y."""
+    """Return the mean loss of f (n, C) for classes y: multi-class hinge or multinomial logistic."""
     part = losses.resolve(loss, losses.CLASSIFICATION)
     return float(part.values(F, part.targets(y, np.full(len(y), F.shape[1]), F.shape[1])).mean())
 
 
 def objective(model: Any, F: Array, y: NDArray[np.int64], loss: str, alpha: float) -> float:
-    """Return the regularised risk of one of our classifiers, whose f (n, C) at the data is given."""
+    """Return the regularised risk of a classifier, given its f (n, C) at the data."""
     return mean_loss(loss, F, y) + 0.5 * alpha * diagnostics.squared_norm(model)
 
 
@@ -53,12 +51,11 @@ def _whole_batches(n: float, model: Any) -> int:
 def pass_over(
     model: Any, data: Split, *, begin_with: int | None = None, stops: Iterable[int] = ()
 ) -> Iterator[int]:
-    """Learn the training data in order, once, and say after each block how many samples were
-    learned; blocks end at least at the stops.
+    """Learn the training data in order, once, and yield the number of samples after each block.
 
-    With `begin_with`, the model has that budget at first; it falls geometrically, every ten
-    batches, to the model's own after the share `NARROWED` of the data, and from there on what is
-    predicted is the mean.
+    Blocks end at least at `stops`. With `begin_with`, the model has that budget first. The budget
+    then decreases geometrically, every ten batches. It reaches the model's own after the share
+    `NARROWED` of the data. From there on predictions use the mean.
     """
     n, begin, stops = len(data.X_train), 0, {*stops}
     classes, budget = np.unique(data.y_train), model.budget
@@ -84,9 +81,7 @@ def trace(
     points: int = 20,
     begin_with: int | None = None,
 ) -> Curve:
-    """Learn the training data in order, as `pass_over` does, and look at the test data `points`
-    times on the way.
-    """
+    """Learn the training data as `pass_over` does, and evaluate the test data `points` times."""
     curve, n = Curve(), len(data.X_train)
     stops = {_whole_batches(stop, model) for stop in np.geomspace(n / 200, n, points)} | {n}
     for last in pass_over(model, data, begin_with=begin_with, stops=stops):
@@ -101,13 +96,14 @@ def trace(
 
 
 def first(data: Split, n: int) -> Split:
-    """Return the first n of the training data, and as many test data at most."""
+    """Return the first n training samples, and at most n test samples."""
     return Split(data.X_train[:n], data.y_train[:n], data.X_test[:n], data.y_test[:n])
 
 
 def best_step(make: Callable[[float], Any], data: Split, steps: Sequence[float] = STEPS) -> float:
-    """Return the step with the least error on the last fifth of the training data, learned from the
-    rest.
+    """Return the step size with the smallest validation error.
+
+    The last fifth of the training data is used for validation.
     """
     cut = len(data.X_train) * 4 // 5
 
@@ -128,7 +124,7 @@ def row(
     order: Callable[[Any], int],
     begin_with: int | None = None,
 ) -> tuple[list[str], float, Any]:
-    """Fit, time and test a model: its row of the table, its error, and the model."""
+    """Fit, time and test a model; return its table row, its error and the model."""
     start = time.perf_counter()
     if begin_with is None:
         model.fit(data.X_train, data.y_train)
@@ -153,7 +149,7 @@ def row(
 def stream_row(
     loss: str, name: str, model: Any, data: Split, alpha: float, *, begin_with: int | None = None
 ) -> tuple[list[str], float, Any]:
-    """Return `row` of one of our classifiers, with its regularised risk on the test data."""
+    """Return `row` for one of our classifiers, with its regularised risk on the test data."""
     return row(
         TASKS[loss],
         name,
@@ -174,8 +170,9 @@ def bsgd_row(
     steps: Sequence[float] = STEPS,
     choose_on: int | None = None,
 ) -> tuple[list[str], float, Any]:
-    """Return the row of BSGD with merging at an order, at the step that is best on a validation
-    part (of the first `choose_on` training data).
+    """Return the row of BSGD with merging at a budget.
+
+    Its step size is chosen on a validation part of the first `choose_on` training samples.
     """
 
     def make(step: float) -> BSGDClassifier:

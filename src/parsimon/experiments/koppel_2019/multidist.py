@@ -1,8 +1,8 @@
-"""multidist: fifteen modes of five classes in the plane (Figures 2 and 3, and the first part of
-Table 2).
+"""multidist: fifteen modes of five classes in the plane.
 
-Bandwidth 0.6, step 6 and batches of 32 for POLK, lambda = 1e-6. The means of the modes are not
-printed: they are drawn with a fixed seed, so errors cannot be compared with the paper's.
+These are Figures 2 and 3, and the first part of Table 2. POLK has bandwidth 0.6, step size 6 and
+batches of 32, with lambda = 1e-6. The means of the modes are not printed. They are drawn with a
+fixed seed, so errors cannot be compared with the paper's.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def split(seed: int, n_train: int = 5000, n_test: int = 2500) -> Split:
 
 
 def polk(loss: str, parsimony: float) -> POLKClassifier:
-    """Return POLK as the paper sets it."""
+    """Return POLK with the paper's settings."""
     return POLKClassifier(
         shuffle=False,
         gamma=GAMMA,
@@ -51,8 +51,9 @@ def polk(loss: str, parsimony: float) -> POLKClassifier:
 
 
 def over_seeds(seeds: range) -> tuple[float, float]:
-    """Return the mean errors of POLK and of BSGD with merging at an order of 16, each at the best
-    of its steps over all mixtures.
+    """Return the mean errors of POLK and of BSGD with merging, at a budget of 16.
+
+    Each has its best step size over all mixtures.
     """
     data = [split(seed) for seed in progress(seeds, "mixtures")]
 
@@ -127,7 +128,8 @@ def run(output: Path, *, quick: bool = False) -> Report:
         rows.append(ours)
         ratio = log_loss(data.y_test, model.predict_proba(data.X_test)) / reference
         notes.append(
-            f"Log-loss of POLK (K = {K}) on the test data, over that of batch kernel logistic regression: {ratio:.3f}."
+            f"Log-loss of POLK (K = {K}) on the test data, divided by that of batch kernel "
+            f"logistic regression: {ratio:.3f}."
         )
     rows.append(cells)
     machine = ImportVectorMachine(GAMMA, 1e-4)
@@ -145,15 +147,19 @@ def run(output: Path, *, quick: bool = False) -> Report:
     error = 1 - early.score(data.X_test, data.y_test)
     notes.insert(
         0,
-        f"After 1500 samples POLK (K = {PARSIMONY[-1]}) is at {error:.2%}; SVC after all: {svc_error:.2%}.",
+        f"After 1500 samples the error of POLK (K = {PARSIMONY[-1]}) is {error:.2%}; "
+        f"SVC after all samples: {svc_error:.2%}.",
     )
     ours_mean, theirs_mean = over_seeds(range(1 if quick else 6))
     notes.append(
-        f"Mean over {1 if quick else 6} mixtures at {ORDER} centres, each method at the step that is best on the test data: POLK (batches of 8) {ours_mean:.2%}, BSGD {theirs_mean:.2%}. "
-        "The table is of one mixture, with BSGD's step tuned and POLK's as in the paper."
+        f"Mean over {1 if quick else 6} mixtures with {ORDER} centres, each method with the step "
+        f"size that is best on the test data: POLK (batches of 8) {ours_mean:.2%}, "
+        f"BSGD {theirs_mean:.2%}. "
+        "The table is for one mixture, with BSGD's step size tuned and POLK's from the paper."
     )
     notes.append(
-        "Objectives are on the test data for POLK and BSGD (lambda = 1e-6), on the training data for the batch methods (lambda = 1e-5 for L-BFGS's hinge, 1e-4 for logistic)."
+        "Objectives are on the test data for POLK and BSGD (lambda = 1e-6). They are on the "
+        "training data for the batch methods (lambda = 1e-5 for L-BFGS's hinge, 1e-4 for logistic)."
     )
     pictures = [
         plots.learning_curves(output / "figure-2.png", {k: vars(c) for k, c in curves.items()}),

@@ -1,17 +1,20 @@
 """Texton histograms of texture patches: the `brodatz` data of the paper.
 
-13 images, 256 textons, overlapping patches of 24 x 24 pixels, 10000 of them for training and 5000
-for testing; these counts are lost from the text at hand and are from memory of the literature. The
-paper names neither the images nor the filters. Those here are Leung & Malik's, at smaller scales
-than theirs since a patch is small. Their responses are not contrast-normalised, as is often done (r
-log(1 + |r| / 0.03) / |r|): on a validation part of the training data an RBF SVM errs about half as
-often without.
+There are 13 images, 256 textons and overlapping patches of 24 x 24 pixels, 10000 for training and
+5000 for testing. These counts are missing from the text at hand, and are from memory of the
+literature. The paper names neither the images nor the filters.
+
+The filters here are those of Leung & Malik, at smaller scales, because a patch is small. Responses
+are not contrast-normalised, as is often done (r log(1 + |r| / 0.03) / |r|). On a validation part of
+the training data, an RBF SVM makes about half as many errors without it.
 
 References
 ----------
 T. Leung, J. Malik, *Representing and recognizing the visual appearance of materials using
-three-dimensional textons*, IJCV 2001. M. Varma, A. Zisserman, *A statistical approach to texture
-classification from single images*, IJCV 2005 (the bank and the contrast normalisation).
+three-dimensional textons*, IJCV 2001.
+
+M. Varma, A. Zisserman, *A statistical approach to texture classification from single images*, IJCV
+2005 (the bank and the contrast normalisation).
 """
 
 from __future__ import annotations
@@ -32,11 +35,11 @@ Sample = tuple[NDArray[np.float64], Integers]
 
 
 def filter_bank() -> Float32:
-    """Return 48 filters of 37 x 37: edges and bars at 3 scales and 6 orientations, 8 Laplacians of
-    Gaussians, 4 Gaussians.
+    """Return 48 filters of 37 x 37 pixels.
 
-    Each has an l1 norm of 1, and all but the Gaussians a mean of 0: responses are of one size, and
-    those of a flat area are 0.
+    There are edges and bars at 3 scales and 6 orientations, 8 Laplacians of Gaussians, and 4
+    Gaussians. Each has an l1 norm of 1, and all but the Gaussians have mean 0. So responses have
+    similar size, and those of a flat area are 0.
     """
     y, x = np.mgrid[-RADIUS : RADIUS + 1, -RADIUS : RADIUS + 1].astype(float)
     contrasts, blobs = [], []
@@ -58,16 +61,16 @@ def filter_bank() -> Float32:
 
 
 def responses(image: NDArray[np.uint8], bank: Float32) -> Float32:
-    """Return what each filter says at each pixel, (H W, filters).
+    """Return the response of each filter at each pixel, (H W, filters).
 
-    The image is brought to mean 0 and variance 1, so that its contrast does not give it away, and
+    The image is scaled to mean 0 and variance 1, so that its contrast does not identify it. It is
     mirrored at its borders.
     """
     height, width = image.shape
     size = [fft.next_fast_len(side + 2 * RADIUS, real=True) for side in (height, width)]
     flat = np.pad((image - image.mean()) / image.std(), RADIUS, mode="symmetric").astype(np.float32)
     product = fft.rfft2(flat, size) * fft.rfft2(bank, size)
-    # What wraps around falls on the first 2 RADIUS rows and columns, which are not taken.
+    # The first 2 RADIUS rows and columns wrap around, and are cut off.
     filtered = fft.irfft2(product, size)[:, 2 * RADIUS :, 2 * RADIUS :][:, :height, :width]
     return np.ascontiguousarray(filtered.reshape(len(bank), -1).T, dtype=np.float32)
 
@@ -75,7 +78,7 @@ def responses(image: NDArray[np.uint8], bank: Float32) -> Float32:
 def learn_textons(
     images: NDArray[np.uint8], bank: Float32, n_textons: int, seed: int
 ) -> MiniBatchKMeans:
-    """Return the k-means whose centres are the textons, from as many random pixels of each image."""
+    """Return the k-means whose centres are the textons, from as many random pixels per image."""
     rng = np.random.default_rng(seed)
     count = min(images[0].size, -(-PIXELS_PER_TEXTON * n_textons // len(images)))
     pixels = [
@@ -94,9 +97,7 @@ def texton_maps(images: NDArray[np.uint8], bank: Float32, textons: MiniBatchKMea
 
 
 def histograms(maps: Integers, patches: Integers, patch: int, n_textons: int) -> Sample:
-    """Return the square roots of the relative frequencies of the textons in numbered patches, and
-    the images they lie in.
-    """
+    """Return the square roots of the texton frequencies in numbered patches, and their images."""
     windows = sliding_window_view(maps, (patch, patch), axis=(1, 2))
     image, row, column = np.unravel_index(patches, windows.shape[:3])
     cells = (
@@ -113,22 +114,24 @@ def draw(maps: Integers, count: int, patch: int, rng: np.random.Generator) -> In
     positions = n * (height - patch + 1) * (width - patch + 1)
     if count > positions:
         raise ValueError(
-            f"{count} patches asked for, but {n} maps of {height} x {width} have {positions}: ask for fewer"
+            f"{count} patches requested, but {n} maps of {height} x {width} have {positions}: "
+            "request fewer"
         )
     return rng.choice(positions, count, replace=False)
 
 
 def check(images: NDArray[np.uint8], patch: int) -> None:
-    """Raise if these are not grey images, hold no patch, or one of them has no contrast."""
+    """Raise an error unless these are grey images with contrast that hold a patch."""
     if images.ndim != 3:
         raise ValueError(f"images must be (n_images, height, width), got the shape {images.shape}")
     if min(images.shape[1:]) < patch:
         raise ValueError(
-            f"a part of {images.shape[1]} x {images.shape[2]} pixels holds no patch of {patch} x {patch}"
+            f"images of {images.shape[1]} x {images.shape[2]} pixels are smaller than a patch of "
+            f"{patch} x {patch}"
         )
     constant = np.flatnonzero(images.min(axis=(1, 2)) == images.max(axis=(1, 2)))
     if len(constant):
-        raise ValueError(f"image {constant[0]} is of one colour and has no texture: leave it out")
+        raise ValueError(f"image {constant[0]} has only one colour and no texture: remove it")
 
 
 def texton_histograms(
@@ -141,37 +144,46 @@ def texton_histograms(
     disjoint: bool = False,
     random_state: int = 0,
 ) -> tuple[NDArray[np.float64], Integers, NDArray[np.float64], Integers]:
-    """Return X_train, y_train, X_test, y_test: texton histograms of random patches, and the index
-    of the image each is from.
+    """Return X_train, y_train, X_test, y_test: texton histograms of patches, and their images.
 
-    The textons are the k-means centres of the responses of a bank of filters to random pixels; a
-    patch is described by how often each texton is the nearest one in it. The rows of X are the
-    *square roots* of these relative frequencies, so of unit length: the Gaussian kernel then
+    The textons are the k-means centres of the responses of a filter bank to random pixels. A patch
+    is described by how often each texton is the nearest one in it. The rows of X are the *square
+    roots* of these relative frequencies, so they have unit length. The Gaussian kernel then
     compares Hellinger distances.
 
     Parameters
     ----------
-    images : (n_images, H, W) uint8
-    n_textons, patch, n_train, n_test : int
-        Length of a histogram, side of a patch in pixels, and patches drawn; no position is drawn
-        twice.
+    images : array of shape (n_images, H, W), uint8
+        Grey images.
+    n_textons : int, default=256
+        Length of a histogram.
+    patch : int, default=24
+        Side of a patch in pixels.
+    n_train : int, default=10_000
+        Number of training patches. No position is drawn twice.
+    n_test : int, default=5_000
+        Number of test patches.
     disjoint : bool, default=False
-        False is the paper's way: training and test patches come from all over the same images, so
-        that nearly every test patch shares pixels with training patches, and the textons have seen
-        both. The error is then that of recognising areas already seen. True cuts each image at a
-        column: training patches and textons come from the left part, test patches from the right,
-        each part normalised and filtered on its own, so that no pixel has a say in both.
+        False is the paper's way: training and test patches come from all over the same images.
+        Nearly every test patch then shares pixels with training patches, and the textons are
+        learned from both. The error is that of recognising areas already seen.
+
+        True cuts each image at a column. Training patches and textons come from the left part, test
+        patches from the right part. Each part is normalised and filtered separately, so no pixel is
+        used in both.
     random_state : int, default=0
+        Seed.
 
     Notes
     -----
-    The filters reach up to 18 pixels beyond a patch, into the rest of its image, or part.
+    The filters extend up to 18 pixels beyond a patch, into the rest of its image or part.
 
     Examples
     --------
     >>> images = np.random.default_rng(0).integers(256, size=(2, 40, 60), dtype=np.uint8)
     >>> images[1] = np.sort(images[1], axis=0)
-    >>> X, y, X_test, y_test = texton_histograms(images, n_textons=8, patch=12, n_train=50, n_test=20, disjoint=True)
+    >>> sizes = dict(n_textons=8, patch=12, n_train=50, n_test=20)
+    >>> X, y, X_test, y_test = texton_histograms(images, **sizes, disjoint=True)
     >>> X.shape, X_test.shape, bool(np.allclose((X**2).sum(axis=1), 1))
     ((50, 8), (20, 8), True)
     >>> nearest = np.argmax(X_test @ X.T, axis=1)

@@ -1,14 +1,17 @@
-"""USPS digits, a dictionary for each class: Figures 1 to 4, with random choice and a linear
-dictionary beside.
+"""USPS digits, one dictionary per class: Figures 1 to 4.
 
-The paper prints "a fourth-order polynomial kernel", K = 50 atoms, lambda = 0.05, mu = 0.1, and the
-rate 0.01 / (1 + n / 1000), held after 2000 samples; 250 images a class, 200 passes in random order,
-4649 others to test on, and the precision averaged over the classes. The rest is inferred from the
-sizes that it prints for a coherence of 0.8: pixels in [-1, 1] and k = (1 + x'y / 256)^4, the inner
-product being the mean over the pixels. How many samples the dictionary begins with and the size of
-the first Omega were chosen on other draws of the images. Updates are in parameter space. Random
-choice: as many samples, drawn at random, are the stored ones for good, and all others are learned
-over them.
+The paper prints "a fourth-order polynomial kernel", K = 50 atoms, lambda = 0.05 and mu = 0.1. The
+rate is 0.01 / (1 + n / 1000), constant after 2000 samples. There are 250 images per class, 200
+passes in random order and 4649 other images for testing. The precision is averaged over the
+classes.
+
+The rest is inferred from the printed sizes for a coherence of 0.8: pixels in [-1, 1] and k = (1 +
+x'y / 256)^4, so that the inner product is the mean over the pixels. The number of initial samples
+and the size of the first Omega were chosen on other draws of the images. Updates are in parameter
+space.
+
+Two baselines are shown: random choice, which stores samples drawn at random and learns all others
+over them, and a linear dictionary.
 """
 
 from __future__ import annotations
@@ -29,13 +32,10 @@ ATOMS, IMAGES, PASSES, TESTS = 50, 250, 200, 4649
 START: dict[str, Any] = {"n_init": 20, "init_scale": 0.1}
 BUDGETS, RANDOM = (25, 50, 75, 100, 150, 250), (25, 50)
 COHERENCES, TOLERANCES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), (0.0, 0.6, 1.2, 2.0, 5.0)
-DRAWS, LARGE = (
-    3,
-    150,
-    # Draws of the images; one where so many samples or more may be stored, which takes long, but for
-    # what the paper prints
-)
-#: What the paper prints, of what is shown here.
+#: Draws of the images. From the budget LARGE on there is only one, because it is slow, except for
+#: results that the paper prints.
+DRAWS, LARGE = 3, 150
+#: Results that the paper prints.
 PAPER = {
     ("budget", 25): "0.9286",
     ("budget", 50): "0.9518",
@@ -47,7 +47,7 @@ PAPER = {
 
 
 def draw(data: Split, seed: int, images: int = IMAGES, tests: int = TESTS) -> Split:
-    """Draw images of every class to learn from, and others to test on, with pixels in [-1, 1]."""
+    """Draw training images of every class, and test images, with pixels in [-1, 1]."""
     X = 2.0 * np.concatenate([data.X_train, data.X_test]).astype(np.float64) - 1.0
     y = np.concatenate([data.y_train, data.y_test])
     rng = np.random.default_rng(seed)
@@ -59,7 +59,7 @@ def draw(data: Split, seed: int, images: int = IMAGES, tests: int = TESTS) -> Sp
 
 
 def precision(predicted: NDArray[Any], y: NDArray[Any]) -> float:
-    """Return true positives / all positives, averaged over the classes."""
+    """Return the precision (true positives / all positives), averaged over the classes."""
     shares = [
         np.mean(y[predicted == c] == c) if np.any(predicted == c) else 0.0 for c in np.unique(y)
     ]
@@ -67,7 +67,7 @@ def precision(predicted: NDArray[Any], y: NDArray[Any]) -> float:
 
 
 def learned(data: Split, seed: int, passes: int, **options: Any) -> tuple[float, NDArray[np.int64]]:
-    """Return the precision after some passes, and how many samples each class has stored."""
+    """Return the precision after some passes, and the number of stored samples per class."""
     model = KernelDictionaryClassifier(
         ATOMS, KERNEL, n_passes=passes, random_state=seed, **{**START, **options}
     )
@@ -76,7 +76,7 @@ def learned(data: Split, seed: int, passes: int, **options: Any) -> tuple[float,
 
 
 def linear(data: Split, seed: int, max_iter: int = 20) -> float:
-    """Return the precision of linear dictionaries of as many atoms, learned by scikit-learn."""
+    """Return the precision of linear dictionaries with as many atoms, learned by scikit-learn."""
     errors = []
     for c in np.unique(data.y_train):
         coder = MiniBatchDictionaryLearning(
@@ -88,7 +88,7 @@ def linear(data: Split, seed: int, max_iter: int = 20) -> float:
 
 
 def costs(data: Split, passes: int) -> NDArray[np.float64]:
-    """Return the mean cost over the classes against samples: coherence 0.8, budget 100."""
+    """Return the mean cost over the classes per sample, for coherence 0.8 and budget 100."""
     lines = []
     for c in np.unique(data.y_train):
         rng, X = np.random.default_rng(0), data.X_train[data.y_train == c]
@@ -171,12 +171,18 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
                 plots.curves(output / f"{name}.png", drawn, xlabel=name, ylabel="precision")
             )
     notes = [
-        f"Precision over {len(splits)} draws of the images, the linear dictionary being scikit-learn's MiniBatchDictionaryLearning; over one where {LARGE} samples or more may be stored and the paper prints nothing.",
+        f"Precision over {len(splits)} draws of the images, or over one if at least {LARGE} "
+        "samples can be stored and the paper prints nothing. The linear dictionary is "
+        "scikit-learn's MiniBatchDictionaryLearning.",
         *(
-            f"Pruning is {100 * (found['budget', B] - found['random choice', B]):+.2f} points from random choice at a budget of {B} (paper: {gain})."
+            "Eviction of the smallest is "
+            f"{100 * (found['budget', B] - found['random choice', B]):+.2f} points from random "
+            f"choice at a budget of {B} (paper: {gain})."
             for B, gain in ((25, "+2.54"), (50, "+1.14"))
         ),
-        f"Mean cost of the first, second and last {window} samples a class: {line[:window].mean():.3f}, {line[window : 2 * window].mean():.3f}, {line[-window:].mean():.3f}.",
+        f"Mean cost of the first, second and last {window} samples per class: "
+        f"{line[:window].mean():.3f}, {line[window : 2 * window].mean():.3f}, "
+        f"{line[-window:].mean():.3f}.",
     ]
     header = ["varied", "value", "precision", "from to", "stored, digits 0 to 9", "paper"]
     return Report("Lee & Kim 2016: USPS", header, rows, notes=notes, pictures=pictures)

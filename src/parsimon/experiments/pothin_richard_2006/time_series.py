@@ -1,8 +1,9 @@
 """Section 4, first benchmark: Dodd's time series, with and without noise.
 
-200 points to learn from, 100 to test; Gaussian kernel, gamma = 3.73; eps0 = 0.01 for basic SPL, mu0
-= 0.75 and m0 = 24 for coherence SPL. The paper does not print its learning rate, and its coherence
-SPL is reached here only if the transient from (0.1, 0.1), 20 points, is left out; both are shown.
+There are 200 training and 100 test points. The kernel is Gaussian with gamma = 3.73. Basic SPL has
+eps0 = 0.01, coherence SPL has mu0 = 0.75 and m0 = 24. The paper does not print its learning rate.
+Its result for coherence SPL is reached here only without the transient from (0.1, 0.1), 20 points.
+Both are shown.
 """
 
 from __future__ import annotations
@@ -40,8 +41,7 @@ def nrmse(
 ) -> tuple[float, int]:
     """Return the paper's NRMSE (22) on the 100 test points, and the number of centres.
 
-    Remark: (22) is the mean squared error over the variance; there is no root in it, whatever its
-    name.
+    Remark: (22) is the mean squared error over the variance. Despite its name it has no root.
     """
     X, y = make_dodd_series(300, skip=skip, noise=noise, random_state=seed)
     fitted = model(kind, step_size).fit(X[:200], y[:200])
@@ -109,6 +109,7 @@ def run(output: Path, *, quick: bool = False) -> Report:
             "Without noise: at step size 0.5, and at the best of "
             + ", ".join(map(str, RATES))
             + ". The paper does not print its own.",
-            f"With noise: mean and standard deviation over {len(seeds)} draws; noise on inputs and targets.",
+            f"With noise: mean and standard deviation over {len(seeds)} draws; "
+            "noise on inputs and targets.",
         ],
     )
