@@ -46,9 +46,11 @@ def section(context):
             )
         if m == 2000:
             worst[d] = times[1].best / times[BATCHES[-1]].best
-    text = f"""The dictionary is at its budget of m; every sample enters and makes another leave (`workloads.py`). Rounds: {rounds}, in turn.
+    header = ["m", "d", "C", "batch_size", "us per sample", "spread"]
+    text = f"""The dictionary is at its budget of m. Every sample is admitted and another centre is
+evicted (`workloads.py`). Rounds: {rounds}, in turn.
 
-{markdown(["m", "d", "C", "batch_size", "us a sample", "spread", f"over batches of {BATCHES[-1]}"], rows)}
+{markdown([*header, f"over batches of {BATCHES[-1]}"], rows)}
 """
     at = max(worst, key=worst.get, default=None)
     note = "" if at is None else f"(the worst: d = {at})"

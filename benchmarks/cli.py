@@ -115,7 +115,8 @@ def main():
     if options.decimals is not None:
         X, y = X.round(options.decimals), y.round(options.decimals)
     print(
-        f"{processor()}, {options.rows:,} rows x {X.shape[1] + 1} columns, KNLMS, {options.budget} centres\n"
+        f"{processor()}, {options.rows:,} rows x {X.shape[1] + 1} columns, KNLMS, "
+        f"{options.budget} centres\n"
     )
     with tempfile.TemporaryDirectory() as folder:
         data, kept = Path(folder) / "stream.csv", Path(folder) / "y.parsimon"
@@ -127,11 +128,14 @@ def main():
             whole = table_model(X, y, options.budget)
             rate = event["rows_per_second"]
             print(
-                f"learn {rate:,.0f} rows/s ({event['centres']} centres); TableModel in memory {whole:,.0f} ({rate / whole:.2f} of it); "
-                f"the filter alone {in_memory:,.0f} ({model.n_centers_} centres; {rate / in_memory:.2f} of it)"
+                f"learn {rate:,.0f} rows/s ({event['centres']} centres); "
+                f"TableModel in memory {whole:,.0f} ({rate / whole:.2f} of it); "
+                f"the filter alone {in_memory:,.0f} ({model.n_centers_} centres; "
+                f"{rate / in_memory:.2f} of it)"
             )
             print(
-                f"  whole process {seconds:.1f} s for {data.stat().st_size / 1e6:.0f} MB of CSV; resident memory {memory[0] / 1e6:.0f} MB at the first report, "
+                f"  whole process {seconds:.1f} s for {data.stat().st_size / 1e6:.0f} MB of CSV; "
+                f"resident memory {memory[0] / 1e6:.0f} MB at the first report, "
                 f"at most {max(memory) / 1e6:.0f} MB, {memory[-1] / 1e6:.0f} MB at the last"
             )
 

@@ -266,7 +266,8 @@ def main():
             missing = [side for side in sides if side.driver is None]
             for side in missing:
                 print(
-                    f"The core is not compared: the driver does not compile against that of {side.name}: {side.reason}\n"
+                    "The core is not compared: the driver does not compile against that of "
+                    f"{side.name}: {side.reason}\n"
                 )
             if not missing:
                 rows, slower = compare_core(sides, options.only, options.rounds)
@@ -280,7 +281,8 @@ def main():
                 print("\n" + markdown([*header, "spread", "results", ""], rows) + "\n")
                 if not shutil.which("valgrind"):
                     print(
-                        "valgrind is not installed: by time alone, and small changes are not seen.\n"
+                        "valgrind is not installed: only times are compared, "
+                        "which do not show small changes.\n"
                     )
             if not options.only:
                 rows, more = compare_python(sides, options.rounds)

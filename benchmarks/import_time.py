@@ -70,11 +70,12 @@ def section(context):
         rows.append([what, f"{middle:.1f}", f"{low:.1f} to {high:.1f}"])
     modules, total, count = costliest(child, 12)
     listed = [[f"`{name}`", f"{own / 1e3:.1f}"] for own, name in modules]
-    text = f"""Milliseconds, the median of {rounds} processes and its quartiles, by the clock.
+    text = f"""Wall-clock time in milliseconds: median and quartiles of {rounds} processes.
 
 {markdown(["", "median", "quartiles"], rows)}
 
-Of the {count} modules that `{OURS}` adds ({total / 1e3:.0f} ms by `-X importtime`, which slows them), those that take longest by themselves:
+`{OURS}` adds {count} modules, which take {total / 1e3:.0f} ms with `-X importtime` (it slows them
+down). These take longest by themselves:
 
 {markdown(["module", "ms"], listed)}
 """

@@ -101,8 +101,10 @@ def section(context):
         "NumPy / block",
     ]
     header += ["`learn_one`", "`learn_one` - block", "difference"]
-    text = f"""The dictionary holds m centres and admits no more (Gaussian kernel, d features). The bare loop evaluates the kernel row, a dot product and an axpy and nothing else, compiled with
-`-O3 -march=native -ffast-math`; NumPy is KNLMS in plain array code. The difference is the largest of a weight from NumPy's, both having learned the same samples. Rounds: {rounds}.
+    text = f"""The dictionary has m centres and admits no more (Gaussian kernel, d features). The
+bare loop evaluates only the kernel row, a dot product and an axpy. It is compiled with `-O3
+-march=native -ffast-math`. NumPy is KNLMS in plain array code. The difference is the largest
+difference of a weight from NumPy's, after the same samples. Rounds: {rounds}.
 
 {markdown(header, rows)}
 """
@@ -110,5 +112,7 @@ def section(context):
     note = "" if worst is None else f"(the worst: m = {worst[0]}, d = {worst[1]})"
     what = "KNLMS: time of a sample over the bare loop's, m = 100 to 1000, d = 10 to 100"
     return Section(
-        "KNLMS: microseconds a sample", text, [Bar(what, ratios.get(worst), 1.5, False, "x", note)]
+        "KNLMS: microseconds per sample",
+        text,
+        [Bar(what, ratios.get(worst), 1.5, False, "x", note)],
     )

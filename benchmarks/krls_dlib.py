@@ -126,9 +126,12 @@ def section(context):
                 f"{100 * ours.spread:.0f} %",
             ]
             rows.append([*own, *against, f"{error:.3f}", f"{peer_error:.3f}"])
-    text = f"""d = {D}, Gaussian kernel with gamma = {GAMMA}, the same tolerance, the dictionary at its cap of m, one thread. dlib's `krls` ({what}, `-O3 -march=native`) evicts its oldest centre, parsimon the one whose
-absence raises the squared error least. The error is the mean squared error before learning over the stream. Where every sample is new, KRLS without a ridge fits each value exactly, noise and all: a stream to
-measure eviction on, not one to use KRLS for. Rounds: {", ".join(f"{k} at m = {m}" for m, k in rounds.items())}.
+    text = f"""d = {D}, Gaussian kernel with gamma = {GAMMA}, the same tolerance, the dictionary at
+its limit of m, one thread. dlib's `krls` ({what}, `-O3 -march=native`) evicts its oldest centre.
+parsimon evicts the centre whose removal increases the squared error least. The error is the mean
+squared error before learning, over the stream. If every sample is new, KRLS without a ridge fits
+each value exactly, with its noise. Such a stream measures eviction, and is not one for which to use
+KRLS. Rounds: {", ".join(f"{k} at m = {m}" for m, k in rounds.items())}.
 
 {markdown(header, rows)}
 """
@@ -142,4 +145,4 @@ measure eviction on, not one to use KRLS for. Rounds: {", ".join(f"{k} at m = {m
         )
         for m, least in ((200, 25.0), (1000, 80.0))
     ]
-    return Section("KRLS: microseconds a sample, beside dlib", text, bars)
+    return Section("KRLS: microseconds per sample, beside dlib", text, bars)

@@ -55,7 +55,7 @@ def section(context):
     ]
     header = [
         "million",
-        "us a sample: best",
+        "us per sample: best",
         "median",
         "90 %",
         "resident, MB",
@@ -69,12 +69,15 @@ def section(context):
         low, middle, high = 1e6 * np.array(times).T
         left.plot(x, middle, ".-")
         left.fill_between(x, low, high, alpha=0.3)
-        left.set(xlabel="million samples", ylabel="microseconds a sample", ylim=(0, None))
+        left.set(xlabel="million samples", ylabel="microseconds per sample", ylim=(0, None))
         right.plot(x, np.array(resident) / 1e6, ".-")
         right.set(xlabel="million samples", ylabel="resident memory, MB", ylim=(0, None))
 
-    text = f"""KNLMS, m = {M}, d = {D}, {millions * per_million * BLOCK:,} samples made in blocks of {BLOCK:,}; `million` counts {per_million} blocks, and the percentiles are over them. The bars compare the best block, which other
-work on the machine moves least, of the first and the last. The error is that of predictions for some samples before they are learned.
+    text = f"""KNLMS, m = {M}, d = {D}, {millions * per_million * BLOCK:,} samples in blocks of
+{BLOCK:,}. `million` counts {per_million} blocks, and the percentiles are over them. The bars
+compare the best block of the first million with that of the last: the best block depends least on
+other work on the machine. The error is that of predictions for some samples before they are
+learned.
 
 {markdown(header, rows)}
 

@@ -17,7 +17,7 @@ class Peaks:
     flops: float  # a second, of a large matrix product
     exponentials: float  # a second
     exponentials_by: str
-    bandwidth: dict[int, float]  # bytes a second of the triad, by the bytes it goes over
+    bandwidth: dict[int, float]  # bytes per second of the triad, by the bytes it goes over
     reading: dict[int, float]
 
     def bytes_a_second(self, size, table):

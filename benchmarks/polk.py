@@ -295,13 +295,17 @@ def section(context):
     ]
     header += ["predict, s", "SVC's / this"]
     n, d = task.data.X_train.shape
-    text = f"""{task.name}: {n} rows of {d} features to learn in one pass, {len(task.data.X_test)} to test, gamma = {task.gamma} (that of some POLKs is their own), C = 10. "From" a budget: it begins with that and is
-brought down on the way. Ratios are to SVC on {whole.name.split(", ")[1]}; "to this error" is what SVC takes on as few rows as come to that error, on a line
-between the subsets below, in logarithms. A run of several is the best; the spread is how much longer the longest took.
+    caption = "test error against seconds of learning and against centres"
+    text = f"""{task.name}: {n} rows of {d} features to learn in one pass,
+{len(task.data.X_test)} to test, gamma = {task.gamma} (some POLKs have their own), C = 10.
+"From" is the initial budget, which is reduced on the way. Ratios are to SVC on
+{whole.name.split(", ")[1]}. "To this error" is the time of SVC on the fewest rows that reach that
+error, interpolated in logarithms between the subsets below.
+Times are the best of several runs. The spread is how much longer the longest run took.
 
 {markdown(header, rows)}
 
-{context.figure("polk", "test error against seconds of learning and against centres", lambda figure: draw(figure, found))}"""
+{context.figure("polk", caption, lambda figure: draw(figure, found))}"""
     bar = Bar(
         f"POLK on MNIST to {100 * ERROR:.1f} %: SVC's fit over POLK's",
         None,
@@ -320,7 +324,9 @@ between the subsets below, in logarithms. A run of several is the best; the spre
         note = (
             "(no POLK came to that error)"
             if good is None
-            else f"({good.name}, {100 * good.error:.2f} %; SVC {100 * whole.error:.2f} %, and on as few rows as come to {100 * good.error:.2f} %: {to_error(good.error, found) / good.fit:.1f}x)"
+            else f"({good.name}, {100 * good.error:.2f} %; SVC {100 * whole.error:.2f} %, "
+            f"and on the fewest rows that reach {100 * good.error:.2f} %: "
+            f"{to_error(good.error, found) / good.fit:.1f}x)"
         )
         bar = Bar(bar.what, seen, 8.0, True, "x", note)
     return Section(f"Digits: POLK and what else classifies {task.name}", text, [bar])

@@ -109,18 +109,26 @@ def section(context):
         "SVC / POLK",
     ]
     header += ["error", "NumPy's error"]
-    text = f"""Microseconds a row, {C} classes, blocks of {n} rows. "Products + exp" is what the rows times the centres, and the kernel values times the weights, take as matrix products of NumPy (OpenBLAS), and as
-many exponentials by the fastest vector code at hand, in the first cache; the squared norms, and memory between the three, are left out. NumPy is all of
-it, with squared distances as differences of large numbers; parsimon sums squared differences, which takes three operations where a product takes two, and is right for near copies. SVC has m support vectors. Errors are the largest of 50 rows against sums of differences, relative to the largest value. Rounds: {rounds}.
+    text = f"""Microseconds per row, {C} classes, blocks of {n} rows. "Products + exp" is the time
+of two matrix products in NumPy (OpenBLAS), rows times centres and kernel values times weights, and
+of the exponentials by the fastest vector code available, in the first-level cache. The squared
+norms, and memory traffic between the three, are not counted. NumPy is the complete prediction, with
+squared distances as differences of large numbers. parsimon sums squared differences, which takes
+three operations where a product takes two, and is accurate for near copies. SVC has m support
+vectors. Errors are the largest over 50 rows against sums of differences, relative to the largest
+value. Rounds: {rounds}.
 
 {markdown(header, rows)}
 """
-    what = "prediction of POLK, 2000 centres, d = 784: share of what dgemm of that size plus vectorised exp allows"
+    what = (
+        "prediction of POLK, 2000 centres, d = 784: "
+        "share of what dgemm of that size plus vectorised exp allows"
+    )
     # NumPy's exponentials alone would make it easy
     seen = shares.get((2000, 784)) if loops is not None else None
     note = reason and f"({reason})"
     return Section(
-        "Prediction: microseconds a row",
+        "Prediction: microseconds per row",
         text,
         [Bar(what, None if seen is None else 100 * seen, 60, True, " %", note)],
     )

@@ -68,10 +68,15 @@ def section(context):
         "spread",
         "reached",
     ]
-    text = f"""A sample needs at least so many operations, exponentials and bytes (`workloads.py` says how they are counted): the kernel row, 2 m d operations, as in a matrix product; where there is a triangle of m^2 / 2
-numbers, its readings and writings, as few as the algorithm allows. The least time is the larger of computing, at the rate of a matrix product, and of moving the bytes, at what a cache or memory that holds the
-working set gives. That adds nothing for the steps that depend on each other, so 100 % is out of reach; a removal counts as two thirds of the triangle, what it is on average, and can be less. For dictionary learning
-C is the number of atoms, and the code is counted as one product with the atoms that are in it, which finding it always exceeds (`atoms.py`). Rounds: {rounds}.
+    text = f"""The table has the operations, exponentials and bytes that a sample needs at least
+(`workloads.py` says how they are counted). The kernel row takes 2 m d operations, as in a matrix
+product. A triangle of m^2 / 2 numbers is read and written as rarely as the algorithm allows. The
+least time is the larger of two: computing at the rate of a matrix product, and moving the bytes at
+the rate of the cache or memory that holds the working set. Steps that depend on each other are not
+counted, so 100 % cannot be reached. A removal counts as two thirds of the triangle, which is the
+average, and can be less. For dictionary learning C is the number of atoms, and the code counts as
+one product with the atoms in it, which is less than finding it takes (`atoms.py`). Rounds:
+{rounds}.
 
 {machine(found)}
 

@@ -50,7 +50,8 @@ SECTIONS = (
 
 HEAD = """# Benchmarks
 
-Written by `make bench`, all in one run, on one core with one thread; run it again for your machine. How to read it is in [README.md](README.md).
+Written by `make bench`, all in one run, on one core with one thread. Run it again for your machine.
+[README.md](README.md) says how to read it.
 """
 
 
@@ -109,8 +110,14 @@ def load():
 def report(sections, peer_rows, seconds, quick):
     bars = [bar for section in sections for bar in section.bars]
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
-    machine = f"{processor()}, {platform.system()} {platform.machine()}, core loops `{_core.instruction_set()}`"
-    versions = f"parsimon {parsimon.__version__} ({tree()}), Python {platform.python_version()}, {packages}, {blas()}, {compiled_by()}"
+    machine = (
+        f"{processor()}, {platform.system()} {platform.machine()}, "
+        f"core loops `{_core.instruction_set()}`"
+    )
+    versions = (
+        f"parsimon {parsimon.__version__} ({tree()}), Python {platform.python_version()}, "
+        f"{packages}, {blas()}, {compiled_by()}"
+    )
     busy = f"{time.strftime('%Y-%m-%d')}, a load of {load()} at the end, of which this run is 1."
     parts = [HEAD, f"{machine}. {versions}. {busy}\n"]
     if bars:

@@ -67,7 +67,7 @@ def section(context):
             for name in NAMES:
                 axes.plot(sweeps[what][0], 1 / curves[what, name], ".-", label=name)
             axes.set(xscale="log", yscale="log", xlabel=what)
-        figure.axes[0].set_ylabel("samples a second")
+        figure.axes[0].set_ylabel("samples per second")
         figure.legend(
             *figure.axes[0].get_legend_handles_labels(),
             loc="outside lower center",
@@ -76,10 +76,11 @@ def section(context):
         )
 
     tables = "\n\n".join(parts)
-    text = f"""Microseconds a sample (`workloads.py` says on which streams), and the power with which they grow over the larger half. In d and C only a part of the work grows, linearly; in m, what has left a cache grows faster
-than theory says while it does. Rounds: {rounds}.
+    text = f"""Microseconds per sample (`workloads.py` has the streams), and the power with which
+they grow over the larger half. In d and C only a part of the work grows, linearly. In m, times grow
+faster than in theory while the data outgrow a cache. Rounds: {rounds}.
 
 {tables}
 
-{context.figure("scaling", "samples a second against m, d and C", draw)}"""
-    return Section("Scaling: microseconds a sample against m, d and C", text)
+{context.figure("scaling", "samples per second against m, d and C", draw)}"""
+    return Section("Scaling: microseconds per sample against m, d and C", text)

@@ -116,7 +116,8 @@ def main():
     print(f"\n{name}, {len(X):,} rows of {X.shape[1]} in {SHARDS} shards, {model}\n")
     print(markdown(["", "error, %", "centres", "seconds", "MB of models sent"], rows))
     print(
-        f"\nA second worker: {one.seconds / two.seconds:.2f} times as fast (best of {REPEATS}, one round). {processor()}, {os.cpu_count()} cores."
+        f"\nWith a second worker: {one.seconds / two.seconds:.2f} times as fast "
+        f"(best of {REPEATS}, one round). {processor()}, {os.cpu_count()} cores."
     )
 
 

@@ -142,14 +142,19 @@ def section(context):
                 f"{np.abs(f).max():.2g}",
             ]
         )
-    text = f"""Features of centres are stored as floats and computed with as doubles; weights, and the factor that POLK keeps, are doubles in both. KNLMS holds m centres and admits no more; in POLK (ten classes, batches of
-32) samples enter and centres leave. Megabytes are `nbytes_`, of a dictionary that grew (KNLMS) or was given a budget (POLK). Ratios are single over double. Rounds: {rounds}.
+    columns = ["task", "centres (single)"]
+    text = f"""Features of centres are stored as floats, and computations use doubles. Weights, and
+the factor that POLK keeps, are doubles in both. KNLMS has m centres and admits no more. In POLK
+(ten classes, batches of 32) samples are admitted and centres evicted. Megabytes are `nbytes_`, of a
+dictionary that grew (KNLMS) or has a budget (POLK). Ratios are single over double. Rounds:
+{rounds}.
 
 {markdown(header, rows)}
 
-Both learn the same samples; the digits are turned by a rotation, after which pixels are no floats any more. The difference is the largest of f, beside the largest |f|.
+Both learn the same samples. The digits are rotated, so that pixels are not exact in single
+precision. The difference is the largest difference of f, next to the largest |f|.
 
-{markdown(["task", "centres (single)", "error, double", "error, single", "difference", "largest"], errors)}
+{markdown([*columns, "error, double", "error, single", "difference", "largest"], errors)}
 """
     seen = shares.get(("KNLMS", 2000, 784))
     return Section(

@@ -147,18 +147,29 @@ def section(context):
         for name, t in times.items():
             axes.plot(1e6 * t.best, errors[name], "o" if name.startswith("K") else "x", label=name)
         axes.set(
-            xscale="log", yscale="log", xlabel="microseconds a row", ylabel="relative squared error"
+            xscale="log",
+            yscale="log",
+            xlabel="microseconds per row",
+            ylabel="relative squared error",
         )
         axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
 
-    text = f"""{n} rows of {D} features, each predicted and then learned; at most {SIZE} centres or random features, one Gaussian kernel for all. By row: a call to predict and one to learn a row; in
-blocks: {BLOCK} rows a call (for parsimon the same as row by row, for the others a block is predicted before any of it is learned). The error is the squared error over the second half of the stream, relative to
-the variance there. All gradient steps are
-as long as KNLMS's; KRLS's tolerance (0.1, for both systems) was chosen on this stream, the rest is as it comes. River's RBFSampler draws its features for each input alone, {SIZE // D} for each of {D}: functions of several
-inputs together are beyond it. scikit-learn checks every call, which is most of its time by row; so does parsimon's `predict_then_learn` (in blocks), and `predict_one` and `learn_one` check less. krls imports torch, which the kernel used
-here does not need: where torch is missing an empty module stands for it. Rounds: {rounds}.
+    text = f"""{n} rows of {D} features, each predicted and then learned, with at most {SIZE}
+centres or random features and one Gaussian kernel for all. By row: one call to predict and one to
+learn a row.
+In blocks: {BLOCK} rows per call. For parsimon this equals row by row; for the others a block is
+predicted before any of it is learned. The error is the squared error over the second half of the
+stream, relative to the variance there.
 
-{markdown(["system", "us a row", "spread", "over KNLMS by row", "error"], rows)}
+All gradient steps have the step size of KNLMS. The tolerance of KRLS (0.1, for both systems) was
+chosen on this stream. Everything else is the default. River's RBFSampler draws its features for
+each input separately, {SIZE // D} for each of {D}, so it cannot learn functions of several inputs
+together. scikit-learn validates every call, which takes most of its time by row. parsimon's
+`predict_then_learn` (in blocks) validates too; `predict_one` and `learn_one` check less. krls
+imports torch, which the kernel used here does not need: if torch is missing, an empty module
+replaces it. Rounds: {rounds}.
+
+{markdown(["system", "us per row", "spread", "over KNLMS by row", "error"], rows)}
 
 {context.figure("stream_peers", "error against time of a row", draw)}"""
-    return Section("A stream: microseconds a row, beside Python's streaming models", text)
+    return Section("A stream: microseconds per row, beside Python's streaming models", text)

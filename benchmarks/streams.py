@@ -159,9 +159,10 @@ def main():
     )
     options = parser.parse_args()
     print(
-        f"{processor()}, one thread. Score: accuracy (larger is better), or squared error over the variance of the target (smaller is better).\n"
+        f"{processor()}, one thread. Score: accuracy (larger is better), or squared error over the "
+        "variance of the target (smaller is better).\n"
     )
-    header = ["stream", "model", "rows", "score", "kappa to no change, or R2", "us a row"]
+    header = ["stream", "model", "rows", "score", "kappa to no change, or R2", "us per row"]
     print(markdown(header, []), flush=True)
     for name in options.streams:
         for row in compare(options.data_dir, name, options.rows, options.peer_rows):

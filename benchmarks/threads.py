@@ -92,9 +92,8 @@ def main():
             ]
         )
         print(f"{rows[-1][0]}: {rows[-1][3]}", flush=True)
-    print(
-        f"\n{processor()}, {len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()} cores\n"
-    )
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    print(f"\n{processor()}, {cores} cores\n")
     print(
         markdown(
             ["model", "one after the other, s", "two threads, s", "ratio", f"at most {BAR}"], rows

@@ -56,7 +56,7 @@ class Workload:
     kept: float = 0.0  # bytes of m^2 that it holds
     each: float = 0.0  # flops of m^2 for each output
     batch: int = 1
-    rows: int = 1  # kernel rows a sample
+    rows: int = 1  # kernel rows per sample
     exps: float = 0.0  # of m, beyond the kernel rows
     power: int = 1  # of m in the cost, by theory
 
