@@ -131,7 +131,7 @@ def test_numbers_that_learning_does_not_lead_to(model, name, value, says):
 def test_a_kernel_that_contradicts_the_parameters(model, kernel):
     header, arrays, _ = state_of(model)
     forgeries.put_by_name(header, "kernel_", persistence._encode(kernel, {}, "kernel_"))
-    assert "parameters say" in refusal(header, arrays)
+    assert "its parameters" in refusal(header, arrays)
 
 
 def test_measured_widths_and_named_kernels_are_believed():

@@ -201,7 +201,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         if self.classes_.tolist() != known["classes_"].tolist() or self._index != known["_index"]:
             raise ValueError("its classes do not agree with the labels that it has seen")
         if self._loss != self._class_loss(self._learns_with):
-            raise ValueError(f"its loss {self._loss!r} is not what its parameters say")
+            raise ValueError(f"its loss {self._loss!r} does not agree with its parameters")
 
     def _sorted(self, values: Array) -> Array:
         """Return an array (n, C) with the columns in the order of `classes_`."""
