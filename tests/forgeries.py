@@ -134,15 +134,15 @@ def look(model):
 
 def parsed(data):
     """The header of a file as JSON has it, and its arrays."""
-    arrays, metadata = persistence._tensors(data)
-    return json.loads(metadata[persistence.KEY]), arrays
+    arrays, metadata = persistence.tensors.unpacked(data)
+    return json.loads(metadata[persistence.files.KEY]), arrays
 
 
 def packed(header, arrays):
     """A file with the digest that it should have."""
     text = json.dumps(header)
-    return persistence._safetensors(
-        arrays, {persistence.KEY: text, "digest": persistence._digest(text, arrays)}
+    return persistence.tensors.packed(
+        arrays, {persistence.files.KEY: text, "digest": persistence.tensors.digest_of(text, arrays)}
     )
 
 

@@ -213,7 +213,7 @@ def test_every_kind_of_model_has_something_to_draw(folder):
                 (part.kernel(X, part.centers) @ part.weights).ravel(), model.predict(X)
             )
     without = {"TableEncoder", "TargetScaler", "ClassificationMetrics", "RegressionMetrics"}
-    assert kinds | without == set(persistence._estimators())
+    assert kinds | without == set(persistence.models.stored_names())
 
 
 def test_inspect_draws(folder, capsys):

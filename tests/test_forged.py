@@ -49,7 +49,7 @@ def test_every_kind_of_model_is_loaded_as_it_was(model):
 
 
 def test_every_kind_is_here():
-    assert {type(model).__name__ for model in LEARNED} == set(persistence._estimators())
+    assert {type(model).__name__ for model in LEARNED} == set(persistence.models.stored_names())
 
 
 @every_kind
@@ -130,7 +130,7 @@ def test_numbers_that_learning_does_not_lead_to(model, name, value, says):
 )
 def test_a_kernel_that_contradicts_the_parameters(model, kernel):
     header, arrays, _ = state_of(model)
-    forgeries.put_by_name(header, "kernel_", persistence._encode(kernel, {}, "kernel_"))
+    forgeries.put_by_name(header, "kernel_", persistence.values.encode(kernel, {}, "kernel_"))
     assert "its parameters" in refusal(header, arrays)
 
 
@@ -185,8 +185,8 @@ def test_deep_and_wide_headers():
     with pytest.raises(parsimon.ModelFileError, match="header cannot be read"):
         text = json.dumps({"format": 1, "estimator": "KNLMSRegressor", "state": float("nan")})
         persistence.loads(
-            persistence._safetensors(
-                {}, {"parsimon": text, "digest": persistence._digest(text, {})}
+            persistence.tensors.packed(
+                {}, {"parsimon": text, "digest": persistence.tensors.digest_of(text, {})}
             )
         )
 
@@ -276,7 +276,7 @@ def test_atoms_that_have_shrunk_can_be_stored(name):
 
 @pytest.mark.parametrize("value", [5, None, True, {}])
 def test_metadata_that_is_no_text(value):
-    header = json.dumps({"__metadata__": {persistence.KEY: value, "digest": "0"}}).encode()
+    header = json.dumps({"__metadata__": {persistence.files.KEY: value, "digest": "0"}}).encode()
     with pytest.raises(parsimon.ModelFileError):
         persistence.loads(len(header).to_bytes(8, "little") + header)
 

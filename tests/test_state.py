@@ -275,10 +275,10 @@ def forged(path, state, estimator):
     header = {
         "format": 1,
         "estimator": estimator,
-        "state": persistence._encode(state, arrays, "state"),
+        "state": persistence.values.encode(state, arrays, "state"),
     }
     text = json.dumps(header)
-    metadata = {"parsimon": text, "digest": persistence._digest(text, arrays)}
+    metadata = {"parsimon": text, "digest": persistence.tensors.digest_of(text, arrays)}
     path.write_bytes(safetensors.numpy.save(arrays, metadata=metadata))
 
 
@@ -379,7 +379,7 @@ def test_random_states_come_back(tmp_path):
     state = np.random.RandomState(0).get_state(legacy=False)
     state["state"]["pos"] = 10**9
     with pytest.raises(ValueError, match="random state"):
-        persistence._random_state(state)
+        persistence.values.random_state(state)
 
 
 def test_foreign_models_are_not_stored(tmp_path):

@@ -38,7 +38,7 @@ def learn(model, block, cuts):
 def content(model):
     """All that a file would hold, in an order of its own."""
     arrays = {}
-    state = persistence._encode(persistence._state(model), arrays, "state")
+    state = persistence.values.encode(persistence.models.state_of(model), arrays, "state")
 
     def ordered(value):
         if isinstance(value, dict):

@@ -13,6 +13,8 @@ True
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from parsimon._homes import MODULES, home_of
+
 if TYPE_CHECKING:
     from parsimon import (
         admission,
@@ -44,43 +46,6 @@ if TYPE_CHECKING:
     from parsimon.persistence import ModelFileError, load
 
 __version__ = "0.1.0.dev0"
-
-#: Names by the module that defines them. None stands for a module of that name. They are imported
-#: on first use, so that ``import parsimon`` and ``parsimon --help`` do not import scikit-learn.
-_HOMES = {
-    None: (
-        "admission",
-        "algorithms",
-        "compression",
-        "datasets",
-        "diagnostics",
-        "dictionary_learning",
-        "estimators",
-        "kernels",
-        "losses",
-        "merging",
-        "persistence",
-        "updates",
-    ),
-    "dictionary_learning": ("KernelDictionaryClassifier", "KernelDictionaryLearning"),
-    "estimators": (
-        "SOGSVC",
-        "SOGSVR",
-        "BSGDClassifier",
-        "KLMSRegressor",
-        "KNLMSRegressor",
-        "KRLSRegressor",
-        "KernelExpansionClassifier",
-        "KernelExpansionRegressor",
-        "NORMARegressor",
-        "POLKClassifier",
-        "POLKRegressor",
-        "SPLRegressor",
-        "from_sklearn",
-    ),
-    "merging": ("Merged", "merge"),
-    "persistence": ("ModelFileError", "load"),
-}
 
 __all__ = [
     "SOGSVC",
@@ -114,17 +79,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used."""
-    for module, names in _HOMES.items():
-        if name in names:
-            value = (
-                import_module(f"parsimon.{name}")
-                if module is None
-                else getattr(import_module(f"parsimon.{module}"), name)
-            )
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module 'parsimon' has no attribute {name!r}")
+    """Import a public name on first use, so that ``import parsimon`` is quick."""
+    if name in MODULES:
+        value: Any = import_module(f"parsimon.{name}")
+    elif name in __all__ and (home := home_of(name)) is not None:
+        value = getattr(import_module(home), name)
+    else:
+        raise AttributeError(f"module 'parsimon' has no attribute {name!r}")
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

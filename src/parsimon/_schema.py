@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from parsimon._parts import LABEL_KINDS
+from parsimon.kernels import Kernel
 
 __all__ = [
     "Schema",
@@ -166,9 +167,7 @@ MOST_KERNELS = 256
 
 def is_kernel(value: Any) -> bool:
     """Whether a value is a kernel that points can be given to."""
-    from parsimon import kernels
-
-    if not isinstance(value, kernels.Kernel) or n_kernels(value) > MOST_KERNELS:
+    if not isinstance(value, Kernel) or n_kernels(value) > MOST_KERNELS:
         return False
     value.core()  # raises where one has no width yet
     return True
@@ -176,7 +175,5 @@ def is_kernel(value: Any) -> bool:
 
 def n_kernels(kernel: Any) -> int:
     """Return how many kernels one is made of."""
-    from parsimon import kernels
-
-    inner = [part for part in vars(kernel).values() if isinstance(part, kernels.Kernel)]
+    inner = [part for part in vars(kernel).values() if isinstance(part, Kernel)]
     return 1 + sum(map(n_kernels, inner))

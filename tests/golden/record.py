@@ -18,7 +18,7 @@ def main():
     """Write everything."""
     FOLDER.mkdir(exist_ok=False)
     record = {
-        "instruction_set": parsimon.kernels._core.instruction_set(),
+        "instruction_set": parsimon._core.instruction_set(),
         "models": {},
         "merges": {},
         "tables": {},

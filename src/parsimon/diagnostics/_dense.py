@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from parsimon.kernels import Kernel, _points
+from parsimon.kernels import Kernel, as_points
 
 Array = NDArray[np.float64]
 
@@ -17,7 +17,7 @@ def _dictionary(kernel: Any, centers: ArrayLike | None) -> tuple[Kernel, Array]:
     if isinstance(kernel, Kernel):
         if centers is None:
             raise TypeError("centers is missing: give a kernel and centers, or a fitted model")
-        return kernel, _points(centers, "centers")
+        return kernel, as_points(centers, "centers")
     if centers is not None:
         raise TypeError(
             f"with centers, kernel must be an object of parsimon.kernels, got {kernel!r}"

@@ -18,7 +18,7 @@ from parsimon.diagnostics._assumptions import (
 )
 from parsimon.diagnostics._dense import _largest_babel, _model
 from parsimon.diagnostics.measures import axis_errors, coherence
-from parsimon.kernels import _points
+from parsimon.kernels import as_points
 
 Array = NDArray[np.float64]
 
@@ -194,7 +194,7 @@ def principal_axis_bound(
     if eigenvalues is not None or X is None:
         raise TypeError("give mu0 and eigenvalues, or a model and X")
     bound = rejection_bound(mu0, form=form)
-    _require_seen(mu0, _points(X, "X"))
+    _require_seen(mu0, as_points(X, "X"))
     return np.asarray(bound / axis_errors(mu0, X=X)[0])
 
 

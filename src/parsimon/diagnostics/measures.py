@@ -17,7 +17,7 @@ from parsimon.diagnostics._dense import (
     _gram,
     _others,
 )
-from parsimon.kernels import _points
+from parsimon.kernels import as_points
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -120,7 +120,7 @@ def projection_errors(kernel: Any, centers: ArrayLike | None = None, *, X: Array
     array([0.  , 0.64, 1.  ])
     """
     kernel, centers = _dictionary(kernel, centers)
-    return _errors(_gram(kernel, centers), _cosines(kernel, _points(X, "X"), centers))
+    return _errors(_gram(kernel, centers), _cosines(kernel, as_points(X, "X"), centers))
 
 
 def axis_errors(
@@ -141,7 +141,7 @@ def axis_errors(
     (array([0.666667, 0.333333]), array([1., 0.]))
     """
     kernel, centers = _dictionary(kernel, centers)
-    points = _points(X, "X")
+    points = as_points(X, "X")
     n = len(points)
     if n == 0:
         raise ValueError("X has no rows, so it has no principal axes")

@@ -27,7 +27,7 @@ from parsimon.diagnostics.measures import (
     residuals,
     smallest_eigenvalue,
 )
-from parsimon.kernels import _points
+from parsimon.kernels import as_points
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -119,7 +119,7 @@ def report(model: Any, X: ArrayLike | None = None, *, n_axes: int = 5) -> Report
     _, centers = _model(model)
     if not len(centers):
         raise ValueError("the model has no centres: there is nothing to report")
-    points = None if X is None else _points(X, "X")
+    points = None if X is None else as_points(X, "X")
     if points is not None and not len(points):
         raise ValueError("X has no rows: give all inputs that the model has seen, or omit X")
     measure = _largest_babel(*_model(model))

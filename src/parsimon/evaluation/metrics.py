@@ -1,64 +1,27 @@
-"""Test-then-learn (prequential) evaluation: every row is predicted first and learned then, so every
-row is a test row once.
-
->>> import numpy as np
->>> from parsimon import KNLMSRegressor
->>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
->>> trace = prequential(KNLMSRegressor(gamma=1.0), [(X, np.sin(X[:, 0]))])
->>> bool(trace.metrics.total()["relative_mse"] < 0.05), bool(trace.metrics.rolling()["r2"] > 0.99)
-(True, True)
-"""
+"""Metrics over a stream, in total and over its last rows."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, is_classifier
-from sklearn.exceptions import NotFittedError
+from sklearn.base import BaseEstimator
 
 from parsimon import _schema
-from parsimon._parts import lookup, whole
+from parsimon._parts import whole
 from parsimon._schema import Schema
-from parsimon.estimators.classifier import StreamClassifier
 from parsimon.persistence import Storable
-from parsimon.preprocessing import MOMENTS, Moments, with_moments, with_plain_moments
+from parsimon.preprocessing.moments import MOMENTS, Moments, with_moments, with_plain_moments
 
-__all__ = [
-    "METRICS",
-    "ClassificationMetrics",
-    "Predictions",
-    "RegressionMetrics",
-    "Report",
-    "Trace",
-    "predict_then_learn",
-    "prequential",
-    "watch",
-]
+__all__ = ["LEAST", "METRICS", "ClassificationMetrics", "RegressionMetrics", "true_class"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[Any]
 
+
 #: The least probability that the logarithmic loss sees: no single row costs more than 13.8.
 LEAST = 1e-6
-
-
-class Predictions(NamedTuple):
-    """What was predicted for the rows of a block, each before it was learned: (n,), and for classes
-    the probabilities (n, C) with their labels (C,), where there are any.
-    """
-
-    values: Labels
-    probabilities: Array | None = None
-    classes: Labels | None = None
-
-
-# Metrics
 
 
 def _is_recent(value: Any, k: int) -> bool:
@@ -338,231 +301,3 @@ METRICS: dict[str, type[Any]] = {
     "regression": RegressionMetrics,
     "classification": ClassificationMetrics,
 }
-
-
-# Test, then learn
-
-
-def predict_then_learn(
-    model: Any, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
-) -> Predictions:
-    """Learn a block X (n, d), y (n,) with any model, and return what it predicted for each row
-    before that.
-
-    The estimators of parsimon take the block at once, which is the same as row by row. Models with
-    `partial_fit` and `predict` (scikit-learn), or `learn_one` and `predict_one` (River), are given
-    row after row, with `classes` in the first `partial_fit` if a classifier needs to be told. What
-    a model that knows nothing predicts for its first row is the row's own target, which no metric
-    counts.
-    """
-    labels = np.asarray(y)
-    if not len(labels):
-        return Predictions(labels)
-    if hasattr(model, "predict_proba_then_learn"):
-        P = model.predict_proba_then_learn(X, labels)
-        return Predictions(
-            np.where(P.any(axis=1), model.classes_[P.argmax(axis=1)], labels), P, model.classes_
-        )
-    if isinstance(model, StreamClassifier) and hasattr(model, "predict_proba"):
-        P = stream_probabilities(model, X, labels)
-        return Predictions(
-            np.where(P.any(axis=1), model.classes_[P.argmax(axis=1)], labels), P, model.classes_
-        )
-    if hasattr(model, "predict_then_learn"):
-        return Predictions(model.predict_then_learn(X, labels))
-    rows = _Rows(model, classes)
-    return Predictions(
-        np.array(
-            [rows.step(x, label) for x, label in zip(np.asarray(X), labels.tolist(), strict=True)]
-        )
-    )
-
-
-def stream_probabilities(model: Any, X: ArrayLike, labels: Labels) -> Array:
-    """Learn a block with a classifier of parsimon that has probabilities, and return those before
-    each row, (n, C) as `classes_` is then; 0 for classes not known at that row.
-    """
-    first = model._first_rows(labels)
-    known = len(getattr(model, "_index", {})) + np.searchsorted(
-        first, np.arange(len(labels)), side="left"
-    )
-    F = model._before_and_learn(X, labels, None)
-    unknown = np.arange(F.shape[1]) >= known[:, np.newaxis]
-    F[unknown & (known > 0)[:, np.newaxis]] = -np.inf
-    P = model._loss.probabilities(F)
-    P[unknown] = 0.0
-    result: Array = model._sorted(P)
-    return result
-
-
-class _Rows:
-    """A model that takes one row at a time."""
-
-    def __init__(self, model: Any, classes: ArrayLike | None) -> None:
-        self.model, self.classes = model, classes
-        if not (hasattr(model, "partial_fit") and hasattr(model, "predict")) and not hasattr(
-            model, "learn_one"
-        ):
-            raise TypeError(
-                f"{type(model).__name__} learns from no stream: it has neither partial_fit and predict nor learn_one and predict_one"
-            )
-
-    def step(self, x: Any, label: Any) -> Any:
-        if not hasattr(self.model, "partial_fit"):
-            features = dict(enumerate(x.tolist()))
-            found = self.model.predict_one(features)
-            self.model.learn_one(features, label)
-            return label if found is None else found
-        row = x[np.newaxis]
-        try:
-            found = self.model.predict(row)[0]
-        except (NotFittedError, AttributeError):
-            found = label
-        if self.classes is None or not is_classifier(self.model):
-            self.model.partial_fit(row, [label])
-        else:
-            self.model.partial_fit(row, [label], classes=self.classes)
-        return found
-
-
-@dataclass(frozen=True)
-class Report:
-    """How a stream stands: rows so far, seconds spent on them (reading not counted), centres,
-    bytes, and the metrics in total and over the last rows.
-    """
-
-    rows: int
-    seconds: float
-    centers: int | None
-    bytes: int | None
-    total: dict[str, float]
-    rolling: dict[str, float]
-
-    @property
-    def rows_per_second(self) -> float:
-        """Rows predicted and learned in a second."""
-        return self.rows / self.seconds if self.seconds > 0 else np.nan
-
-
-@dataclass(frozen=True)
-class Trace:
-    """What `prequential` came to: the reports along the stream, the last of them at its end, and
-    the metrics.
-    """
-
-    reports: list[Report]
-    metrics: Any
-
-    def plot(self, path: str | Path, *, title: str = "") -> Path:
-        """Draw accuracy or error (rolling, and in total) and the centres against the rows; the
-        suffix of `path` chooses the format.
-        """
-        from parsimon.plots.drawing import save
-        from parsimon.plots.streams import trace_figure
-
-        return save(trace_figure(self.reports, title), path)
-
-
-def watch(
-    model: Any,
-    stream: Iterable[Any],
-    *,
-    every: int = 1000,
-    window: int = 1000,
-    task: str = "auto",
-    classes: ArrayLike | None = None,
-    metrics: Any = None,
-) -> Iterator[Report]:
-    """Yield a report at the end of each block in which another `every` rows became full, and one at
-    the end of the stream. Parameters as in `prequential`.
-    """
-    whole("every", every, at_least=1)
-    table = _is_table_model(model)
-    if not table and metrics is None:
-        metrics = METRICS[_task(model, task)](window)
-    rows, seconds, told = 0, 0.0, 0
-    report = _report(model, metrics, rows, seconds)
-    for block in stream:
-        start = time.perf_counter()
-        if table:
-            rows += len(model.learn(block))
-        else:
-            X, y = block
-            metrics.update(y, *predict_then_learn(model, X, y, classes))
-            rows += len(y)
-        seconds += time.perf_counter() - start
-        if rows // every > told:
-            told = rows // every
-            yield (report := _report(model, metrics, rows, seconds))
-    if table:
-        model.finish()
-    if report.rows != rows or (table and not report.total):
-        yield _report(model, metrics, rows, seconds)
-
-
-def prequential(
-    model: Any,
-    stream: Iterable[Any],
-    *,
-    every: int = 1000,
-    window: int = 1000,
-    task: str = "auto",
-    classes: ArrayLike | None = None,
-    metrics: Any = None,
-) -> Trace:
-    """Test, then learn, over a stream of blocks, and return the trace.
-
-    Parameters
-    ----------
-    model : an estimator of parsimon, a `TableModel`, or any model as `predict_then_learn` takes it.
-    stream : iterable of blocks
-        Pairs X (n, d), y (n,); for a `TableModel` whatever its `learn` takes. (That model scores
-        itself, with its own `window`, from its first row on; at the end of the stream its `finish`
-        is called.)
-    every : rows between reports; they come at ends of blocks.
-    window : rows over which the rolling metrics go.
-    task : "regression", "classification" or "auto", which asks the model.
-    classes : all labels, for models that need to be told.
-    metrics : to go on with those of an earlier run.
-    """
-    if metrics is None and not _is_table_model(model):
-        metrics = METRICS[_task(model, task)](window)
-    reports = list(
-        watch(
-            model, stream, every=every, window=window, task=task, classes=classes, metrics=metrics
-        )
-    )
-    return Trace(reports, metrics if metrics is not None else model.metrics_)
-
-
-def _is_table_model(model: Any) -> bool:
-    return hasattr(model, "learn") and hasattr(model, "finish")
-
-
-def _task(model: Any, task: str) -> str:
-    if task != "auto":
-        lookup({**METRICS, "auto": None}, task, "task")
-        return task
-    return "classification" if is_classifier_like(model) else "regression"
-
-
-def is_classifier_like(model: Any) -> bool:
-    """Return whether a model, of scikit-learn or River, predicts classes."""
-    return hasattr(model, "predict_proba_one") or (
-        hasattr(model, "__sklearn_tags__") and is_classifier(model)
-    )
-
-
-def _report(model: Any, metrics: Any, rows: int, seconds: float) -> Report:
-    held = metrics if metrics is not None else getattr(model, "metrics_", None)
-    total, rolling = ({}, {}) if held is None else (held.total(), held.rolling())
-    return Report(
-        rows, seconds, _size(model, "n_centers_"), _size(model, "nbytes_"), total, rolling
-    )
-
-
-def _size(model: Any, name: str) -> int | None:
-    try:
-        return int(getattr(model, name))
-    except (AttributeError, NotFittedError):  # it has none, or not yet
-        return None

@@ -1,0 +1,77 @@
+"""Which module defines which name: the one table of names that are imported on first use.
+
+`parsimon` uses it to import a public name when it is first asked for. `parsimon.persistence` uses
+it to find the class that a model file names. So neither imports all modules, and `persistence`
+imports no module that stores models. A new estimator needs one line here.
+"""
+
+from __future__ import annotations
+
+__all__ = ["MODULES", "home_of", "names"]
+
+#: Modules that are attributes of the package.
+MODULES = (
+    "admission",
+    "algorithms",
+    "compression",
+    "datasets",
+    "diagnostics",
+    "dictionary_learning",
+    "estimators",
+    "kernels",
+    "losses",
+    "merging",
+    "persistence",
+    "updates",
+)
+
+#: Classes and functions that are attributes of the package, by module.
+PUBLIC = {
+    "dictionary_learning": ("KernelDictionaryClassifier", "KernelDictionaryLearning"),
+    "estimators": (
+        "SOGSVC",
+        "SOGSVR",
+        "BSGDClassifier",
+        "KLMSRegressor",
+        "KNLMSRegressor",
+        "KRLSRegressor",
+        "KernelExpansionClassifier",
+        "KernelExpansionRegressor",
+        "NORMARegressor",
+        "POLKClassifier",
+        "POLKRegressor",
+        "SPLRegressor",
+        "from_sklearn",
+    ),
+    "merging": ("Merged", "merge"),
+    "persistence": ("ModelFileError", "load"),
+}
+
+#: Further classes that a model file can name, by module.
+STORED = {
+    "evaluation": ("ClassificationMetrics", "RegressionMetrics"),
+    "mixtures": ("MixtureClassifier",),
+    "preprocessing": ("TableEncoder", "TargetScaler"),
+    "tables": ("TableModel",),
+}
+
+_HOMES = {
+    name: f"parsimon.{module}"
+    for table in (PUBLIC, STORED)
+    for module, names in table.items()
+    for name in names
+}
+
+
+def home_of(name: str) -> str | None:
+    """Return the module that defines a public name or a class in model files, or None.
+
+    >>> home_of("KNLMSRegressor"), home_of("TableModel"), home_of("print")
+    ('parsimon.estimators', 'parsimon.tables', None)
+    """
+    return _HOMES.get(name)
+
+
+def names() -> list[str]:
+    """Return every name of the table."""
+    return list(_HOMES)

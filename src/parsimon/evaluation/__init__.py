@@ -1,0 +1,31 @@
+"""Test-then-learn (prequential) evaluation: each row is predicted first, then learned.
+
+So every row is a test row once.
+
+>>> import numpy as np
+>>> from parsimon import KNLMSRegressor
+>>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
+>>> trace = prequential(KNLMSRegressor(gamma=1.0), [(X, np.sin(X[:, 0]))])
+>>> bool(trace.metrics.total()["relative_mse"] < 0.05), bool(trace.metrics.rolling()["r2"] > 0.99)
+(True, True)
+
+- `metrics`: errors and accuracies, in total and over the last rows;
+- `steps`: one block, predicted and then learned, with any model;
+- `streams`: a stream of blocks, with reports.
+"""
+
+from parsimon.evaluation.metrics import METRICS, ClassificationMetrics, RegressionMetrics
+from parsimon.evaluation.steps import Predictions, predict_then_learn
+from parsimon.evaluation.streams import Report, Trace, prequential, watch
+
+__all__ = [
+    "METRICS",
+    "ClassificationMetrics",
+    "Predictions",
+    "RegressionMetrics",
+    "Report",
+    "Trace",
+    "predict_then_learn",
+    "prequential",
+    "watch",
+]

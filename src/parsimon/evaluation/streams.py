@@ -1,0 +1,155 @@
+"""A stream of blocks, with reports along the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import NotFittedError
+
+from parsimon._parts import lookup, whole
+from parsimon.evaluation.metrics import METRICS
+from parsimon.evaluation.steps import is_classifier_like, predict_then_learn
+
+__all__ = ["Report", "Trace", "prequential", "watch"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a stream stands: rows so far, seconds spent on them (reading not counted), centres,
+    bytes, and the metrics in total and over the last rows.
+    """
+
+    rows: int
+    seconds: float
+    centers: int | None
+    bytes: int | None
+    total: dict[str, float]
+    rolling: dict[str, float]
+
+    @property
+    def rows_per_second(self) -> float:
+        """Rows predicted and learned in a second."""
+        return self.rows / self.seconds if self.seconds > 0 else np.nan
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What `prequential` came to: the reports along the stream, the last of them at its end, and
+    the metrics.
+    """
+
+    reports: list[Report]
+    metrics: Any
+
+    def plot(self, path: str | Path, *, title: str = "") -> Path:
+        """Draw accuracy or error (rolling, and in total) and the centres against the rows; the
+        suffix of `path` chooses the format.
+        """
+        from parsimon.plots.drawing import save
+        from parsimon.plots.streams import trace_figure
+
+        return save(trace_figure(self.reports, title), path)
+
+
+def watch(
+    model: Any,
+    stream: Iterable[Any],
+    *,
+    every: int = 1000,
+    window: int = 1000,
+    task: str = "auto",
+    classes: ArrayLike | None = None,
+    metrics: Any = None,
+) -> Iterator[Report]:
+    """Yield a report at the end of each block in which another `every` rows became full, and one at
+    the end of the stream. Parameters as in `prequential`.
+    """
+    whole("every", every, at_least=1)
+    table = _is_table_model(model)
+    if not table and metrics is None:
+        metrics = METRICS[_task(model, task)](window)
+    rows, seconds, told = 0, 0.0, 0
+    report = _report(model, metrics, rows, seconds)
+    for block in stream:
+        start = time.perf_counter()
+        if table:
+            rows += len(model.learn(block))
+        else:
+            X, y = block
+            metrics.update(y, *predict_then_learn(model, X, y, classes))
+            rows += len(y)
+        seconds += time.perf_counter() - start
+        if rows // every > told:
+            told = rows // every
+            yield (report := _report(model, metrics, rows, seconds))
+    if table:
+        model.finish()
+    if report.rows != rows or (table and not report.total):
+        yield _report(model, metrics, rows, seconds)
+
+
+def prequential(
+    model: Any,
+    stream: Iterable[Any],
+    *,
+    every: int = 1000,
+    window: int = 1000,
+    task: str = "auto",
+    classes: ArrayLike | None = None,
+    metrics: Any = None,
+) -> Trace:
+    """Test, then learn, over a stream of blocks, and return the trace.
+
+    Parameters
+    ----------
+    model : an estimator of parsimon, a `TableModel`, or any model as `predict_then_learn` takes it.
+    stream : iterable of blocks
+        Pairs X (n, d), y (n,); for a `TableModel` whatever its `learn` takes. (That model scores
+        itself, with its own `window`, from its first row on; at the end of the stream its `finish`
+        is called.)
+    every : rows between reports; they come at ends of blocks.
+    window : rows over which the rolling metrics go.
+    task : "regression", "classification" or "auto", which asks the model.
+    classes : all labels, for models that need to be told.
+    metrics : to go on with those of an earlier run.
+    """
+    if metrics is None and not _is_table_model(model):
+        metrics = METRICS[_task(model, task)](window)
+    reports = list(
+        watch(
+            model, stream, every=every, window=window, task=task, classes=classes, metrics=metrics
+        )
+    )
+    return Trace(reports, metrics if metrics is not None else model.metrics_)
+
+
+def _is_table_model(model: Any) -> bool:
+    return hasattr(model, "learn") and hasattr(model, "finish")
+
+
+def _task(model: Any, task: str) -> str:
+    if task != "auto":
+        lookup({**METRICS, "auto": None}, task, "task")
+        return task
+    return "classification" if is_classifier_like(model) else "regression"
+
+
+def _report(model: Any, metrics: Any, rows: int, seconds: float) -> Report:
+    held = metrics if metrics is not None else getattr(model, "metrics_", None)
+    total, rolling = ({}, {}) if held is None else (held.total(), held.rolling())
+    return Report(
+        rows, seconds, _size(model, "n_centers_"), _size(model, "nbytes_"), total, rolling
+    )
+
+
+def _size(model: Any, name: str) -> int | None:
+    try:
+        return int(getattr(model, name))
+    except (AttributeError, NotFittedError):  # it has none, or not yet
+        return None

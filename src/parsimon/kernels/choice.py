@@ -1,0 +1,122 @@
+"""The kernel that the parameters `kernel` and `gamma` of an estimator mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from parsimon import _core
+from parsimon._parts import lookup, real
+from parsimon.kernels.algebra import Array, Kernel, Sum
+from parsimon.kernels.elementary import KERNELS
+from parsimon.kernels.wrappers import Function, SinglePrecision
+
+__all__ = ["agrees", "has_width", "named", "resolve", "seen", "width"]
+
+
+def resolve(
+    kernel: str | Kernel | Callable[[Array, Array], float], gamma: float | str, X: Array
+) -> Kernel:
+    """Return the kernel that an estimator's `kernel` and `gamma` mean, given its first block X (n,
+    d).
+    """
+    if isinstance(kernel, SinglePrecision) and isinstance(kernel.kernel, str):
+        return SinglePrecision(resolve(kernel.kernel, gamma, seen(kernel, X)))
+    if isinstance(kernel, str):
+        cls = lookup(KERNELS, kernel, "kernel")
+        if not has_width(cls):
+            width(gamma, X[:1])  # a wrong one is still wrong
+            return cls()
+        return cls(gamma=width(gamma, X, cls.metric))  # type: ignore[call-arg]
+    if isinstance(kernel, type) and issubclass(kernel, Kernel):
+        raise TypeError(
+            f"kernel must be an object, got the class {kernel.__name__}: write {kernel.__name__}()"
+        )
+    if not (isinstance(gamma, str) and gamma == "scale"):
+        raise ValueError(
+            f"gamma={gamma!r} has no effect on a kernel given as an object: set it there"
+        )
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel):
+        return Function(kernel)  # type: ignore[arg-type]
+    raise TypeError(
+        f"kernel must be a name, a kernel object or a function of two points, got {kernel!r}"
+    )
+
+
+def has_width(cls: type[Kernel]) -> bool:
+    """Tell whether a kernel takes an estimator's gamma."""
+    return "gamma" in getattr(cls, "__match_args__", ())
+
+
+def named(kernel: Any) -> str | None:
+    """Return the name by which a kernel is given, alone or in single precision; None if it is not."""
+    name = kernel.kernel if isinstance(kernel, SinglePrecision) else kernel
+    return name if isinstance(name, str) else None
+
+
+def agrees(
+    kernel: Kernel, given: Any, gamma: float | str, settled: Callable[[Any, float | str], Kernel]
+) -> bool:
+    """Return whether `kernel` is what `settled(given, gamma)` can be.
+
+    A `gamma` that is measured can be any number.
+    """
+    if named(given) is not None and isinstance(gamma, str):
+        lookup({"scale": None, "median": None}, gamma, "gamma")
+        inner: Any = kernel
+        while isinstance(inner, Sum | SinglePrecision):
+            inner = inner.left if isinstance(inner, Sum) else inner.kernel
+        gamma = getattr(inner, "gamma", gamma)
+    return settled(given, gamma) == kernel
+
+
+def seen(kernel: Any, X: Array, what: str = "X") -> Array:
+    """Return X (n, d) as a kernel sees it: rounded, if that is to single precision."""
+    if not isinstance(kernel, SinglePrecision):
+        return X
+    _core.require_finite(X, what, True)
+    return X.astype(np.float32).astype(np.float64)
+
+
+def width(gamma: float | str, X: Array, metric: str = "sqeuclidean") -> float:
+    """Return gamma as a number.
+
+    "scale" is 1 / (d Var[X]), as in scikit-learn (1 where the variance is 0); "median" is 1 / (2
+    median ||x_i - x_j||^2) over at most 1000 rows of X (n, d), evenly spaced. For the Laplacian
+    kernel (metric "cityblock") they are 1 / (d std[X]) and 1 / median ||x_i - x_j||_1. A first
+    block of one row has no spread to measure: both are 1 / d then, which suits standardised
+    features.
+
+    >>> width("scale", np.array([[0.0, 0.0], [2.0, 2.0]]))
+    0.5
+    """
+    if not isinstance(gamma, str):
+        return real("gamma", gamma, above=0)
+    measure = lookup({"scale": _scale, "median": _median}, gamma, "gamma")
+    value = 1.0 / X.shape[1] if len(X) == 1 else measure(X, metric)
+    if not 0.0 < value < np.inf:
+        raise ValueError(
+            f"gamma={gamma!r} gives {value} on the first block: scale the columns of X, or give a number"
+        )
+    return value
+
+
+def _scale(X: Array, metric: str) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = float(X.var() if metric == "sqeuclidean" else X.std())
+        return 1.0 / (X.shape[1] * spread) if spread != 0 else 1.0
+
+
+def _median(X: Array, metric: str) -> float:
+    from scipy.spatial.distance import pdist
+
+    rows = X[np.linspace(0, len(X) - 1, min(len(X), 1000)).astype(int)]
+    distances = pdist(rows, metric)
+    distances = distances[distances > 0]
+    with np.errstate(over="ignore"):
+        median = float(np.median(distances)) if len(distances) else 1.0
+    return 1.0 / ((2.0 if metric == "sqeuclidean" else 1.0) * median) if len(distances) else 1.0

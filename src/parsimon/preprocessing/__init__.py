@@ -1,0 +1,35 @@
+"""Tables as matrices, online: columns of numbers, text and times become float64 features.
+
+The number of features is fixed by the first block.
+
+>>> encoder = TableEncoder(max_categories=2)
+>>> encoder.learn_transform({"size": [1.0, 3.0, None], "shop": ["a", "b", "c"]})
+array([[0., 0., 1., 0., 0., 0.],
+       [1., 0., 0., 1., 0., 0.],
+       [0., 1., 0., 0., 1., 0.]])
+>>> encoder.feature_names_
+['size', 'size is missing', 'shop = a', 'shop = b', 'shop: other', 'shop is missing']
+
+Row i is scaled by the statistics of the rows up to and including it. So a block equals its rows,
+bit for bit. Blocks are pyarrow tables or record batches, pandas or polars frames, or dicts of
+columns. All of them give the same features.
+
+- `columns`: a column as it was read, and its kinds;
+- `reading`: columns from blocks;
+- `moments`: running means and standard deviations;
+- `encoder` and `targets`: the transformers of features and targets.
+"""
+
+from parsimon.preprocessing.columns import KINDS as KINDS
+from parsimon.preprocessing.columns import LARGEST as LARGEST
+from parsimon.preprocessing.columns import Column, TableError
+from parsimon.preprocessing.columns import feature_count as feature_count
+from parsimon.preprocessing.columns import joined as joined
+from parsimon.preprocessing.columns import nearest as nearest
+from parsimon.preprocessing.columns import require_kind as require_kind
+from parsimon.preprocessing.columns import require_usable as require_usable
+from parsimon.preprocessing.encoder import MISSING, TableEncoder
+from parsimon.preprocessing.reading import read_table
+from parsimon.preprocessing.targets import TargetScaler
+
+__all__ = ["MISSING", "Column", "TableEncoder", "TableError", "TargetScaler", "read_table"]

@@ -1,0 +1,298 @@
+"""Blocks of a table as matrices of fixed width."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from parsimon import _core, _schema
+from parsimon._parts import lookup, real, whole
+from parsimon.persistence import Storable
+from parsimon.preprocessing.columns import (
+    KINDS,
+    Array,
+    Column,
+    TableError,
+    codes,
+    feature_count,
+    require_kind,
+    require_usable,
+)
+from parsimon.preprocessing.moments import (
+    LARGEST_STORED,
+    MOMENTS,
+    Moments,
+    with_moments,
+    with_plain_moments,
+)
+from parsimon.preprocessing.reading import raw_columns, read_table
+
+__all__ = ["MISSING", "TableEncoder"]
+
+
+#: What can be done about missing values.
+MISSING = {
+    "mean": "a number's running mean, which is 0; a category of its own in text",
+    "error": "refuse them",
+}
+
+
+class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
+    """Turn blocks of a table into matrices of fixed width, online.
+
+    | column | features |
+    |---|---|
+    | number, duration | (x - mean) / deviation, running, within [-clip, clip]; 0 while nothing varied |
+    | boolean | the same with 0 and 1 |
+    | date, timestamp, time | seconds as a number; sqrt(2) sin and cos of the time of day (timestamp, time) and of the weekday (date, timestamp) |
+    | text | one-hot: the first `max_categories` values met, one for all others, one for missing |
+
+    Row i is scaled by the statistics of the rows up to and including it. So a block equals its
+    rows, bit for bit, except that the first block settles the columns: their names, their kinds,
+    and which of them have an indicator. Two rows that differ in a text column are sqrt(2) apart in
+    it, as two independent values of a standardised number are on average: no kind drowns another.
+    (For the sum of absolute differences it is 2 against 1.1.)
+
+    Later blocks may have the columns in another order, and further ones, which are not looked at. A
+    column that is not there, or of another kind, is refused, and so is an infinite value. A block
+    that is refused changes nothing. A column without any value in the first block counts as one of
+    numbers.
+
+    Parameters
+    ----------
+    missing : "mean" or "error", default="mean"
+        "mean": a missing number is the running mean, 0, and a column in which one was missing in
+        the first block has an indicator of it, 0 or 1; missing text is a category. "error":
+        refused.
+    max_categories : int >= 1, default=32
+        The size of the vocabulary of each text column, first come, first served. Its features are
+        reserved from the beginning.
+    clip : float > 0, default=3.0
+        How far from the mean a standardised value can lie. It keeps single values, and columns that
+        are nearly always the same, from hiding all others.
+    ignore : names of columns that are not looked at, default=()
+
+    Attributes
+    ----------
+    columns_ : dict of the columns' kinds by name, in the order of the features.
+    feature_names_ : what each of the features is.
+    n_features_ : how many there are.
+    n_rows_seen_ : rows learned.
+
+    Examples
+    --------
+    >>> encoder = TableEncoder(ignore=["price"])
+    >>> encoder.learn_transform({"age": [1.0, 2.0, 3.0], "price": [3.0, 1.0, 2.0]}).round(4)
+    array([[0.    ],
+           [1.    ],
+           [1.2247]])
+    >>> encoder.transform({"age": [2.0]})
+    array([[0.]])
+    """
+
+    columns_: dict[str, str]
+    n_rows_seen_: int
+    _moments: Moments
+    _indicators: list[str]
+    _vocabulary: dict[str, list[str]]
+    _attributes = _schema.Schema(
+        {
+            "columns_": _schema.mapped(_schema.one_of(str), lambda kind: kind in KINDS),
+            "n_rows_seen_": _schema.whole(),
+            "_moments": MOMENTS,
+            "_indicators": _schema.listed(_schema.one_of(str)),
+            "_vocabulary": _schema.mapped(_schema.one_of(str), _schema.listed(_schema.one_of(str))),
+        },
+        {},
+    )
+
+    def __init__(
+        self,
+        *,
+        missing: str = "mean",
+        max_categories: int = 32,
+        clip: float = 3.0,
+        ignore: Sequence[str] = (),
+    ) -> None:
+        self.missing = missing
+        self.max_categories = max_categories
+        self.clip = clip
+        self.ignore = ignore
+
+    def learn_transform(self, block: Any) -> Array:
+        """Take a block into the statistics and vocabularies and return its features, (n,
+        n_features_).
+        """
+        columns = self.read(block)
+        self.check(columns)
+        return self.learn_columns(columns)
+
+    def transform(self, block: Any) -> Array:
+        """Return the features of a block, (n, n_features_), by what was learned so far.
+
+        Text that was not met counts as other.
+        """
+        if not hasattr(self, "columns_"):
+            raise TableError("nothing has been learned yet")
+        columns = self.read(block)
+        self.check(columns)
+        return self._features(columns, *self._moments.now())
+
+    @property
+    def n_features_(self) -> int:
+        """How many features there are."""
+        each = (feature_count(kind, self.max_categories) for kind in self.columns_.values())
+        return sum(each) + len(self._indicators)
+
+    @property
+    def feature_names_(self) -> list[str]:
+        """What each feature is."""
+        names: list[str] = []
+        indicators = set(self._indicators)
+        for column, kind in self.columns_.items():
+            if kind == "text":
+                known = self._vocabulary[column]
+                names += [f"{column} = {category}" for category in known]
+                names += [
+                    f"{column}: free {i + 1}" for i in range(self.max_categories - len(known))
+                ]
+                names += [f"{column}: other", f"{column} is missing"]
+            else:
+                names += [
+                    column,
+                    *(
+                        f"{column}: {w} of {period}"
+                        for period in KINDS[kind]
+                        for w in ("sine", "cosine")
+                    ),
+                ]
+                names += [f"{column} is missing"] if column in indicators else []
+        return names
+
+    # In steps, for those who hold blocks back
+
+    def read(self, block: Any) -> dict[str, Column]:
+        """Return the columns of a block that are looked at."""
+        if hasattr(self, "columns_"):
+            return read_table(block, self.columns_)
+        ignored = set(self.ignore)
+        return read_table(block, [name for name in raw_columns(block) if name not in ignored])
+
+    def check(self, columns: Mapping[str, Column]) -> None:
+        """Refuse what cannot be learned or transformed."""
+        self._require_parameters()
+        if not columns:
+            raise TableError("there are no columns to learn from")
+        for name, column in columns.items():
+            require_kind(name, column, getattr(self, "columns_", {}).get(name))
+            require_usable(name, column, self.missing)
+
+    def learn_columns(self, columns: Mapping[str, Column]) -> Array:
+        """Take columns that were read and checked, and return their features, (n, n_features_)."""
+        if not hasattr(self, "columns_"):
+            self._settle(columns)
+        for name, known in self._vocabulary.items():
+            if len(known) < self.max_categories and columns[name].kind == "text":
+                self._vocabulary[name] = self._grown(known, columns[name])
+        means, deviations = self._moments.learn(self._values(columns))
+        self.n_rows_seen_ += len(next(iter(columns.values())).values)
+        return self._features(columns, means[:, 1:], deviations[:, 1:])
+
+    # How it is done
+
+    def _require_parameters(self) -> None:
+        lookup(MISSING, self.missing, "missing")
+        whole("max_categories", self.max_categories, at_least=1, at_most=10**6)
+        if self.clip != np.inf:
+            real("clip", self.clip, above=0)
+
+    def _settle(self, columns: Mapping[str, Column]) -> None:
+        if not len(next(iter(columns.values())).values):
+            raise TableError("the first block has no rows to tell the columns' kinds from")
+        self.columns_ = {
+            name: "number" if c.kind == "empty" else c.kind for name, c in columns.items()
+        }
+        self._indicators = [
+            n for n, c in columns.items() if self.columns_[n] != "text" and np.isnan(c.values).any()
+        ]
+        self._vocabulary = {name: [] for name, kind in self.columns_.items() if kind == "text"}
+        self._moments = Moments(len(self.columns_) - len(self._vocabulary))
+        self.n_rows_seen_ = 0
+
+    def _grown(self, known: list[str], column: Column) -> list[str]:
+        found, first = np.unique(column.values, return_index=True)
+        met = [column.categories[int(code)] for code in found[np.argsort(first)] if code >= 0]
+        return list(dict.fromkeys([*known, *met]))[: self.max_categories]
+
+    def _values(self, columns: Mapping[str, Column]) -> Array:
+        rows = [columns[name].values for name, kind in self.columns_.items() if kind != "text"]
+        n = len(next(iter(columns.values())).values)
+        return np.array(rows, dtype=np.float64).reshape(len(rows), n)
+
+    def _features(self, columns: Mapping[str, Column], means: Array, deviations: Array) -> Array:
+        V = self._values(columns)
+        X = np.empty((V.shape[1], self.n_features_))
+        places: list[int] = []  # of the values of numbers
+        indicators = set(self._indicators)
+        at = 0
+        for name, kind in self.columns_.items():
+            column = columns[name]
+            if kind == "text":
+                X[:, at : at + self.max_categories + 2] = self._one_hot(name, column).T
+                at += self.max_categories + 2
+                continue
+            places.append(at)
+            at += 1
+            absent = np.isnan(column.values)
+            for period in KINDS[kind].values():
+                angle = np.where(absent, 0.0, column.values) % period * (2 * np.pi / period)
+                for wave in (np.sin, np.cos):
+                    X[:, at] = np.where(absent, 0.0, np.sqrt(2.0) * wave(angle))
+                    at += 1
+            if name in indicators:
+                X[:, at] = absent
+                at += 1
+        _core.standardise_into(V, means, deviations, self.clip, X, places)
+        return X
+
+    def _one_hot(self, name: str, column: Column) -> Array:
+        index = {category: i for i, category in enumerate(self._vocabulary[name])}
+        places = [index.get(category, self.max_categories) for category in column.categories]
+        place = np.array([*places, self.max_categories + 1])[codes(column).astype(np.int64)]
+        hot = np.zeros((self.max_categories + 2, len(place)))
+        hot[place, np.arange(len(place))] = 1.0
+        return hot
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a file keeps."""
+        state = with_plain_moments(super().__getstate__())
+        return {k: dict(v) if k == "_vocabulary" else v for k, v in state.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take it back."""
+        super().__setstate__(with_moments(state))
+        if hasattr(self, "columns_"):
+            numbers = [
+                name for name, kind in self.columns_.items() if kind in KINDS and kind != "text"
+            ]
+            texts = set(self.columns_) - set(numbers)
+            if len(self._moments.count) != len(numbers) or set(self._vocabulary) != texts:
+                raise ValueError("its columns are not sound")
+            if any(
+                len(set(v)) != len(v) or len(v) > self.max_categories
+                for v in self._vocabulary.values()
+            ):
+                raise ValueError("its vocabulary is not sound")
+
+    def _require_sound(self) -> None:
+        if not hasattr(self, "columns_"):
+            return
+        self._moments.require_sound(LARGEST_STORED)
+        if not self.columns_ or not {
+            n for n, kind in self.columns_.items() if kind != "text"
+        } >= set(self._indicators):
+            raise ValueError("its columns are not sound")
+        self._require_parameters()

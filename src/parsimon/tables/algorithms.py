@@ -1,0 +1,73 @@
+"""Estimators for encoded rows, by name and task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from parsimon import estimators
+from parsimon._parts import lookup, whole
+from parsimon.mixtures import MixtureClassifier
+
+__all__ = ["ALGORITHMS", "make_estimator"]
+
+
+def _default_classifier(budget: int = 600, **options: Any) -> MixtureClassifier:
+    quick, slow = (
+        estimators.POLKClassifier(
+            "laplacian",
+            gamma="median",
+            loss="logistic",
+            step_size=eta,
+            parsimony=0.001,
+            budget=max(budget // 2, 1),
+        )
+        for eta in (2.0, 0.5)
+    )
+    return MixtureClassifier(**{"candidates": [quick, slow], "widths": [0.5, 2.0], **options})
+
+
+def _with(cls: Callable[..., Any], **defaults: Any) -> Callable[..., Any]:
+    return lambda **options: cls(**{"gamma": "median", "budget": 400, **defaults, **options})
+
+
+_krls = _with(
+    estimators.KRLSRegressor, kernel="laplacian", tolerance=0.2, ridge=0.1, forgetting=0.9995
+)
+_polk = {"kernel": "laplacian", "parsimony": 0.001}
+
+#: What makes an estimator for encoded rows and scaled targets, by name and task. Each takes
+#: `budget` and other parameters of the estimator.
+ALGORITHMS: dict[str, dict[str, Callable[..., Any]]] = {
+    "default": {"regression": _krls, "classification": _default_classifier},
+    "polk": {
+        "regression": _with(estimators.POLKRegressor, **_polk),
+        "classification": _with(estimators.POLKClassifier, loss="logistic", **_polk),
+    },
+    "krls": {"regression": _krls},
+    "knlms": {"regression": _with(estimators.KNLMSRegressor, kernel="laplacian", step_size=0.3)},
+    "klms": {"regression": _with(estimators.KLMSRegressor)},
+    "norma": {"regression": _with(estimators.NORMARegressor)},
+    "spl": {"regression": _with(estimators.SPLRegressor)},
+    "sogsvr": {"regression": _with(estimators.SOGSVR)},
+    "sogsvc": {"classification": _with(estimators.SOGSVC)},
+    "bsgd": {"classification": _with(estimators.BSGDClassifier)},
+}
+
+
+def make_estimator(algorithm: str, task: str, budget: int | None = None, **options: Any) -> Any:
+    """Return the estimator that an algorithm is for a task; see `ALGORITHMS`.
+
+    >>> make_estimator("knlms", "regression", budget=100).budget
+    100
+    """
+    tasks = lookup(ALGORITHMS, algorithm, "algorithm")
+    if task not in tasks:
+        others = ", ".join(name for name, found in ALGORITHMS.items() if task in found)
+        raise ValueError(f"{algorithm} is not for {task}; for that there are {others}")
+    if budget is not None:
+        options["budget"] = whole("budget", budget, at_least=1)
+    try:
+        return tasks[task](**options)
+    except TypeError as error:
+        raise ValueError(f"{algorithm} cannot be made so: {error}") from None

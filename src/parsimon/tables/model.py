@@ -1,0 +1,326 @@
+"""A model of one column of a table."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from parsimon._parts import lookup, whole
+from parsimon.evaluation import METRICS, Predictions, predict_then_learn
+from parsimon.evaluation.steps import is_classifier_like
+from parsimon.preprocessing import (
+    Column,
+    TableEncoder,
+    TableError,
+    TargetScaler,
+    joined,
+    read_table,
+    require_kind,
+    require_usable,
+)
+from parsimon.tables.algorithms import make_estimator
+from parsimon.tables.stored import StoredTable
+from parsimon.tables.targets import (
+    TASKS,
+    class_labels,
+    found_task,
+    has_link,
+    holds_classes,
+    numeric_targets,
+)
+
+__all__ = ["TableModel"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[Any]
+
+
+class TableModel(StoredTable):
+    """Learn to predict one column of a table from the others, block by block, in fixed memory.
+
+    A `TableEncoder` encodes the rows. A `TargetScaler` scales the targets of regression, unless the
+    loss has a link, such as "poisson". An estimator learns the rows in order.
+
+    The first `warmup` rows are held. They determine the task, the columns and measured kernel
+    widths. During the warm-up the prediction is the target of the row before. Learning begins when
+    there are `warmup` rows, or when `finish` is called. How the stream is cut into blocks makes no
+    difference, bit for bit. Neither does storing and loading the model at any row.
+
+    Parameters
+    ----------
+    target : str
+        The name of the column to predict.
+    task : "auto", "regression" or "classification", default="auto"
+        "auto" chooses from the targets of the warm-up, and `task_reason_` says why. Text and
+        booleans mean classification. Whole numbers are classes if there are few different ones: at
+        most 20, and at most one for every ten rows. Two are few from ten rows on. With fewer than
+        ten rows, whole numbers mean regression. Text that is different in more than nine of ten
+        rows is rejected from 20 rows on, because it cannot be a class.
+    algorithm : str or estimator, default="default"
+        A name from `ALGORITHMS`, or an estimator, which is cloned. `parsimon.tables` describes the
+        default.
+    budget : int or None, default=None
+        The most centres, for an algorithm by name. None is the default of the algorithm: 600 for
+        the default classifier, else 400.
+    options : dict or None, default=None
+        Further parameters of an algorithm by name.
+    missing, max_categories, clip, ignore :
+        Parameters of the `TableEncoder`. A missing target is always rejected.
+    warmup : int >= 2, default=200
+        The number of rows to hold before learning begins. More rows give better widths.
+    window : int, default=1000
+        The number of rows of the rolling metrics.
+
+    Attributes
+    ----------
+    n_rows_ : int
+        Rows taken so far, those of the warm-up included.
+    metrics_ : RegressionMetrics, ClassificationMetrics or None
+        Test-then-learn metrics over all rows but the first. None during the warm-up.
+    task_, encoder_, scaler_ (regression), classes_ (classification), estimator_ :
+        Available from the end of the warm-up on.
+    task_reason_ : str
+        With task="auto", why this task was chosen. It is not stored in files.
+    reading_ : dict
+        Set by the command line when data were not read in the usual way. "decimal" is the decimal
+        mark, "date_formats" a list, "skipped" the number of bad rows that were left out. The model
+        does not use it.
+    n_centers_, nbytes_ : int
+        Those of the estimator.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x, y = rng.normal(size=(2, 1000))
+    >>> model = TableModel("same").set_params(warmup=100)
+    >>> predictions = model.learn({"x": x, "y": y, "same": np.where(x * y > 0, "yes", "no")})
+    >>> predictions[-3:], model.predict({"y": [1.0, -1.0], "x": [1.0, 1.0]})
+    (array(['no', 'yes', 'no'], dtype='<U3'), array(['yes', 'no'], dtype='<U3'))
+    >>> sorted(model.metrics_.total())
+    ['accuracy', 'kappa', 'kappa_no_change', 'log_loss', 'rows']
+    """
+
+    def __init__(
+        self,
+        target: str,
+        *,
+        task: str = "auto",
+        algorithm: Any = "default",
+        budget: int | None = None,
+        options: Mapping[str, Any] | None = None,
+        missing: str = "mean",
+        max_categories: int = 32,
+        clip: float = 3.0,
+        ignore: Sequence[str] = (),
+        warmup: int = 200,
+        window: int = 1000,
+    ) -> None:
+        self.target = target
+        self.task = task
+        self.algorithm = algorithm
+        self.budget = budget
+        self.options = options
+        self.missing = missing
+        self.max_categories = max_categories
+        self.clip = clip
+        self.ignore = ignore
+        self.warmup = warmup
+        self.window = window
+
+    # Learning and predicting
+
+    def learn(self, block: Any) -> Labels:
+        """Learn a block, and return the prediction for each row before it was learned, (n,).
+
+        During the warm-up that is the target of the row before. Nothing is known at the very first
+        row: its own target is returned, and the metrics do not count it. A block that is rejected
+        changes nothing. `TableError` says in which row and column the problem is.
+        """
+        columns, target = self._read(block)
+        n = len(target.values)
+        if n == 0:
+            return np.empty(0)
+        if self._warm:
+            return self._learn(columns, target)
+        before = self.__dict__.copy()
+        try:
+            # The parameter may be smaller than it was when the rows were taken.
+            if self.n_rows_ >= whole("warmup", self.warmup, at_least=2):
+                self._begin()
+                return self._learn(columns, target)
+            first = slice(0, min(n, self.warmup - self.n_rows_))
+            predictions = self._hold(_rows(columns, first), target.rows(first))
+            if first.stop < n:
+                rest = slice(first.stop, n)
+                predictions = np.concatenate(
+                    [predictions, self._learn(_rows(columns, rest), target.rows(rest))]
+                )
+        except BaseException:
+            self.__dict__ = before  # every object that the block changed is new
+            raise
+        return predictions
+
+    def finish(self) -> Self:
+        """Begin learning with the rows held so far, if there are any. Ends the warm-up."""
+        if not self._warm and self.n_rows_:
+            self._begin()
+        return self
+
+    def predict(self, block: Any) -> Labels:
+        """Predict for the rows of a block, which need not have the target, (n,).
+
+        During the warm-up: as if `finish` had been called.
+        """
+        model = self._ready()
+        X = model.encoder_.transform(block)
+        if not len(X):
+            return np.empty(0)
+        found: Labels = model.estimator_.predict(X)
+        return found if model.task_ == "classification" else model.scaler_.inverse_transform(found)
+
+    def predict_proba(self, block: Any) -> Array:
+        """Return the probability of each of `classes_`, (n, C), if the estimator has them."""
+        model = self._ready()
+        if not hasattr(model.estimator_, "predict_proba"):
+            raise AttributeError(f"{type(model.estimator_).__name__} gives no probabilities")
+        X = model.encoder_.transform(block)
+        return (
+            np.asarray(model.estimator_.predict_proba(X))
+            if len(X)
+            else np.empty((0, len(model.classes_)))
+        )
+
+    # Implementation
+
+    def _encoder(self) -> TableEncoder:
+        return TableEncoder(
+            missing=self.missing,
+            max_categories=self.max_categories,
+            clip=self.clip,
+            ignore=[self.target, *self.ignore],
+        )
+
+    def _read(self, block: Any) -> tuple[dict[str, Column], Column]:
+        """Return the columns of a block, and the target, checked."""
+        lookup(dict.fromkeys(TASKS), self.task, "task")
+        held: dict[str, Column] | None = getattr(self, "_held", None)
+        encoder = self.encoder_ if self._warm else self._encoder()
+        target = read_table(block, [self.target])[self.target]
+        if held is None:
+            columns = encoder.read(block)
+        else:
+            columns = read_table(block, [name for name in held if name != self.target])
+            for name, column in (columns | {self.target: target}).items():
+                require_kind(name, column, None if held[name].kind == "empty" else held[name].kind)
+        encoder.check(columns)
+        # Text and empty columns have codes, which are negative for a missing value.
+        absent = np.isnan(target.values) | (
+            (target.values < 0) & (target.kind in ("text", "empty"))
+        )
+        if absent.any():
+            raise TableError("the target is missing", self.target, int(absent.argmax()))
+        if self._warm:
+            require_kind(self.target, target, self._target_kind)
+        require_usable(self.target, target, "mean")
+        if self._warm or self.task != "auto":
+            self._targets(target, self.task_ if self._warm else self.task)
+        return columns, target
+
+    def _targets(self, target: Column, task: str) -> Labels:
+        """Return the targets of a task. Those that cannot be learned are rejected."""
+        if task == "classification":
+            return class_labels(target, self.target, self.classes_.tolist() if self._warm else ())
+        return numeric_targets(
+            target, self.target, self.estimator_ if self._warm else self._make(task)
+        )
+
+    def _natural(self, target: Column) -> Labels:
+        """Return targets in the form that predictions have, as far as the task is known."""
+        if self.task != "auto":
+            return self._targets(target, self.task)
+        if holds_classes(target):
+            return self._targets(target, "classification")
+        return target.values
+
+    def _make(self, task: str) -> Any:
+        if isinstance(self.algorithm, str):
+            return make_estimator(self.algorithm, task, self.budget, **dict(self.options or {}))
+        if self.budget is not None or self.options:
+            raise ValueError(
+                "budget and options are for algorithms by name: set them in the estimator"
+            )
+        model = clone(self.algorithm)
+        if is_classifier_like(model) != (task == "classification"):
+            raise ValueError(f"{type(model).__name__} is not for {task}")
+        return model
+
+    def _hold(self, columns: dict[str, Column], target: Column) -> Labels:
+        """Hold rows, and begin if they complete the warm-up.
+
+        Return the target of the row before each.
+        """
+        block = columns | {self.target: target}
+        held: dict[str, Column] | None = getattr(self, "_held", None)
+        self._held = (
+            block if held is None else {name: joined(held[name], block[name]) for name in held}
+        )
+        shown = self._held[self.target].rows(slice(-len(target.values) - 1, None))
+        if self.n_rows_ == self.warmup:
+            self._begin()
+        found = self._targets(shown, self.task_) if self._warm else self._natural(shown)
+        return (
+            found[:-1]
+            if len(found) > len(target.values)
+            else np.concatenate([found[:1], found[:-1]])
+        )
+
+    def _begin(self) -> None:
+        """End the warm-up: choose the task, and learn the rows held."""
+        held = self._held
+        assert held is not None
+        task, reason = (
+            (self.task, None) if self.task != "auto" else found_task(held[self.target], self.target)
+        )
+        columns = {name: column for name, column in held.items() if name != self.target}
+        encoder, estimator = self._encoder(), self._make(task)
+        encoder.check(columns)
+        X = encoder.learn_columns(columns)
+        y = self._targets(held[self.target], task)
+        if task == "regression":
+            scaled = not has_link(estimator)
+            self.scaler_ = TargetScaler() if scaled else TargetScaler.of_nothing()
+            estimator.partial_fit(X, self.scaler_.learn_transform(y)[0] if scaled else y)
+        else:
+            estimator.partial_fit(X, y)
+        self._target_kind = held[self.target].kind
+        self._scores = METRICS[task](self.window).update(y, np.concatenate([y[:1], y[:-1]]))
+        self.task_, self.encoder_, self.estimator_, self._held = task, encoder, estimator, None
+        if reason is not None:
+            self.task_reason_ = reason
+
+    def _learn(self, columns: dict[str, Column], target: Column) -> Labels:
+        y = self._targets(target, self.task_)
+        X = self.encoder_.learn_columns(columns)
+        if self.task_ == "classification" or has_link(self.estimator_):
+            found = predict_then_learn(self.estimator_, X, y)
+        else:
+            scaled, back = self.scaler_.learn_transform(y)
+            found = Predictions(back(predict_then_learn(self.estimator_, X, scaled).values))
+        self._scores.update(y, *found)
+        return found.values
+
+    def _ready(self) -> TableModel:
+        if self._warm:
+            return self
+        if not self.n_rows_:
+            raise TableError("nothing has been learned yet")
+        return copy.deepcopy(self).finish()
+
+
+def _rows(columns: dict[str, Column], rows: slice) -> dict[str, Column]:
+    return {name: column.rows(rows) for name, column in columns.items()}

@@ -1,0 +1,185 @@
+"""What a table model has learned, and how a file holds it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from parsimon import _schema
+from parsimon.evaluation import METRICS
+from parsimon.evaluation.steps import is_classifier_like
+from parsimon.mixtures import MixtureClassifier
+from parsimon.persistence import Storable
+from parsimon.preprocessing import KINDS, LARGEST, Column, TableEncoder, TargetScaler
+from parsimon.tables.targets import TASKS
+
+__all__ = ["StoredTable"]
+
+Labels = NDArray[Any]
+
+#: Attributes that exist from the end of the warm-up on, all of them or none.
+LEARNED = ("task_", "encoder_", "_scores", "_target_kind")
+
+
+class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
+    """The state of a table model: during the warm-up the rows held, then what was learned."""
+
+    target: str
+    task_: str
+    encoder_: TableEncoder
+    scaler_: TargetScaler
+    estimator_: Any
+    task_reason_: str
+    reading_: dict[str, Any]
+    _scores: Any
+    _held: dict[str, Column] | None  # the rows of the warm-up
+    _attributes = _schema.Schema(
+        {},
+        {
+            "task_": lambda task: task in TASKS[1:],
+            "encoder_": _schema.one_of(TableEncoder),
+            "scaler_": _schema.one_of(TargetScaler),
+            "estimator_": _schema.one_of(Storable),
+            "_scores": _schema.one_of(*METRICS.values()),
+            "_target_kind": lambda kind: kind in KINDS,
+            "_held": lambda held: held is None or _schema.listed(_is_held)(held),
+        },
+    )
+
+    @property
+    def _warm(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    @property
+    def n_rows_(self) -> int:
+        """Rows taken so far."""
+        if self._warm:
+            return self.encoder_.n_rows_seen_
+        held: dict[str, Column] | None = getattr(self, "_held", None)
+        return 0 if held is None else len(held[self.target].values)
+
+    @property
+    def metrics_(self) -> Any:
+        """The test-then-learn metrics, or None during the warm-up."""
+        return getattr(self, "_scores", None)
+
+    @property
+    def classes_(self) -> Labels:
+        """The labels, sorted."""
+        labels: Labels = self.estimator_.classes_
+        return labels
+
+    @property
+    def n_centers_(self) -> int:
+        """The number of centres."""
+        m: int = self.estimator_.n_centers_
+        return m
+
+    @property
+    def nbytes_(self) -> int:
+        """The size of the estimator in bytes."""
+        size: int = self.estimator_.nbytes_
+        return size
+
+    def __copy__(self) -> Self:
+        """Return a copy that shares nothing with the model."""
+        return copy.deepcopy(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state that a file keeps."""
+        state = dict(super().__getstate__())
+        state.pop("task_reason_", None)
+        if state.get("_held") is not None:
+            state["_held"] = _packed(state["_held"])
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the state."""
+        state = dict(state)
+        if state.get("_held") is not None:
+            state["_held"] = _unpacked(state["_held"], state["target"])
+        if "estimator_" in state and not set(LEARNED) <= state.keys():
+            raise ValueError("it is not complete")
+        if not _is_reading(state.get("reading_", {})):
+            raise ValueError("what it says about its data is not sound")
+        super().__setstate__(state)
+
+    @staticmethod
+    def _other_parameters(value: Any) -> bool:
+        return isinstance(value, Storable)
+
+    def _require_sound(self) -> None:
+        if not isinstance(self.target, str):
+            raise ValueError("its target is no name")
+        if not self._warm:
+            if any(hasattr(self, name) for name in (*LEARNED, "scaler_")):
+                raise ValueError("it has no estimator")
+            return
+        model, task = self.estimator_, self.task_
+        if not isinstance(self._scores, METRICS[task]) or not hasattr(self._scores, "n_rows_"):
+            raise ValueError("its metrics are not those of its task")
+        if (task == "regression") != hasattr(self, "scaler_") or not hasattr(
+            self.encoder_, "columns_"
+        ):
+            raise ValueError("it is not complete")
+        if task == "regression" and not hasattr(self.scaler_, "_moments"):
+            raise ValueError("its scaler has seen nothing")
+        if not hasattr(model, "partial_fit") or is_classifier_like(model) != (
+            task == "classification"
+        ):
+            raise ValueError(f"its estimator is not for {task}")
+        if isinstance(model, MixtureClassifier):
+            model = model._learned()[0]
+        if not model.__sklearn_is_fitted__() or model.n_features_in_ != self.encoder_.n_features_:
+            raise ValueError("its estimator does not fit its encoder")
+
+
+def _packed(held: dict[str, Column]) -> list[Any]:
+    """Return the rows of the warm-up as a file holds them."""
+    return [[name, *column] for name, column in held.items()]
+
+
+def _unpacked(columns: list[Any], target: str) -> dict[str, Column]:
+    """Return the rows of the warm-up, or raise a ValueError."""
+    held = {name: Column(kind, values, categories) for name, kind, values, categories in columns}
+    if target not in held or len({len(column.values) for column in held.values()}) != 1:
+        raise ValueError("the rows that it holds are not sound")
+    if len(held) != len(columns) or len(held) < 2:
+        raise ValueError("the columns that it holds are not sound")
+    return held
+
+
+def _is_held(column: Any) -> bool:
+    """Return whether this is a column of the warm-up, as a file holds it."""
+    if not isinstance(column, list | tuple) or len(column) != 4:
+        return False
+    name, kind, values, categories = column
+    plain = (
+        isinstance(name, str)
+        and kind in (*KINDS, "empty")
+        and _schema.listed(_schema.one_of(str))(categories)
+    )
+    if (
+        not plain
+        or not isinstance(values, np.ndarray)
+        or values.dtype != np.float64
+        or values.ndim != 1
+    ):
+        return False
+    if kind != "text":
+        return not (np.abs(values) > LARGEST).any()
+    return bool(((values >= -1) & (values < len(categories))).all() and (values % 1 == 0).all())
+
+
+def _is_reading(value: Any) -> bool:
+    """Return whether this can be the attribute `reading_`, which says how data were read."""
+    if not isinstance(value, dict) or not value.keys() <= {"decimal", "date_formats", "skipped"}:
+        return False
+    formats, skipped = value.get("date_formats", []), value.get("skipped", 0)
+    sound = isinstance(skipped, int) and not isinstance(skipped, bool) and skipped >= 0
+    sound = sound and isinstance(formats, list) and all(isinstance(form, str) for form in formats)
+    return sound and value.get("decimal", ".") in (".", ",")
