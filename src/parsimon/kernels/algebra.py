@@ -20,9 +20,9 @@ Array = NDArray[np.float64]
 class Kernel(ABC):
     """A positive definite function k(x, y) of two points in R^d."""
 
-    #: The distance in which the kernel's width is measured, as SciPy calls it.
+    #: The distance for the width of the kernel, by its name in SciPy.
     metric: ClassVar[str] = "sqeuclidean"
-    #: Whether points are rounded to single precision.
+    #: Whether the kernel rounds points to single precision.
     single: ClassVar[bool] = False
 
     @abstractmethod
@@ -30,16 +30,17 @@ class Kernel(ABC):
         """Return the C++ twin."""
 
     def formula(self) -> Expression:
-        """Return k(x, y) as an expression of `parsimon.formulas`, from which models are exported.
+        """Return k(x, y) as an expression of `parsimon.formulas`, which exports translate.
 
-        A kernel without one works as any other, but a model with it cannot be exported.
+        A kernel without a formula works in models, but these models cannot be exported.
         """
         raise TypeError(
-            f"the kernel {self!r} has no formula that could be exported: give its class a method formula()"
+            f"the kernel {self!r} has no formula that could be exported: "
+            "give its class a method formula()"
         )
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Evaluate a block: X (n, d) and Y (m, d) give (n, m); without Y, X against itself."""
+        """Evaluate all pairs of X (n, d) and Y (m, d): (n, m). Without Y, X against itself."""
         left = as_points(X, "X", self.single)
         return self.core().block(left, left if Y is None else as_points(Y, "Y", self.single))
 
@@ -66,13 +67,15 @@ class Kernel(ABC):
 
 @part
 class Constant(Kernel):
-    """Constant kernel, k(x, y) = value: added to another kernel, it gives the model a (regularised)
-    offset.
+    """Constant kernel, k(x, y) = value.
 
-    Mind that it also makes all points more coherent: with a value c added to a kernel of k(x, x) =
-    1 no coherence is below c / (1 + c), so a coherence threshold must lie above that, or nothing is
-    admitted after the first sample. To centre the targets is often the better way.
+    Added to another kernel, it gives the model a regularised offset.
 
+    It also makes all points more coherent. If k(x, x) = 1 and a value c is added, then every
+    coherence is at least c / (1 + c). A coherence threshold must be above that. Otherwise nothing
+    is admitted after the first sample. Often it is better to centre the targets.
+
+    >>> from parsimon.kernels import Constant, Linear
     >>> (Linear() + Constant(0.5))([[1.0]], [[2.0]])
     array([[2.5]])
     """
@@ -93,7 +96,7 @@ class Constant(Kernel):
 
 @part
 class Sum(Kernel):
-    """Sum of two kernels, k(x, y) = left(x, y) + right(x, y); written ``left + right``.
+    """Sum of two kernels, k(x, y) = left(x, y) + right(x, y). Also written ``left + right``.
 
     >>> Sum(Constant(1.0), Constant(2.0))([[0.0]], [[1.0]])
     array([[3.]])
@@ -116,8 +119,9 @@ class Sum(Kernel):
 
 @part
 class Product(Kernel):
-    """Product of two kernels, k(x, y) = left(x, y) right(x, y); written ``left * right``.
+    """Product of two kernels, k(x, y) = left(x, y) right(x, y). Also written ``left * right``.
 
+    >>> from parsimon.kernels import Constant, Linear, Product
     >>> Product(Constant(3.0), Linear())([[1.0]], [[2.0]])
     array([[6.]])
     """
@@ -144,7 +148,8 @@ def require_kernels(**parts: object) -> None:
             raise TypeError(f"{name} must be a kernel object, got {given!r}")
         if given.single:
             raise TypeError(
-                f"{given!r} cannot be part of another kernel: put it around the whole, as in SinglePrecision(a + b)"
+                f"{given!r} cannot be part of another kernel: "
+                "put it around the whole, as in SinglePrecision(a + b)"
             )
 
 

@@ -19,15 +19,16 @@ __all__ = ["agrees", "has_width", "named", "resolve", "seen", "width"]
 def resolve(
     kernel: str | Kernel | Callable[[Array, Array], float], gamma: float | str, X: Array
 ) -> Kernel:
-    """Return the kernel that an estimator's `kernel` and `gamma` mean, given its first block X (n,
-    d).
+    """Return the kernel that `kernel` and `gamma` of an estimator mean.
+
+    X (n, d) is the first block, on which a width is measured.
     """
     if isinstance(kernel, SinglePrecision) and isinstance(kernel.kernel, str):
         return SinglePrecision(resolve(kernel.kernel, gamma, seen(kernel, X)))
     if isinstance(kernel, str):
         cls = lookup(KERNELS, kernel, "kernel")
         if not has_width(cls):
-            width(gamma, X[:1])  # a wrong one is still wrong
+            width(gamma, X[:1])  # an invalid gamma is an error even if it is not used
             return cls()
         return cls(gamma=width(gamma, X, cls.metric))  # type: ignore[call-arg]
     if isinstance(kernel, type) and issubclass(kernel, Kernel):
@@ -48,12 +49,12 @@ def resolve(
 
 
 def has_width(cls: type[Kernel]) -> bool:
-    """Tell whether a kernel takes an estimator's gamma."""
+    """Return whether a kernel takes the gamma of an estimator."""
     return "gamma" in getattr(cls, "__match_args__", ())
 
 
 def named(kernel: Any) -> str | None:
-    """Return the name by which a kernel is given, alone or in single precision; None if it is not."""
+    """Return the name of a kernel that was given by name, also in single precision, or None."""
     name = kernel.kernel if isinstance(kernel, SinglePrecision) else kernel
     return name if isinstance(name, str) else None
 
@@ -61,9 +62,9 @@ def named(kernel: Any) -> str | None:
 def agrees(
     kernel: Kernel, given: Any, gamma: float | str, settled: Callable[[Any, float | str], Kernel]
 ) -> bool:
-    """Return whether `kernel` is what `settled(given, gamma)` can be.
+    """Return whether `settled(given, gamma)` can be `kernel`.
 
-    A `gamma` that is measured can be any number.
+    A measured `gamma`, "scale" or "median", can be any number.
     """
     if named(given) is not None and isinstance(gamma, str):
         lookup({"scale": None, "median": None}, gamma, "gamma")
@@ -75,7 +76,7 @@ def agrees(
 
 
 def seen(kernel: Any, X: Array, what: str = "X") -> Array:
-    """Return X (n, d) as a kernel sees it: rounded, if that is to single precision."""
+    """Return X (n, d) as a kernel sees it: rounded, if the kernel is in single precision."""
     if not isinstance(kernel, SinglePrecision):
         return X
     _core.require_finite(X, what, True)
@@ -85,10 +86,13 @@ def seen(kernel: Any, X: Array, what: str = "X") -> Array:
 def width(gamma: float | str, X: Array, metric: str = "sqeuclidean") -> float:
     """Return gamma as a number.
 
-    "scale" is 1 / (d Var[X]), as in scikit-learn (1 where the variance is 0); "median" is 1 / (2
-    median ||x_i - x_j||^2) over at most 1000 rows of X (n, d), evenly spaced. For the Laplacian
-    kernel (metric "cityblock") they are 1 / (d std[X]) and 1 / median ||x_i - x_j||_1. A first
-    block of one row has no spread to measure: both are 1 / d then, which suits standardised
+    | gamma | metric "sqeuclidean" | metric "cityblock" (Laplacian kernel) |
+    |---|---|---|
+    | "scale" | 1 / (d Var[X]), as in scikit-learn | 1 / (d std[X]) |
+    | "median" | 1 / (2 median ||x_i - x_j||^2) | 1 / median ||x_i - x_j||_1 |
+
+    Medians are over at most 1000 rows of X (n, d), evenly spaced. Where all rows are equal, gamma
+    is 1. A block of one row has no spread to measure. Then both are 1 / d, which suits standardised
     features.
 
     >>> width("scale", np.array([[0.0, 0.0], [2.0, 2.0]]))
@@ -100,7 +104,8 @@ def width(gamma: float | str, X: Array, metric: str = "sqeuclidean") -> float:
     value = 1.0 / X.shape[1] if len(X) == 1 else measure(X, metric)
     if not 0.0 < value < np.inf:
         raise ValueError(
-            f"gamma={gamma!r} gives {value} on the first block: scale the columns of X, or give a number"
+            f"gamma={gamma!r} gives {value} on the first block: "
+            "scale the columns of X, or give a number"
         )
     return value
 

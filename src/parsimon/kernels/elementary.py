@@ -38,8 +38,8 @@ __all__ = [
 class Gaussian(Kernel):
     r"""Gaussian kernel, k(x, y) = exp(-gamma ||x - y||^2).
 
-    The papers' other parameters: ``gamma = 1 / (2 sigma^2)`` for a standard deviation sigma, ``1 /
-    beta`` in Honeine et al. 2007.
+    With a standard deviation sigma, ``gamma = 1 / (2 sigma^2)``. In Honeine et al. (2007),
+    ``gamma = 1 / beta``.
 
     >>> Gaussian(gamma=2.0)([[0.0]], [[1.0]]).round(6)
     array([[0.135335]])
@@ -61,8 +61,9 @@ class Gaussian(Kernel):
 
 @part
 class Laplacian(Kernel):
-    """Laplacian kernel, k(x, y) = exp(-gamma ||x - y||_1), with the sum of absolute differences as
-    in scikit-learn.
+    """Laplacian kernel, k(x, y) = exp(-gamma ||x - y||_1).
+
+    The distance is the sum of absolute differences, as in scikit-learn.
 
     >>> Laplacian(gamma=0.5)([[0.0, 0.0]], [[1.0, -1.0]]).round(6)
     array([[0.367879]])
@@ -85,10 +86,10 @@ class Laplacian(Kernel):
 
 @part
 class Matern32(Kernel):
-    """Matern kernel of smoothness 3/2, k(x, y) = (1 + z) exp(-z) with z^2 = 6 gamma ||x - y||^2.
+    """Matern kernel of smoothness 3/2, k(x, y) = (1 + z) exp(-z).
 
-    In the usual form z = sqrt(3) r / l the length scale is l = 1 / sqrt(2 gamma), that of
-    ``Gaussian(gamma)``.
+    Here z^2 = 6 gamma ||x - y||^2. In the usual form z = sqrt(3) r / l, the length scale is
+    l = 1 / sqrt(2 gamma), as for ``Gaussian(gamma)``.
 
     >>> Matern32(gamma=0.5)([[0.0]], [[1.0]]).round(6)
     array([[0.483358]])
@@ -111,8 +112,9 @@ class Matern32(Kernel):
 
 @part
 class Matern52(Kernel):
-    """Matern kernel of smoothness 5/2, k(x, y) = (1 + z + z^2/3) exp(-z) with z^2 = 10 gamma ||x -
-    y||^2.
+    """Matern kernel of smoothness 5/2, k(x, y) = (1 + z + z^2/3) exp(-z).
+
+    Here z^2 = 10 gamma ||x - y||^2.
 
     >>> Matern52(gamma=0.5)([[0.0]], [[1.0]]).round(6)
     array([[0.523994]])
@@ -135,8 +137,9 @@ class Matern52(Kernel):
 
 @part
 class RationalQuadratic(Kernel):
-    """Rational quadratic kernel, k(x, y) = (1 + gamma ||x - y||^2 / alpha)^-alpha: a mixture of
-    Gaussians of all widths.
+    """Rational quadratic kernel, k(x, y) = (1 + gamma ||x - y||^2 / alpha)^-alpha.
+
+    It is a mixture of Gaussian kernels of all widths.
 
     >>> RationalQuadratic(gamma=1.0, alpha=2.0)([[0.0]], [[2.0]]).round(6)
     array([[0.111111]])
@@ -163,9 +166,10 @@ class RationalQuadratic(Kernel):
 
 @part
 class Cauchy(Kernel):
-    """Cauchy kernel, k(x, y) = 1 / (1 + gamma ||x - y||^2). Its tails are heavy: far points count.
+    """Cauchy kernel, k(x, y) = 1 / (1 + gamma ||x - y||^2).
 
-    It equals ``RationalQuadratic(gamma, alpha=1)``, without a logarithm and an exponential.
+    Its tails are heavy, so distant points keep an influence. It equals ``RationalQuadratic(gamma,
+    alpha=1)``, but needs neither a logarithm nor an exponential.
 
     >>> Cauchy(gamma=1.0)([[0.0]], [[2.0]])
     array([[0.2]])
@@ -228,8 +232,8 @@ class Linear(Kernel):
         return PRODUCT
 
 
-#: Kernels that an estimator's ``kernel`` parameter can name, a line for each. One that has a
-#: ``gamma`` takes the estimator's.
+#: The kernels that the parameter ``kernel`` of an estimator can name. A kernel with a ``gamma``
+#: takes that of the estimator.
 KERNELS: dict[str, type[Kernel]] = {
     "gaussian": Gaussian,
     "rbf": Gaussian,
@@ -244,9 +248,9 @@ KERNELS: dict[str, type[Kernel]] = {
 
 
 def _matern(factor: float, gamma: float) -> Expression:
-    """Return z = sqrt(factor gamma) ||x - y||, up to 800.
+    """Return z = sqrt(factor gamma) ||x - y||, limited to 800.
 
-    There exp(-z) is 0, and so is z exp(-z); infinity times 0 would not be.
+    At 800, exp(-z) and z exp(-z) are 0. Without the limit, infinity times 0 would be NaN.
     """
     return minimum(float(np.sqrt(factor) * np.sqrt(gamma)) * sqrt(SQUARED_DISTANCE), 800.0)
 

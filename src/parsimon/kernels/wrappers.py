@@ -15,11 +15,11 @@ __all__ = ["Function", "Normalized", "SinglePrecision"]
 
 @part
 class Normalized(Kernel):
-    """Normalised kernel, k(x, y) = inner(x, y) / sqrt(inner(x, x) inner(y, y)): the cosine between
-    the feature maps.
+    """Normalised kernel, k(x, y) = inner(x, y) / sqrt(inner(x, x) inner(y, y)).
 
-    Zero where inner(x, x) is zero.
+    It is the cosine of the angle between the feature maps. Where inner(x, x) is zero, so is k.
 
+    >>> from parsimon.kernels import Linear, Normalized
     >>> Normalized(Linear())([[1.0, 0.0]], [[2.0, 0.0], [0.0, 3.0], [0.0, 0.0]])
     array([[1., 0., 0.]])
     """
@@ -42,11 +42,11 @@ class Normalized(Kernel):
 class Function(Kernel):
     """A Python function ``function(x, y) -> float`` of two points (d,) as a kernel.
 
-    Slow: one call a value.
+    It is slow, because the function is called once per value.
 
-    The function must be symmetric and positive definite; nothing checks that beyond k(x, x) >= 0
-    and finite values. An exception that it raises while a model learns a block leaves the model
-    with the rows before it learned.
+    The function must be symmetric and positive definite. Only k(x, x) >= 0 and finite values are
+    checked. If the function raises an exception while a model learns a block, the rows before it
+    stay learned.
 
     >>> k = Function(lambda x, y: float(min(x[0], y[0])))
     >>> k([[1.0]], [[2.0], [0.5]])
@@ -72,27 +72,31 @@ class Function(Kernel):
 
 @part
 class SinglePrecision(Kernel):
-    """Any kernel of points rounded to single precision, k(x, y) = kernel(r(x), r(y)), r(x) the
-    nearest floats of 32 bits: models store their centres in half the memory.
+    """A kernel of points rounded to single precision, k(x, y) = kernel(r(x), r(y)).
 
-    A kernel like any other, of the features r(x): all that is computed is computed in double
-    precision, and a model that sees X (n, d) is bit for bit the model with `kernel` that sees
-    ``X.astype(float32)``. Values beyond the range of floats, 3.4e38, are refused. It is put around
-    a whole kernel, and is no part of another one.
+    r(x) are the nearest numbers of 32 bits. Models store their centres in half the memory.
+
+    All computations are in double precision. A model that sees X (n, d) equals, bit for bit, the
+    model with `kernel` that sees ``X.astype(float32)``. Values beyond the range of single precision
+    (3.4e38) are rejected. This wrapper goes around a whole kernel. It cannot be part of another
+    kernel.
 
     Parameters
     ----------
     kernel : Kernel or str
-        A name is that of an estimator's ``kernel`` parameter, to be used with its ``gamma``.
+        A name means what it means as the parameter ``kernel`` of an estimator. It is used with the
+        ``gamma`` of the estimator.
 
     Examples
     --------
+    >>> from parsimon.kernels import Constant, Gaussian, SinglePrecision
     >>> k = SinglePrecision(Gaussian(gamma=0.5) + Constant(1.0))
     >>> k([[0.1]]) == k([[0.1 + 1e-9]], [[0.1]])
     array([[ True]])
 
     >>> from parsimon import KNLMSRegressor
-    >>> model = KNLMSRegressor(SinglePrecision("gaussian"), gamma=0.5).fit([[0.1, 0.2], [3.0, 4.0]], [0.0, 1.0])
+    >>> model = KNLMSRegressor(SinglePrecision("gaussian"), gamma=0.5)
+    >>> model = model.fit([[0.1, 0.2], [3.0, 4.0]], [0.0, 1.0])
     >>> model.kernel_
     SinglePrecision(kernel=Gaussian(gamma=0.5))
     >>> bool((model.centers_ == model.centers_.astype("float32")).all())
@@ -110,7 +114,7 @@ class SinglePrecision(Kernel):
 
     @property
     def inner(self) -> Kernel:
-        """The kernel of the rounded points, which must not be a name any more."""
+        """The kernel of the rounded points. It must be an object, not a name."""
         if isinstance(self.kernel, str):
             raise TypeError(
                 f"{self!r} names a kernel, which needs an estimator's gamma: give a kernel object"
