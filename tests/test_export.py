@@ -38,7 +38,7 @@ from parsimon import formulas, kernels, losses
 from parsimon._extras import install_command
 from parsimon.estimators import ESTIMATORS
 from parsimon.export import to_c, to_libsvm, to_onnx
-from parsimon.export.c import _Header
+from parsimon.export.c.header import header
 from parsimon.export.expansion import expansion
 from parsimon.kernels import (
     Constant,
@@ -515,7 +515,7 @@ def test_numbers_and_labels_come_back_exactly(tmp_path):
     for real, numbers in values.items():
         column = numbers.astype(np.float64)[:, np.newaxis]
         odd = replace(e, centers=column, weights=column, shift=np.zeros(1), scale=np.ones(1))
-        (tmp_path / f"odd_{real}.h").write_text(_Header(odd, f"odd_{real}", real).text())
+        (tmp_path / f"odd_{real}.h").write_text(header(odd, f"odd_{real}", real))
         source += f'#include "odd_{real}.h"\nconst {real} *{real}_centers(void) {{ return &odd_{real}_centers[0][0]; }}\n'
     kinds = {str: "const char *", int: "long long ", bool: "long long ", float: "double "}
     for i, labels in enumerate(LABELS):

@@ -6,25 +6,25 @@
 >>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
 >>> model = KNLMSRegressor(gamma=1.0, step_size=0.5).fit(X, np.sin(X[:, 0]))
 
-A graph for ONNX Runtime and all that reads ONNX:
+A graph for ONNX Runtime and other software that reads ONNX:
 
 >>> [output.name for output in to_onnx(model).graph.output]
 ['variable']
 
-A header of plain C, for where there is no Python, and little else:
+A header of plain C, for systems without Python:
 
 >>> "double model_predict(const double x[MODEL_N_FEATURES])" in to_c(model)
 True
 
-A file for LIBSVM and what reads its models:
+A file for LIBSVM and software that reads its models:
 
 >>> print("\\n".join(to_libsvm(model).splitlines()[:3]))
 svm_type epsilon_svr
 kernel_type rbf
 gamma 1.0
 
-Each takes an estimator of parsimon, or a scikit-learn `Pipeline` of scalers that ends in one, and
-`path` to write a file, whole or not at all.
+Each function takes an estimator of parsimon, or a scikit-learn `Pipeline` of scalers that ends in
+one. With `path` it also writes a file, completely or not at all.
 """
 
 from parsimon.export.c import to_c

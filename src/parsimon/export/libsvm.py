@@ -15,28 +15,36 @@ __all__ = ["to_libsvm"]
 
 
 def to_libsvm(model: Any, path: str | os.PathLike[str] | None = None) -> str:
-    """Return a fitted model as the text of a LIBSVM model file, and write it to `path` if one is
-    given.
+    """Return a fitted model as the text of a LIBSVM model file. Write it to `path` if given.
 
-    What LIBSVM has: Gaussian ("rbf"), polynomial and linear kernels, and these times a constant (it
-    goes to the coefficients) or plus one (it goes to rho: sum_j w_j c); regressors of one output
-    (epsilon_svr); classifiers with integer labels (c_svc). Its decision for a pair of labels a, b
-    is sum_j coef_j k(d_j, x) - rho, and positive for a:
+    LIBSVM supports regressors with one output (epsilon_svr), classifiers with integer labels
+    (c_svc), and Gaussian ("rbf"), polynomial and linear kernels. A constant factor of a kernel goes
+    into the coefficients. A constant c that is added goes into rho, as sum_j w_j c. The decision of
+    LIBSVM for a pair of labels a, b is sum_j coef_j k(d_j, x) - rho. It is positive for a.
 
-    - two classes: coef = w_1 - w_0 with the labels in the order of `classes_` turned round, so that
-      a positive decision means the second and zero the first, as in `predict`;
-    - more: LIBSVM votes over pairs, and for a pair takes the support vectors of its two classes
-      alone. So each class a gets all centres as support vectors of its own, with the coefficients
-      w_a against classes after it and -w_a against those before: the decision of each pair is f_a -
-      f_b, and the class of the largest f wins all its pairs. The file holds C times the centres.
+    - Two classes: coef = w_1 - w_0, with the labels in the reverse order of `classes_`. So a
+      positive decision means the second class and zero the first, as in `predict`.
+    - More classes: LIBSVM votes over pairs, and a pair uses only the support vectors of its two
+      classes. So each class a has all centres as its support vectors. The coefficients are w_a
+      against later classes and -w_a against earlier ones. The decision of a pair is f_a - f_b, and
+      the class of the largest f wins all its pairs. The file holds each centre C times.
 
-    Probabilities do not go with it. Features are numbered from 1, zeros are left out. Inputs are
-    not rounded, as they are by a kernel in `SinglePrecision`: that changes f by some 1e-7 of its
-    size.
+    Probabilities are not exported. Features are numbered from 1, and zeros are left out. Inputs are
+    not rounded, as a kernel in `SinglePrecision` does. That changes f by about 1e-7 of its size.
 
-    A scaling of the inputs in a Pipeline is folded in where that is exact: with the linear kernel
-    always, with a polynomial one where there is no shift, with the Gaussian where all columns have
-    one factor. Else scale the data before LIBSVM sees it, and export the last step.
+    The scaling of a Pipeline is included where that is exact: always with a linear kernel, without
+    a shift with a polynomial one, with one factor for all columns with a Gaussian one. Otherwise
+    scale the data before LIBSVM sees it, and export the last step.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline or TransformedTargetRegressor
+        A fitted estimator of parsimon, alone or with scalers. See `docs/export.md`.
+    path : str or path, default=None
+        The file to write. It is written completely or not at all.
+
+    Examples
+    --------
 
     >>> from parsimon import KNLMSRegressor
     >>> from parsimon.export import to_libsvm
@@ -57,7 +65,8 @@ def to_libsvm(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     e = expansion(model)
     if e.link is not None:
         raise TypeError(
-            "LIBSVM has no links, and predictions of the model are a function of f: use to_c or to_onnx"
+            "LIBSVM has no links, and predictions of the model are a function of f: "
+            "use to_c or to_onnx"
         )
     factor, leaf, constant = _terms(e.kernel)
     leaf, centers, constants = _unscaled(leaf, e)
@@ -108,27 +117,29 @@ def _regressor(weights: Array, offset: Array) -> Parts:
 
 
 def _classifier(labels: tuple[Any, ...], weights: Array, offset: Array) -> Parts:
-    """Return the header, the coefficients (l, C - 1) and the centres of the support vectors, (l,),
-    class after class.
+    """Return the header, the coefficients (l, C - 1) and the centres of the support vectors, (l,).
+
+    Support vectors are sorted by class.
     """
     C = len(labels)
     if any(type(label) is not int or not -(2**31) <= label < 2**31 for label in labels):
         raise TypeError(
-            f"LIBSVM has integer labels only, of 32 bits, and the model has {list(labels)!r}: learn from integers"
+            "LIBSVM has integer labels only, of 32 bits, "
+            f"and the model has {list(labels)!r}: learn from integers"
         )
     if C < 2:
         raise TypeError(f"LIBSVM needs two classes, and the model knows only {labels[0]}")
-    # Turned round: a decision of zero is for the later of a pair in LIBSVM, and for the earlier in
-    # parsimon.
+    # Reversed, because a decision of zero means the later class of a pair in LIBSVM, and the
+    # earlier one in parsimon.
     labels, weights, offset = labels[::-1], weights[:, ::-1], offset[::-1]
     pairs = [(a, b) for a in range(C) for b in range(a + 1, C)]
-    if C == 2:  # one list, parted as LIBSVM does: positive coefficients are the first class's
+    if C == 2:  # as in LIBSVM, positive coefficients belong to the first class
         difference = weights[:, 0] - weights[:, 1]
         members = [np.flatnonzero(difference > 0), np.flatnonzero(difference < 0)]
         coefficients = [difference[rows, np.newaxis] for rows in members]
     else:
         members = [np.flatnonzero(column) for column in weights.T]
-        # Row i is the i-th other class
+        # Entry i is for the i-th other class.
         against = [np.where(np.arange(C - 1) < a, -1.0, 1.0) for a in range(C)]
         coefficients = [weights[rows, a, np.newaxis] * against[a] for a, rows in enumerate(members)]
     header = [
@@ -158,13 +169,15 @@ def _terms(kernel: Kernel) -> tuple[float, Kernel | None, float]:
                 a, b = (a, b) if b[1] is None else (b, a)
                 return a[0] * b[2], a[1], a[2] * b[2]
     raise TypeError(
-        f"LIBSVM has the kernels Gaussian, Polynomial and Linear, times a constant and plus one, and the model has {kernel!r}"
+        "LIBSVM has the kernels Gaussian, Polynomial and Linear, times a constant and plus one, "
+        f"and the model has {kernel!r}"
     )
 
 
 def _unscaled(leaf: Kernel | None, e: Expansion) -> tuple[Kernel | None, Array, Array]:
-    """Return a kernel k', centres (m, d) and constants c (m,) with k(d_j, z) = k'(d'_j, x) + c_j
-    for the inputs x before scaling.
+    """Return a kernel k', centres d' (m, d) and constants c (m,) for inputs x before scaling.
+
+    They satisfy k(d_j, z) = k'(d'_j, x) + c_j.
     """
     none = np.zeros(e.n_centers)
     if not e.scaled:
@@ -182,12 +195,13 @@ def _unscaled(leaf: Kernel | None, e: Expansion) -> tuple[Kernel | None, Array, 
                 folded, centers = float(gamma * e.scale[0] ** 2), e.centers / e.scale + e.shift
             if not np.finfo(np.float64).tiny <= folded < np.inf or not np.isfinite(centers).all():
                 raise ValueError(
-                    f"with the scaling folded in, gamma would be {folded}: scale the columns to a sensible size before"
+                    f"with the scaling folded in, gamma would be {folded}: "
+                    "scale the columns to a sensible size before"
                 )
             return Gaussian(folded), centers, none
     raise TypeError(
-        f"LIBSVM cannot scale inputs, and the scaling of this pipeline cannot be folded into {leaf!r}: "
-        "scale the data before LIBSVM sees it, and export the last step"
+        "LIBSVM cannot scale inputs, and the scaling of this pipeline cannot be folded into "
+        f"{leaf!r}: scale the data before LIBSVM sees it, and export the last step"
     )
 
 
@@ -202,10 +216,10 @@ def _kernel(leaf: Kernel | None) -> list[str]:
                 f"gamma {_number(gamma)}",
                 f"coef0 {_number(offset)}",
             ]
-    # Also where only a constant is left: there are no support vectors then
+    # Also if only a constant is left: then there are no support vectors.
     return ["kernel_type linear"]
 
 
 def _number(value: float) -> str:
-    """Return a number in the fewest digits that give it back."""
-    return repr(float(value) + 0.0)  # + 0.0: no minus before a zero
+    """Return a number in the fewest digits that give it back exactly."""
+    return repr(float(value) + 0.0)  # + 0.0 turns -0.0 into 0.0

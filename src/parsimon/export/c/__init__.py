@@ -1,0 +1,119 @@
+"""Models as C headers.
+
+- `tables`: numbers, labels and constant tables;
+- `expressions`: formulas as statements;
+- `functions`: f, predictions and probabilities;
+- `header`: the whole text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from parsimon._files import write_whole
+from parsimon._parts import lookup
+from parsimon.export.c.header import header
+from parsimon.export.c.tables import TYPES
+from parsimon.export.expansion import expansion
+
+__all__ = ["to_c"]
+
+#: The keywords of C99, which no name can be.
+KEYWORDS = (
+    "auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|"
+    "inline|int|long|register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|"
+    "union|unsigned|void|volatile|while"
+)
+
+
+def to_c(
+    model: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    name: str = "model",
+    dtype: str = "double",
+) -> str:
+    """Return a fitted model as a C header without dependencies. Write it to `path` if given.
+
+    With the name "model" and the type `double` the header defines:
+
+    - MODEL_N_FEATURES, MODEL_N_OUTPUTS, MODEL_N_CENTERS;
+    - ``void model_decision(const double x[], double out[])``: f, one value per output or class;
+    - ``double model_predict(const double x[])`` for a regressor with one output, ``void
+      model_predict(const double x[], double out[])`` with several. The result is f, or the mean if
+      the loss has a link;
+    - ``int model_predict(const double x[])`` for a classifier: the index of the class in
+      ``model_classes[]``, the first of equals. The table holds strings, integers (booleans are 0
+      and 1) or numbers;
+    - ``void model_proba(const double x[], double out[])`` if the model has probabilities.
+
+    All functions are ``static inline`` and all tables constant. Nothing is allocated, and the stack
+    holds at most one array of C numbers. The header is C99 and also C++11.
+
+    From the C library it needs at most exp, sqrt and log1p, depending on the kernel and the
+    probabilities. The macros MODEL_EXP, MODEL_SQRT and MODEL_LOG1P can replace them. Linear and
+    polynomial kernels need none, nor do rational quadratic kernels with a whole alpha up to 64.
+    Numbers have the fewest decimal digits that give them back exactly, because hexadecimal numbers
+    are not C++ before 2017.
+
+    The functions do not check for NaN and infinity, which `predict` rejects. They do not round
+    inputs, as a kernel in `SinglePrecision` does. That changes f by about 1e-7 of its size.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline or TransformedTargetRegressor
+        A fitted estimator of parsimon, alone or with scalers. See `docs/export.md`.
+    path : str or path, default=None
+        The file to write. It is written completely or not at all.
+    name : str, default="model"
+        The prefix of every name in the header. It has at most 40 letters, digits and single
+        underscores between them, and begins with a letter. Macros have it in capitals.
+    dtype : "double" or "float", default="double"
+        The type of inputs, outputs, tables and all values in between.
+
+    Examples
+    --------
+    >>> from parsimon import KNLMSRegressor
+    >>> from parsimon.export import to_c
+    >>> model = KNLMSRegressor("linear").fit([[1.0, 2.0]], [0.5])
+    >>> print(to_c(model, name="filter").partition("N_OUTPUTS])")[2])
+    {
+        for (int c = 0; c < FILTER_N_OUTPUTS; ++c) out[c] = 0.0;
+        for (int j = 0; j < FILTER_N_CENTERS; ++j) {
+            double product = 0.0;
+            for (int i = 0; i < FILTER_N_FEATURES; ++i) {
+                const double z = x[i];
+                const double d = filter_centers[j][i];
+                product += z * d;
+            }
+            for (int c = 0; c < FILTER_N_OUTPUTS; ++c) out[c] += filter_weights[j][c] * product;
+        }
+    }
+    <BLANKLINE>
+    static inline double filter_predict(const double x[FILTER_N_FEATURES])
+    {
+        double out[FILTER_N_OUTPUTS];
+        filter_decision(x, out);
+        return out[0];
+    }
+    <BLANKLINE>
+    #endif
+    """
+    if (
+        not isinstance(name, str)
+        or not re.fullmatch(r"[A-Za-z](_?[A-Za-z0-9])*", name)
+        or len(name) > 40
+    ):
+        raise ValueError(
+            "name must be letters, digits and single underscores between them, a letter first, "
+            f"at most 40, got {name!r}"
+        )
+    if re.fullmatch(KEYWORDS, name):
+        raise ValueError(f"name is {name!r}, which is a keyword of C")
+    lookup(TYPES, dtype, "dtype")
+    text = header(expansion(model), name, dtype)
+    if path is not None:
+        write_whole(path, text.encode("ascii"))
+    return text
