@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from parsimon import _core, _schema, _threads, kernels, merging
 from parsimon._parts import numbers, whole
 from parsimon._schema import Schema
+from parsimon.estimators.state import OneLearner, unchanged_on_error
 from parsimon.persistence import Storable
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ FITTED = Schema(
 )
 
 
-class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
+class StreamEstimator(OneLearner[_core.Learner], Storable, BaseEstimator):  # type: ignore[misc]
     """An estimator over one learner.
 
     A subclass sets its algorithm and its parameters: `kernel`, `gamma`, `n_passes` and the
@@ -68,39 +69,14 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
     budget: int | None
     _learns_with: dict[str, Any]
     _algorithm: Callable[..., Recipe]
-    _learner: _core.Learner
     _attributes: ClassVar[Schema] = FITTED
 
     # The learned model
 
     @property
-    def centers_(self) -> Array:
-        """Centres, oldest first, (m, d)."""
-        return self._fitted().centers()
-
-    @property
     def weights_(self) -> Array:
         """Weights of the centres, (m,) or (m, C)."""
         return self._fitted().weights()
-
-    @property
-    def n_centers_(self) -> int:
-        """Number of centres m."""
-        return self._fitted().n_centers
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Number of samples learned; every pass counts."""
-        return self._fitted().n_samples_seen
-
-    @property
-    def nbytes_(self) -> int:
-        """Memory of the model in bytes, including working memory.
-
-        A loaded model has only the memory that its file needs. The rest of its budget is reserved
-        when it next learns.
-        """
-        return self._fitted().nbytes
 
     # The model as a function
 
@@ -196,21 +172,7 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
     def _recipe(self, params: dict[str, Any]) -> Recipe:
         return self._algorithm(self.kernel_, **self._options(params))
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickle and copy, with which learning continues bit for bit."""
-        while True:
-            learner = getattr(self, "_learner", None)
-            learned = None if learner is None else self._state_of(learner)
-            state: dict[str, Any] = dict(super().__getstate__())
-            # Repeat if another thread replaced the model meanwhile
-            if state.pop("_learner", None) is learner:
-                break
-        if learned is not None:
-            state["_learned"] = learned
-        return state
-
-    @staticmethod
-    def _state_of(learner: _core.Learner) -> tuple[Any, ...]:
+    def _packed(self, learner: _core.Learner) -> tuple[Any, ...]:
         """Return the sizes of a learner and its state.
 
         They agree even if another thread adds outputs.
@@ -221,19 +183,14 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
             if learner.n_outputs == n_outputs:
                 return learner.n_features, n_outputs, *state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the state."""
-        state = dict(state)
-        learned = state.pop("_learned", None)
-        super().__setstate__(state)
-        if learned is not None:
-            n_features, n_outputs, arrays, counts = learned
-            held = arrays.get("dictionary.weights", np.empty(0))
-            whole("n_features", n_features, at_least=1, at_most=MOST_FEATURES)
-            whole("n_outputs", n_outputs, at_least=1, at_most=max(MOST_OUTPUTS, np.size(held)))
-            learner = self._recipe(self._learns_with).build(n_features, n_outputs, at_once=False)
-            learner.restore(arrays, counts)
-            self._learner = learner
+    def _unpacked(self, learned: Any) -> _core.Learner:
+        n_features, n_outputs, arrays, counts = learned
+        held = arrays.get("dictionary.weights", np.empty(0))
+        whole("n_features", n_features, at_least=1, at_most=MOST_FEATURES)
+        whole("n_outputs", n_outputs, at_least=1, at_most=max(MOST_OUTPUTS, np.size(held)))
+        learner = self._recipe(self._learns_with).build(n_features, n_outputs, at_once=False)
+        learner.restore(arrays, counts)
+        return learner
 
     def _require_sound(self) -> None:
         if not hasattr(self, "_learner"):
@@ -307,14 +264,6 @@ class StreamEstimator(Storable, BaseEstimator):  # type: ignore[misc]
         """Return f (n, C)."""
         check_is_fitted(self)
         return self._learner.predict(self._validated(X, reset=False), _threads.count(n_jobs))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Tell scikit-learn whether the model is fitted."""
-        return hasattr(self, "_learner")
-
-    def _fitted(self) -> _core.Learner:
-        check_is_fitted(self)
-        return self._learner
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
@@ -393,28 +342,6 @@ def require_names(model: Any) -> None:
         len(names) != model.n_features_in_ or not all(isinstance(n, str) for n in names)
     ):
         raise ValueError(f"its feature names do not fit {model.n_features_in_} features")
-
-
-@contextmanager
-def unchanged_on_error(model: Any, keeps: Callable[[], bool] = lambda: False) -> Iterator[None]:
-    """Restore every attribute of a model and its random states if the block fails.
-
-    If `keeps()` is true, nothing is restored.
-    """
-    before = model.__dict__.copy()
-    drawn = [
-        (rng, rng.get_state()) for rng in before.values() if isinstance(rng, np.random.RandomState)
-    ]
-    try:
-        yield
-    except BaseException:
-        if not keeps():
-            model.__dict__.update(before)
-            for name in model.__dict__.keys() - before.keys():
-                del model.__dict__[name]
-            for rng, state in drawn:
-                rng.set_state(state)
-        raise
 
 
 def require_unchanged(

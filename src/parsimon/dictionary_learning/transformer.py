@@ -1,0 +1,223 @@
+"""Sparse codes over one dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+
+from parsimon import _core
+from parsimon._parts import whole
+from parsimon.dictionary_learning.parameters import KernelDictionary
+from parsimon.estimators.base import one_row, points, require_unchanged
+from parsimon.estimators.state import OneLearner, unchanged_on_error
+
+__all__ = ["KernelDictionaryLearning"]
+
+Array = NDArray[np.float64]
+T = TypeVar("T")
+
+
+class KernelDictionaryLearning(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    OneLearner[_core.Atoms],
+    KernelDictionary,
+):
+    """Online kernel dictionary learning on a budget.
+
+    Samples get sparse codes over atoms in the feature space of a kernel. The atoms D = Phi(X~)
+    Omega are combinations of a few stored samples X~. The code of a sample is
+
+        alpha = argmin ||phi(x) - D alpha||^2 / 2 + lambda ||alpha||_1.
+
+    D then takes a step of rate rho_n along the negative gradient of this cost plus
+    (mu / 2) ||D||_F^2, in the feature space or in the parameters Omega. The sample is stored. When
+    the budget is full, the stored sample whose row of Omega has the smallest norm is evicted. A
+    sample that fails the admission test changes nothing. A step that would increase the cost of its
+    own sample is shortened to the step that decreases it most.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        The number of atoms, K.
+    kernel : str, Kernel or callable, default="gaussian"
+        A name from `parsimon.kernels.KERNELS`, a kernel object, or a function of two points. The
+        size of k(x, x) sets the balance with `alpha` and `penalty`.
+    gamma : float, "scale" or "median", default="scale"
+        The inverse width of a kernel given by name. Larger values make it narrower. "scale" is
+        1 / (d Var[X]) and "median" 1 / (2 median ||x_i - x_j||^2), both on the first block.
+    alpha : float >= 0, default=0.05
+        The weight lambda of the lasso penalty. Larger values give sparser codes. If it exceeds
+        every |D'phi(x)|, all codes are zero.
+    penalty : float >= 0, default=0.1
+        The weight mu of ||D||_F^2, which keeps the atoms small.
+    step_size : float > 0, default=0.01
+        The first learning rate, rho.
+    schedule : "held", "constant", "diminishing" or `parsimon.updates.Schedule`, default="held"
+        How the learning rate decreases with the number n of samples seen. "held" is the rule of the
+        paper: rho_n = step_size / (1 + n / 1000) up to n = 2000, then constant.
+    update : "parameter" or "feature", default="parameter"
+        Equations (19)-(20), which cost O(m^2 K) per sample, or (15), which costs O(m K + K^2). In
+        feature space a new sample has the row rho alpha'. At small rates that is the smallest row,
+        so the sample is evicted first when the budget is full, and the atoms only shrink. Use a
+        large budget, or an admission test that few samples pass.
+    admission : "coherence", "reconstruction", "always" or "never", default="coherence"
+        Which samples are learned and stored. "coherence" (21): the coherence with every stored
+        sample is below `coherence`. An exact copy has coherence 1. "reconstruction" (22): the
+        squared error of the reconstruction exceeds `tolerance`. "always": all samples. "never": all
+        are learned, and none is stored after the first `n_init`.
+    coherence : float in [0, 1], default=1.0
+        The threshold gamma of the paper. Smaller values store fewer samples. 1 admits all samples
+        except exact copies, and multiples if the kernel ignores lengths.
+    tolerance : float >= 0, default=0
+        The threshold epsilon of the paper, a squared norm. Larger values store fewer samples.
+    budget : int, default=100
+        The most stored samples, B. They take (m / 2 + 3 K + d) m numbers of 8 bytes.
+    n_init : int or None, default=None
+        The number M0 of first samples, which are stored without a test. None is the smaller of
+        `n_components` and `budget`.
+    init_scale : float >= 0, default=0.1
+        The standard deviation of the normal entries of the first Omega.
+    n_passes : int, default=1
+        The number of passes over the data in `fit`.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the rows before each pass. `partial_fit` never does.
+    random_state : int, RandomState or None, default=None
+        Seed for the first Omega and for the shuffling.
+
+    Attributes
+    ----------
+    centers_ : array (m, d)
+        The stored samples, oldest first.
+    components_ : array (m, K)
+        Omega, the coefficients of the atoms over the stored samples.
+    gram_ : array (K, K)
+        D'D, the inner products of the atoms.
+    n_centers_ : int
+        Number of stored samples m.
+    n_samples_seen_ : int
+        Number of samples seen; every pass counts.
+    n_samples_learned_ : int
+        Number of samples that passed the admission test.
+    nbytes_ : int
+        Memory of the model in bytes.
+    kernel_ : Kernel
+        The kernel, with its width.
+
+    References
+    ----------
+    J. Lee, S.-J. Kim, *Online kernel dictionary learning on a budget*, Asilomar 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from parsimon import KernelDictionaryLearning
+    >>> angles = np.random.default_rng(0).uniform(0, 2 * np.pi, size=2000)
+    >>> ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    >>> model = KernelDictionaryLearning(10, gamma=1.0, budget=20, step_size=0.1, random_state=0)
+    >>> model.fit(ring).transform(ring[:3]).shape, model.n_centers_
+    ((3, 10), 20)
+
+    The middle of the ring is an anomaly:
+
+    >>> bool(model.score_samples([[0.0, 0.0]]) < model.score_samples(ring).min())
+    True
+    """
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Learn from X (n, d) from the start, in `n_passes` passes. y is ignored."""
+        n_passes = whole("n_passes", self.n_passes, at_least=1)
+        rng = check_random_state(self.random_state)
+        with unchanged_on_error(self):
+            X = self._begin(X)
+            learner = self._atoms(X.shape[1], self._first_rows(rng))
+            learner.check(X)  # before shuffling, so that errors name rows of X
+            for _ in range(n_passes):
+                learner.learn(X[rng.permutation(len(X))] if self.shuffle else X)
+            self._learner = learner
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Continue learning with a block X (n, d), in order. y is ignored.
+
+        A block equals its rows. A block that is rejected changes nothing.
+        """
+        self._learn_block(X, _core.Atoms.learn)
+        return self
+
+    def learn_one(self, x: ArrayLike) -> Self:
+        """Learn one sample x (d,). The same as `partial_fit` with one row, without its overhead."""
+        row = one_row(x, "x", "(d,)")[np.newaxis]
+        if not hasattr(self, "_learner"):
+            return self.partial_fit(row)
+        self._learner.learn(row)
+        return self
+
+    def learning_costs(self, X: ArrayLike) -> Array:
+        """Continue learning with a block X (n, d), and return the cost before each row, (n,).
+
+        The cost is ||phi(x) - D alpha||^2 / 2 + lambda ||alpha||_1 + (mu / 2) ||D||_F^2.
+        """
+        return self._learn_block(X, _core.Atoms.learn_with_costs)
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Return the codes of X (n, d): (n, K), mostly zeros."""
+        return self._fitted().codes(points(self, X, reset=False))
+
+    def reconstruction_error(self, X: ArrayLike) -> Array:
+        """Return ||phi(x) - D alpha||^2 for each row of X (n, d): (n,)."""
+        return self._fitted().errors(points(self, X, reset=False))
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """Return minus the reconstruction error of each row. Low values are anomalies."""
+        return -self.reconstruction_error(X)
+
+    def score(self, X: ArrayLike, y: Any = None) -> float:
+        """Return minus the mean reconstruction error."""
+        return float(self.score_samples(X).mean())
+
+    @property
+    def components_(self) -> Array:
+        """Omega, (m, K): the coefficients of the atoms over the stored samples."""
+        return self._fitted().coefficients()
+
+    @property
+    def gram_(self) -> Array:
+        """D'D, (K, K): the inner products of the atoms."""
+        return self._fitted().gram()
+
+    @property
+    def n_samples_learned_(self) -> int:
+        """Number of samples that passed the admission test."""
+        return self._fitted().n_samples_learned
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._learns_with["n_components"])
+
+    def _learn_block(self, X: ArrayLike, learn: Callable[[_core.Atoms, Array], T]) -> T:
+        if hasattr(self, "_learner"):
+            require_unchanged(self, self._learns_with)
+            return learn(self._learner, points(self, X, reset=False))
+        with unchanged_on_error(self):
+            X = self._begin(X)
+            learner = self._atoms(
+                X.shape[1], self._first_rows(check_random_state(self.random_state))
+            )
+            result = learn(learner, X)
+            self._learner = learner
+        return result
+
+    def _require_sound(self) -> None:
+        if hasattr(self, "_learner"):
+            self._require_agreement()
+            self._learner.require_sound()
+
+    def _widen(self, n_features: int) -> None:
+        """Add features that were 0 in all samples so far, which does not change the codes."""
+        self._learner, self.n_features_in_ = self._wider(self._fitted(), n_features), n_features
