@@ -48,6 +48,7 @@ lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
 
 format: .venv/dev

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parsimon.diagnostics._dense import _cosines, _eigenvalues, _model
+from parsimon.diagnostics._dense import cosines, eigenvalues_of, kernel_and_centers
 from parsimon.estimators import KNLMSRegressor, KRLSRegressor
 
 Array = NDArray[np.float64]
@@ -18,7 +18,7 @@ class AssumptionError(ValueError):
     """A bound was requested for a model that violates its assumptions; the message says which."""
 
 
-def _threshold(model: Any) -> float:
+def coherence_threshold(model: Any) -> float:
     """Return mu0 if the centres were chosen by rule (6)."""
     # The parameters may have been changed since. Those it learned with count.
     parameters = getattr(model, "_learns_with", None) or model.get_params(deep=False)
@@ -34,13 +34,13 @@ def _threshold(model: Any) -> float:
     return float(mu0)
 
 
-def _rejects_below(model: Any) -> float:
+def rejection_threshold(model: Any) -> float:
     """Return mu0 if rule (6) alone decided what is a centre.
 
     Every input that is not a centre was rejected by the rule, and no centre was evicted.
     """
-    kernel, centers = _model(model)
-    mu0 = _threshold(model)
+    kernel, centers = kernel_and_centers(model)
+    mu0 = coherence_threshold(model)
     parameters = getattr(model, "_learns_with", None) or model.get_params(deep=False)
     budget = parameters.get("budget")
     if budget is not None and len(centers) >= budget:
@@ -53,7 +53,9 @@ def _rejects_below(model: Any) -> float:
     # A model with the factor also rejects samples in the span up to rounding: delta <= floor (1 +
     # ||a||^2), and ||a||^2 <= 1 / nu_min.
     least = (
-        max(float(_eigenvalues(kernel, centers)[0]), np.finfo(float).tiny) if len(centers) else 1.0
+        max(float(eigenvalues_of(kernel, centers)[0]), np.finfo(float).tiny)
+        if len(centers)
+        else 1.0
     )
     if _SPAN_FLOOR * (1.0 + 1.0 / least) > 1.0 - mu0**2:
         raise AssumptionError(
@@ -68,10 +70,10 @@ def _rejects_below(model: Any) -> float:
 _SPAN_FLOOR = 1e-6
 
 
-def _require_seen(model: Any, X: Array) -> None:
-    kernel, centers = _model(model)
-    mu0 = _threshold(model)
-    nearest = np.abs(_cosines(kernel, X, centers)).max(axis=1, initial=0.0)
+def require_seen(model: Any, X: Array) -> None:
+    kernel, centers = kernel_and_centers(model)
+    mu0 = coherence_threshold(model)
+    nearest = np.abs(cosines(kernel, X, centers)).max(axis=1, initial=0.0)
     strangers = np.flatnonzero(nearest < mu0 - 1e-9)  # the core sums in another order
     if len(strangers):
         i = strangers[0]

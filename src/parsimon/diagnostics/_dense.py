@@ -13,7 +13,7 @@ from parsimon.kernels import Kernel, as_points
 Array = NDArray[np.float64]
 
 
-def _dictionary(kernel: Any, centers: ArrayLike | None) -> tuple[Kernel, Array]:
+def as_dictionary(kernel: Any, centers: ArrayLike | None) -> tuple[Kernel, Array]:
     if isinstance(kernel, Kernel):
         if centers is None:
             raise TypeError("centers is missing: give a kernel and centers, or a fitted model")
@@ -22,10 +22,10 @@ def _dictionary(kernel: Any, centers: ArrayLike | None) -> tuple[Kernel, Array]:
         raise TypeError(
             f"with centers, kernel must be an object of parsimon.kernels, got {kernel!r}"
         )
-    return _model(kernel)
+    return kernel_and_centers(kernel)
 
 
-def _model(model: Any) -> tuple[Kernel, Array]:
+def kernel_and_centers(model: Any) -> tuple[Kernel, Array]:
     if isinstance(model, type) or not (
         hasattr(type(model), "centers_") or hasattr(model, "centers_")
     ):
@@ -34,11 +34,11 @@ def _model(model: Any) -> tuple[Kernel, Array]:
     return model.kernel_, model.centers_
 
 
-def _largest_babel(kernel: Kernel, centers: Array) -> float:
-    return float(_others(_gram(kernel, centers)).sum(axis=1).max(initial=0.0))
+def largest_babel(kernel: Kernel, centers: Array) -> float:
+    return float(off_diagonal(normalised_gram(kernel, centers)).sum(axis=1).max(initial=0.0))
 
 
-def _norms(kernel: Kernel, points: Array, what: str) -> Array:
+def norms_of(kernel: Kernel, points: Array, what: str) -> Array:
     squares = kernel.diagonal(points)
     # The core treats smaller values as zero
     bad = np.flatnonzero(~(np.isfinite(squares) & (squares >= 1e-100)))
@@ -50,38 +50,38 @@ def _norms(kernel: Kernel, points: Array, what: str) -> Array:
     return np.asarray(np.sqrt(squares))
 
 
-def _cosines(kernel: Kernel, X: Array, centers: Array) -> Array:
+def cosines(kernel: Kernel, X: Array, centers: Array) -> Array:
     """Return k(x, d) / sqrt(k(x, x) k(d, d)), (n, m)."""
     if X.shape[1] != centers.shape[1]:
         raise ValueError(f"X has {X.shape[1]} columns, but the centres have {centers.shape[1]}")
-    left, right = _norms(kernel, X, "X"), _norms(kernel, centers, "centers")
+    left, right = norms_of(kernel, X, "X"), norms_of(kernel, centers, "centers")
     return np.asarray(np.clip(kernel(X, centers) / left[:, np.newaxis] / right, -1.0, 1.0))
 
 
-def _gram(kernel: Kernel, points: Array, what: str = "centers") -> Array:
-    norms = _norms(kernel, points, what)
+def normalised_gram(kernel: Kernel, points: Array, what: str = "centers") -> Array:
+    norms = norms_of(kernel, points, what)
     gram = np.clip(kernel(points) / norms[:, np.newaxis] / norms, -1.0, 1.0)
     np.fill_diagonal(gram, 1.0)
     return np.asarray(gram)
 
 
-def _others(gram: Array) -> Array:
+def off_diagonal(gram: Array) -> Array:
     """Return |K| without its diagonal."""
     sizes = np.abs(gram)
     np.fill_diagonal(sizes, 0.0)
     return sizes
 
 
-def _eigenvalues(kernel: Any, centers: ArrayLike | None) -> Array:
-    return np.asarray(np.linalg.eigvalsh(_gram(*_dictionary(kernel, centers))))
+def eigenvalues_of(kernel: Any, centers: ArrayLike | None) -> Array:
+    return np.asarray(np.linalg.eigvalsh(normalised_gram(*as_dictionary(kernel, centers))))
 
 
-def _cut(values: Array) -> float:
+def rounding_level(values: Array) -> float:
     """Return the limit below which an eigenvalue of `values` (m,) is rounding error."""
     return float(len(values) * np.finfo(float).eps * values[-1])
 
 
-def _errors(gram: Array, products: Array) -> Array:
+def squared_errors(gram: Array, products: Array) -> Array:
     """Return 1 - h'K^-1 h for functions of norm 1.
 
     The rows h of `products` (n, m) are their inner products with the centres.
@@ -89,5 +89,5 @@ def _errors(gram: Array, products: Array) -> Array:
     if not len(gram):
         return np.ones(len(products))
     values, vectors = np.linalg.eigh(gram)
-    parts = (products @ vectors) ** 2 / np.maximum(values, _cut(values))
+    parts = (products @ vectors) ** 2 / np.maximum(values, rounding_level(values))
     return np.asarray(np.clip(1.0 - parts.sum(axis=1), 0.0, 1.0))

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from parsimon._parts import lookup, real, whole
 from parsimon.diagnostics._assumptions import (
     AssumptionError,
-    _rejects_below,
-    _require_seen,
-    _threshold,
+    coherence_threshold,
+    rejection_threshold,
+    require_seen,
 )
-from parsimon.diagnostics._dense import _largest_babel, _model
+from parsimon.diagnostics._dense import kernel_and_centers, largest_babel
 from parsimon.diagnostics.measures import axis_errors, coherence
 from parsimon.kernels import as_points
 
@@ -36,7 +36,7 @@ def condition_bound(babel: Any) -> float:
     measure = (
         real("babel", babel, at_least=0)
         if isinstance(babel, Real)
-        else _largest_babel(*_model(babel))
+        else largest_babel(*kernel_and_centers(babel))
     )
     return (1.0 + measure) / (1.0 - measure) if measure < 1 else np.inf
 
@@ -120,8 +120,8 @@ def ald_threshold(m: Any, mu0: float | None = None, *, form: str = "corrected") 
     0.9429
     """
     if mu0 is None:
-        _, centers = _model(m)
-        m, mu0 = len(centers), _threshold(m)
+        _, centers = kernel_and_centers(m)
+        m, mu0 = len(centers), coherence_threshold(m)
     return residual_bound(m, real("mu0", mu0, at_least=0, at_most=1), form=form)
 
 
@@ -146,7 +146,9 @@ def rejection_bound(mu0: Any, *, form: str = "corrected") -> float:
     """
     bound = lookup(_REJECTION_FORMS, form, "form")
     return bound(
-        real("mu0", mu0, at_least=0, at_most=1) if isinstance(mu0, Real) else _rejects_below(mu0)
+        real("mu0", mu0, at_least=0, at_most=1)
+        if isinstance(mu0, Real)
+        else rejection_threshold(mu0)
     )
 
 
@@ -194,7 +196,7 @@ def principal_axis_bound(
     if eigenvalues is not None or X is None:
         raise TypeError("give mu0 and eigenvalues, or a model and X")
     bound = rejection_bound(mu0, form=form)
-    _require_seen(mu0, as_points(X, "X"))
+    require_seen(mu0, as_points(X, "X"))
     return np.asarray(bound / axis_errors(mu0, X=X)[0])
 
 
@@ -203,7 +205,7 @@ def _size_and_coherence(m: Any, mu: float | None) -> tuple[int, float]:
         return whole("m", m, at_least=1), real("mu", mu, at_least=0, at_most=1)
     if isinstance(m, Real):
         raise TypeError("mu is missing: give m and mu, or a fitted model alone")
-    kernel, centers = _model(m)
+    kernel, centers = kernel_and_centers(m)
     if not len(centers):
         raise ValueError("the model has no centres")
     return len(centers), coherence(kernel, centers)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from parsimon import losses, merging
 from parsimon._parts import real
 from parsimon.diagnostics._assumptions import AssumptionError
-from parsimon.diagnostics._dense import _model
+from parsimon.diagnostics._dense import kernel_and_centers
 from parsimon.diagnostics.measures import projection_errors
 from parsimon.estimators import POLKClassifier, POLKRegressor
 from parsimon.updates import Schedule
@@ -44,7 +44,7 @@ def squared_norm(model: Any) -> float:
     >>> round(squared_norm(model), 3) == round(float(model.weights_[0]) ** 2, 3)
     True
     """
-    _model(model)
+    kernel_and_centers(model)
     return merging.squared_norm(model)
 
 
@@ -140,7 +140,7 @@ def convergence(model: Any, X: ArrayLike, y: ArrayLike) -> Convergence:
     loss, alpha = _polk(model)
     used = model._learns_with
     F, Y = _outputs(model, loss, X, y)
-    core, kernel = loss.core(), _model(model)[0]
+    core, kernel = loss.core(), kernel_and_centers(model)[0]
     scale = np.sqrt(kernel.diagonal(np.ascontiguousarray(X, dtype=np.float64)))
     slopes = np.array([np.linalg.norm(core.gradient(f, t)) for f, t in zip(F, Y, strict=True)])
     norm = squared_norm(model)
@@ -188,7 +188,7 @@ def convergence(model: Any, X: ArrayLike, y: ArrayLike) -> Convergence:
 def _polk(model: Any) -> tuple[losses.Loss, float]:
     if not isinstance(model, POLKRegressor | POLKClassifier):
         raise TypeError(f"expected a POLKRegressor or POLKClassifier, got {type(model).__name__}")
-    _model(model)
+    kernel_and_centers(model)
     loss: losses.Loss = losses.resolve(model._learns_with["loss"], model._losses)
     return loss, float(model._learns_with["alpha"])
 

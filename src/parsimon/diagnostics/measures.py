@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from parsimon._parts import whole
 from parsimon.diagnostics._dense import (
-    _cosines,
-    _cut,
-    _dictionary,
-    _eigenvalues,
-    _errors,
-    _gram,
-    _others,
+    as_dictionary,
+    cosines,
+    eigenvalues_of,
+    normalised_gram,
+    off_diagonal,
+    rounding_level,
+    squared_errors,
 )
 from parsimon.kernels import as_points
 
@@ -32,7 +32,7 @@ def coherence(kernel: Any, centers: ArrayLike | None = None) -> float:
     >>> coherence(Linear(), [[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]])
     0.8
     """
-    return float(_others(_gram(*_dictionary(kernel, centers))).max(initial=0.0))
+    return float(off_diagonal(normalised_gram(*as_dictionary(kernel, centers))).max(initial=0.0))
 
 
 @overload
@@ -54,7 +54,7 @@ def babel(kernel: Any, centers: ArrayLike | None = None, order: int | None = Non
     >>> babel(Linear(), [[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]]).round(6)
     array([0.8, 1.4])
     """
-    sizes = _others(_gram(*_dictionary(kernel, centers)))
+    sizes = off_diagonal(normalised_gram(*as_dictionary(kernel, centers)))
     rows = np.sort(sizes, axis=1)[:, :0:-1]  # largest first; the zero left out is the diagonal
     measure: Array = np.cumsum(rows, axis=1).max(axis=0) if len(rows) else np.zeros(0)
     if order is None:
@@ -73,10 +73,10 @@ def condition_number(kernel: Any, centers: ArrayLike | None = None) -> float:
     >>> round(condition_number(Linear(), [[1.0, 0.0], [3.0, 4.0]]), 6)
     4.0
     """
-    values = _eigenvalues(kernel, centers)
+    values = eigenvalues_of(kernel, centers)
     if not len(values):
         return 1.0
-    return float(values[-1] / values[0]) if values[0] > _cut(values) else np.inf
+    return float(values[-1] / values[0]) if values[0] > rounding_level(values) else np.inf
 
 
 def smallest_eigenvalue(kernel: Any, centers: ArrayLike | None = None) -> float:
@@ -86,7 +86,7 @@ def smallest_eigenvalue(kernel: Any, centers: ArrayLike | None = None) -> float:
     >>> round(smallest_eigenvalue(Linear(), [[1.0, 0.0], [3.0, 4.0]]), 6)
     0.4
     """
-    values = _eigenvalues(kernel, centers)
+    values = eigenvalues_of(kernel, centers)
     if not len(values):
         raise ValueError("there are no centres, so there are no eigenvalues")
     return float(values[0])
@@ -101,12 +101,12 @@ def residuals(kernel: Any, centers: ArrayLike | None = None) -> Array:
     >>> residuals(Linear(), [[1.0, 0.0], [3.0, 4.0]]).round(6)
     array([0.64, 0.64])
     """
-    gram = _gram(*_dictionary(kernel, centers))
+    gram = normalised_gram(*as_dictionary(kernel, centers))
     if not len(gram):
         return np.zeros(0)
     values, vectors = np.linalg.eigh(gram)
     return np.asarray(
-        np.minimum(1.0 / (vectors**2 / np.maximum(values, _cut(values))).sum(axis=1), 1.0)
+        np.minimum(1.0 / (vectors**2 / np.maximum(values, rounding_level(values))).sum(axis=1), 1.0)
     )
 
 
@@ -119,8 +119,10 @@ def projection_errors(kernel: Any, centers: ArrayLike | None = None, *, X: Array
     >>> projection_errors(Linear(), [[1.0, 0.0]], X=[[2.0, 0.0], [3.0, 4.0], [0.0, 1.0]]).round(6)
     array([0.  , 0.64, 1.  ])
     """
-    kernel, centers = _dictionary(kernel, centers)
-    return _errors(_gram(kernel, centers), _cosines(kernel, as_points(X, "X"), centers))
+    kernel, centers = as_dictionary(kernel, centers)
+    return squared_errors(
+        normalised_gram(kernel, centers), cosines(kernel, as_points(X, "X"), centers)
+    )
 
 
 def axis_errors(
@@ -140,15 +142,15 @@ def axis_errors(
     >>> values.round(6), errors.round(6)
     (array([0.666667, 0.333333]), array([1., 0.]))
     """
-    kernel, centers = _dictionary(kernel, centers)
+    kernel, centers = as_dictionary(kernel, centers)
     points = as_points(X, "X")
     n = len(points)
     if n == 0:
         raise ValueError("X has no rows, so it has no principal axes")
     wanted = n if n_axes is None else whole("n_axes", n_axes, at_least=1)
-    values, vectors = np.linalg.eigh(_gram(kernel, points, "X"))
-    rank = int((values > _cut(values)).sum())  # the others are rounding errors
+    values, vectors = np.linalg.eigh(normalised_gram(kernel, points, "X"))
+    rank = int((values > rounding_level(values)).sum())  # the others are rounding errors
     largest_first = slice(None, -1 - min(wanted, rank), -1)
     values, vectors = values[largest_first], vectors[:, largest_first]
-    products = (vectors / np.sqrt(values)).T @ _cosines(kernel, points, centers)
-    return values / n, _errors(_gram(kernel, centers), products)
+    products = (vectors / np.sqrt(values)).T @ cosines(kernel, points, centers)
+    return values / n, squared_errors(normalised_gram(kernel, centers), products)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from parsimon.diagnostics._assumptions import AssumptionError, _rejects_below, _require_seen
-from parsimon.diagnostics._dense import _largest_babel, _model
+from parsimon.diagnostics._assumptions import AssumptionError, rejection_threshold, require_seen
+from parsimon.diagnostics._dense import kernel_and_centers, largest_babel
 from parsimon.diagnostics.bounds import (
     condition_bound,
     eigenvalue_bound,
@@ -116,13 +116,13 @@ def report(model: Any, X: ArrayLike | None = None, *, n_axes: int = 5) -> Report
     -------
     Report
     """
-    _, centers = _model(model)
+    _, centers = kernel_and_centers(model)
     if not len(centers):
         raise ValueError("the model has no centres: there is nothing to report")
     points = None if X is None else as_points(X, "X")
     if points is not None and not len(points):
         raise ValueError("X has no rows: give all inputs that the model has seen, or omit X")
-    measure = _largest_babel(*_model(model))
+    measure = largest_babel(*kernel_and_centers(model))
     unmeasured = "not measured without X"
     return Report(
         n_centers=len(centers),
@@ -146,13 +146,13 @@ def report(model: Any, X: ArrayLike | None = None, *, n_axes: int = 5) -> Report
 def _rejection(model: Any, X: Array | None) -> float:
     bound = rejection_bound(model)
     if X is not None:
-        _require_seen(model, X)  # the bound holds only for errors of these rows
+        require_seen(model, X)  # the bound holds only for errors of these rows
     return bound
 
 
 def _axes(model: Any, X: Array, n_axes: int) -> tuple[Axis, ...]:
-    mu0 = _rejects_below(model)
-    _require_seen(model, X)
+    mu0 = rejection_threshold(model)
+    require_seen(model, X)
     values, errors = axis_errors(model, X=X, n_axes=n_axes)
     bounds = principal_axis_bound(mu0, values)
     return tuple(Axis(*map(float, axis)) for axis in zip(values, errors, bounds, strict=True))

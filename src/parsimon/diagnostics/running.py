@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parsimon._parts import whole
-from parsimon.diagnostics._dense import _norms
+from parsimon.diagnostics._dense import norms_of
 from parsimon.diagnostics.bounds import condition_bound
 from parsimon.kernels import Kernel, as_points
 
@@ -81,7 +81,7 @@ class RunningCoherence:
         if point.ndim != 1 or (self._points.size and len(point) != self._points.shape[1]):
             known = self._points.shape[1] if self._points.size else "d"
             raise ValueError(f"x must be one point of shape ({known},), got shape {point.shape}")
-        norm = _norms(self._kernel, as_points(point[np.newaxis], "x"), "x")[0]
+        norm = norms_of(self._kernel, as_points(point[np.newaxis], "x"), "x")[0]
         slots = np.array(self._slots, dtype=np.intp)
         row = self._row(point, norm, slots)
         new = self._take_slot(point)

@@ -93,7 +93,5 @@ def shares_of(models: list[Any], weights: ArrayLike | None, since: Any) -> NDArr
     if shares.shape != (len(models),):
         raise ValueError(f"weights must have shape ({len(models)},), got {shares.shape}")
     if not (np.abs(shares) <= LARGEST_SHARE).all():
-        raise ValueError(
-            f"weights must be numbers of at most 1e100, got {shares.tolist()}"
-        )
+        raise ValueError(f"weights must be numbers of at most 1e100, got {shares.tolist()}")
     return shares if since is None else np.append(shares, 1.0 - shares.sum())
