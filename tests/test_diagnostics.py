@@ -478,7 +478,7 @@ def test_the_bounds_keep_their_order(m, mu):
             "centers contains infinity",
         ),
         (lambda: diagnostics.babel(Linear(), [[1.0], [2.0]], 2), ValueError, "order must be <= 1"),
-        (lambda: diagnostics.babel(Linear(), [[1.0]], 1), ValueError, "there are none"),
+        (lambda: diagnostics.babel(Linear(), [[1.0]], 1), ValueError, "needs at least two centres"),
         (
             lambda: diagnostics.projection_errors(Linear(), [[1.0]], X=[[1.0, 2.0]]),
             ValueError,

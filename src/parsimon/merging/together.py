@@ -1,0 +1,102 @@
+"""Several models over the union of their dictionaries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsimon._parts import joined
+from parsimon.merging.functions import union
+from parsimon.merging.pooling import Part
+
+__all__ = ["Together"]
+
+Array = NDArray[np.float64]
+
+
+class Together:
+    """Several models, and where the centres and outputs of each are among all.
+
+    `times` says how often the samples of each model count. A model that the others were continued
+    from is contained in all of them, so it counts negatively.
+    """
+
+    def __init__(self, models: list[Any], times: list[int]) -> None:
+        self.times = times
+        # Each model at one moment: another thread may go on learning.
+        self.states = [model._learner.snapshot(factor=i == 0) for i, model in enumerate(models)]
+        self.centres, self.rows = union([state["centers"] for state in self.states])
+        self.labels = _all_labels(models)
+        self.n_outputs = models[0]._learner.n_outputs if self.labels is None else len(self.labels)
+        labels = [] if self.labels is None else self.labels.tolist()
+        place = {label: i for i, label in enumerate(labels)}
+        self.columns = [
+            np.array([place[label] for label in model._met.tolist()], dtype=np.int64)
+            if place
+            else np.arange(self.n_outputs)
+            for model in models
+        ]
+        recipe = models[0]._recipe(models[0]._learns_with)
+        self.averages = recipe.average_after is not None
+        if min(times) < 0 and recipe.update.forgets:
+            raise ValueError(
+                "models that forget cannot be merged with `since`: they have forgotten part of "
+                "what it had seen"
+            )
+        self.seen = int(self.total("seen"))
+        # A model whose averages were restarted counts from there.
+        most = max(state["averaged"] for state in self.states)
+        self.averaged = max(int(self.total("averaged")), most)
+
+    def total(self, name: str) -> Any:
+        """Return the total of a number that each model keeps."""
+        return sum(n * state[name] for n, state in zip(self.times, self.states, strict=True))
+
+    def parts(self, shares: Array) -> list[Part]:
+        """Return what each model has learned besides f."""
+        return [
+            Part(state["sums"], state["learned_weights"], *where)
+            for state, *where in zip(
+                self.states, self.rows, self.columns, self.times, shares, strict=True
+            )
+        ]
+
+    def first_factor(self) -> Array | None:
+        """Return the inverse factor of the first model, whose centres come first.
+
+        None if they are not most of all: extending it by many takes longer than starting anew.
+        """
+        if len(self.rows[0]) < 0.75 * len(self.centres):
+            return None
+        factor: Array | None = self.states[0].get("factor")
+        return factor
+
+    def weights(self, shares: Array) -> Array:
+        """Return the weighted sum of the weights, (M, n_outputs); averages come after f."""
+        C = self.n_outputs
+        W = np.zeros((len(self.centres), 2 * C if self.averages else C))
+        for state, rows, columns, share in zip(
+            self.states, self.rows, self.columns, shares, strict=True
+        ):
+            np.add.at(W, np.ix_(rows, columns), share * state["learned_weights"])
+            if self.averages:  # f itself while there is no average yet
+                np.add.at(W, np.ix_(rows, C + columns), share * state["weights"])
+        return W
+
+    def predicted(self, columns: Array) -> Array:
+        """Return those of the columns that predictions use: f or its averages."""
+        return columns[self.n_outputs :] if self.averaged else columns[: self.n_outputs]
+
+
+def _all_labels(models: list[Any]) -> NDArray[Any] | None:
+    """Return the labels of all models in the order of the merged outputs; None for regressors."""
+    if not hasattr(models[0], "_met"):
+        return None
+    labels: NDArray[Any] = models[0]._met
+    for i, model in enumerate(models[1:], start=1):
+        present = set(labels.tolist())
+        new = np.array([label not in present for label in model._met.tolist()])
+        labels = joined(labels, model._met[new], f"models[{i}]")
+    return labels
