@@ -273,7 +273,7 @@ def test_bad_parameters_are_named(options, message):
 
 def test_parts_that_do_not_go_together_are_refused():
     parts = {"kernel": KERNEL, "loss": losses.Squared()}
-    with pytest.raises(ValueError, match="never evicted"):
+    with pytest.raises(ValueError, match="never removed"):
         algorithms.Recipe(
             **parts,
             admission=LinearDependence(0.1),

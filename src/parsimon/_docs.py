@@ -96,7 +96,7 @@ Penalty on the coefficients a_t (gamma in the paper). Larger values keep them sm
 more centres, and make the fit deviate slightly from least squares.""",
     "fixed_budget": """\
 Maximum number of centres. When it is reached, no further sample is admitted. Centres are
-never evicted, so `set_budget` cannot be used. None means no limit.""",
+never removed, so `set_budget` cannot be used. None means no limit.""",
     # Parameters of POLK
     "schedule": """\
 How the learning rate decreases. "constant": not at all. "diminishing": eta_t = eta / (1 +
@@ -137,7 +137,7 @@ feature_names_in_ : ndarray of shape (d,)
     Names of the features, if X was a frame with column names.""",
     "compression_error_": """\
 compression_error_ : float
-    Error spent on sparsity: squared RKHS distances by which evictions moved f, summed over
+    Error spent on sparsity: squared RKHS distances by which removals moved f, summed over
     all steps. Without a budget, each step adds at most eps^2.""",
 }
 

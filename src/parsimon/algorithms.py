@@ -9,7 +9,7 @@ for step in batches:
     for sample in step:
         admission: does it become a centre?
         update.step: weights change
-    compression: centres are evicted
+    compression: centres are removed
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Recipe:
             if self.batch_size != 1 or not isinstance(self.compression, Nothing):
                 raise ValueError(
                     "DualAscent needs batch_size=1 and the compression Nothing(), "
-                    "because its centres are never evicted"
+                    "because its centres are never removed"
                 )
         elif isinstance(self.admission, LinearDependence) and self.admission.ridge > 0:
             raise ValueError("a ridge in LinearDependence needs the update DualAscent")

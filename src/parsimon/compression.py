@@ -1,7 +1,7 @@
-"""Compression: which centres are evicted, and how.
+"""Compression: which centres are removed, and how.
 
 A centre is *dropped* with its weight, *projected out* (the other weights take over its
-contribution), or *merged* with another one.
+contribution), or *merged* with another one. It is *evicted* if the budget is the reason.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Compression(ABC):
-    """A rule by which centres are evicted after a step."""
+    """A rule by which centres are removed after a step."""
 
     @property
     def budget(self) -> int | None:
@@ -50,7 +50,7 @@ class Compression(ABC):
 
 @part
 class Nothing(Compression):
-    """No centre is ever evicted.
+    """No centre is ever removed.
 
     >>> Nothing().budget is None
     True

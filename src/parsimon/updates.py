@@ -287,7 +287,7 @@ class DualAscent(Update):
 
     The target y of a sample is f - l'(f) / L with L the curvature of the loss. For the squared loss
     this is y itself. For the squared hinge it is y while the margin is violated, and f otherwise.
-    The weight of a sample is a factor on its row of A'A, A'y and A'e. Centres are never evicted.
+    The weight of a sample is a factor on its row of A'A, A'y and A'e. Centres are never removed.
     The cost is O(m^2) per sample and output.
 
     Reference: Engel, Mannor & Meir, *Sparse online greedy support vector regression*, ECML 2002.

@@ -23,7 +23,7 @@ class _POLK(StreamEstimator):
 
     @property
     def compression_error_(self) -> float:
-        """Squared RKHS distances by which evictions moved f, summed over all steps.
+        """Squared RKHS distances by which removals moved f, summed over all steps.
 
         Without a budget, each step adds at most eps^2.
         """
