@@ -240,13 +240,20 @@ VALUES = (
 )
 #: JSON values that can stand anywhere.
 ANYTHING = (
-    None, True, False, 0, 1, -1, 7, 20_000, 10**9, 2**62, 2**64, 10**400, 0.5, -1.0, 1e160, 1.7e308, "", "x", "gaussian", [], {}, [[]],
-    {"float": "nan"}, {"float": "inf"}, {"float": "x"}, {"tuple": []}, {"dict": []}, {"dict": [["a", 1]]}, {"dict": [[[], 1]]},
-    {"labels": ["a", "b"], "dtype": "<U1"}, {"labels": ["a"] * 1000, "dtype": "<U1024"}, {"labels": [1.5, "a"], "dtype": "|O"},
-    {"array": "nothing"}, {"part": "kernels.Function", "fields": {}}, {"part": "kernels.Linear", "fields": {}},
-    {"part": "kernels.Gaussian", "fields": {"gamma": 3.0}}, {"part": "kernels.Gaussian", "fields": {"gamma": "x"}},
-    {"part": "losses.Squared", "fields": {}}, {"part": "updates.Schedule", "fields": {"power": 1.0, "delay": 1e-300}},
-    {"model": "KNLMSRegressor", "state": {"dict": []}}, {"model": "TargetScaler", "state": {"dict": []}}, {"random_state": {"dict": []}},
+    None, True, False, 0, 1, -1, 7, 20_000, 10**9, 2**62, 2**64, 10**400, 0.5, -1.0, 1e160,
+    1.7e308, "", "x", "gaussian", [], {}, [[]],
+    {"float": "nan"}, {"float": "inf"}, {"float": "x"}, {"tuple": []}, {"dict": []},
+    {"dict": [["a", 1]]}, {"dict": [[[], 1]]},
+    {"labels": ["a", "b"], "dtype": "<U1"}, {"labels": ["a"] * 1000, "dtype": "<U1024"},
+    {"labels": [1.5, "a"], "dtype": "|O"},
+    {"array": "nothing"}, {"part": "kernels.Function", "fields": {}},
+    {"part": "kernels.Linear", "fields": {}},
+    {"part": "kernels.Gaussian", "fields": {"gamma": 3.0}},
+    {"part": "kernels.Gaussian", "fields": {"gamma": "x"}},
+    {"part": "losses.Squared", "fields": {}},
+    {"part": "updates.Schedule", "fields": {"power": 1.0, "delay": 1e-300}},
+    {"model": "KNLMSRegressor", "state": {"dict": []}},
+    {"model": "TargetScaler", "state": {"dict": []}}, {"random_state": {"dict": []}},
 )  # fmt: skip
 
 

@@ -79,8 +79,10 @@ ATOMS = {
     "init_scale": st.sampled_from([0.0, 1e-300, 0.1, 1e10]),
 }
 PARAMETERS = {
-    parsimon.KNLMSRegressor: {"step_size": st.sampled_from([0.2, 1.0, 1.9]), "coherence": COHERENCES, "ridge": RIDGES, **RULES},
-    parsimon.KLMSRegressor: {"step_size": SMALL_STEPS, "quantization": st.sampled_from([0.0, 0.3, 1e200]), **RULES},
+    parsimon.KNLMSRegressor: {"step_size": st.sampled_from([0.2, 1.0, 1.9]),
+        "coherence": COHERENCES, "ridge": RIDGES, **RULES},
+    parsimon.KLMSRegressor: {"step_size": SMALL_STEPS,
+        "quantization": st.sampled_from([0.0, 0.3, 1e200]), **RULES},
     parsimon.NORMARegressor: {"step_size": SMALL_STEPS, "alpha": ALPHAS, **RULES},
     parsimon.KRLSRegressor: {
         "admission": st.sampled_from(["ald", "coherence"]),
@@ -99,11 +101,13 @@ PARAMETERS = {
         "removal": st.sampled_from(["older", "cheaper"]),
     },
     parsimon.POLKRegressor: {
-        "loss": st.sampled_from([*losses.REGRESSION, losses.Quantile(0.9), losses.Huber(1e-300), losses.Huber(1e20)]),
+        "loss": st.sampled_from([*losses.REGRESSION, losses.Quantile(0.9), losses.Huber(1e-300),
+            losses.Huber(1e20)]),
         "step_size": STEPS,
         **POLK,
     },
-    parsimon.POLKClassifier: {"loss": st.sampled_from(sorted(losses.CLASSIFICATION)), "step_size": STEPS, **POLK},
+    parsimon.POLKClassifier: {"loss": st.sampled_from(sorted(losses.CLASSIFICATION)),
+        "step_size": STEPS, **POLK},
     parsimon.BSGDClassifier: {
         "step_size": STEPS,
         "alpha": ALPHAS,
@@ -570,7 +574,8 @@ FORMS = {
     "swapped bytes": lambda A: A.astype(A.dtype.newbyteorder()),
     "nothing masked": np.ma.masked_array,
     "pandas": lambda A: (pd.DataFrame if A.ndim == 2 else pd.Series)(A),
-    "pandas, named": lambda A: pd.DataFrame(A, columns=[f"x{i}" for i in range(A.shape[1])]) if A.ndim == 2 else pd.Series(A),
+    "pandas, named": lambda A: pd.DataFrame(A,
+        columns=[f"x{i}" for i in range(A.shape[1])]) if A.ndim == 2 else pd.Series(A),
     "polars": lambda A: pl.from_numpy(A.copy()) if A.ndim == 2 else pl.Series(A.tolist()),
 }  # fmt: skip
 DTYPES = [np.float64, np.float32, np.float16, np.longdouble, np.int64, np.int8, np.uint8, np.bool_]

@@ -210,7 +210,7 @@ def sinc():
 
 
 def batch_svr(K, y, C, epsilon):
-    """Return alpha* - alpha and the largest value of the dual (2.3), by L-BFGS-B on both vectors."""
+    """Return alpha* - alpha and the maximum of the dual (2.3), by L-BFGS-B on both vectors."""
     n = len(y)
 
     def negative(both):

@@ -73,7 +73,8 @@ def test_a_hundred_thousand_changes(d):
     assert refused > 0
     assert dictionary.rebuilds <= 20
     print(
-        f"d={d}: max |S'S K - I| {worst:.1e}, booked costs off by {error:.1e} of ||f||^2, {dictionary.rebuilds} rebuilds, "
+        f"d={d}: max |S'S K - I| {worst:.1e}, booked costs off by {error:.1e} of ||f||^2, "
+        f"{dictionary.rebuilds} rebuilds, "
         f"{refused} refused, closest pair {neighbours:.6f}"
     )
 

@@ -156,8 +156,10 @@ def test_measured_widths_and_named_kernels_are_believed():
 
 @pytest.mark.parametrize(
     ("model", "name"),
-    [(MODELS[0], "_flat"), (MODELS[10], "_met"), (MODELS[10], "_index"), (MODELS[10], "_loss"), (MODELS[10], "_closed"),
-     (MODELS[10], "classes_"), (MODELS[10], "_factors"), (MODELS[0], "kernel_"), (MODELS[0], "n_features_in_"),
+    [(MODELS[0], "_flat"), (MODELS[10], "_met"), (MODELS[10], "_index"), (MODELS[10], "_loss"),
+        (MODELS[10], "_closed"),
+     (MODELS[10], "classes_"), (MODELS[10], "_factors"), (MODELS[0], "kernel_"),
+     (MODELS[0], "n_features_in_"),
      (MODELS[17], "_rng"), (MODELS[17], "classes_"), (MODELS[0], "_learns_with")],
 )  # fmt: skip
 def test_private_attributes_of_another_type(model, name):

@@ -31,12 +31,16 @@ class Failing:
 
 
 RECIPES = {
-    "neighbours": lambda k: parsimon.SPLRegressor(k, admission="coherence", coherence=0.95, budget=12, removal="cheaper"),
-    "adaptive": lambda k: parsimon.SPLRegressor(k, admission="coherence", coherence="adaptive", budget=12),
+    "neighbours": lambda k: parsimon.SPLRegressor(k, admission="coherence", coherence=0.95,
+        budget=12, removal="cheaper"),
+    "adaptive": lambda k: parsimon.SPLRegressor(k, admission="coherence", coherence="adaptive",
+        budget=12),
     "residual": lambda k: parsimon.SPLRegressor(k, budget=12),
-    "batches": lambda k: parsimon.POLKRegressor(k, batch_size=4, budget=12, step_size=0.5, average=True),
+    "batches": lambda k: parsimon.POLKRegressor(k, batch_size=4, budget=12, step_size=0.5,
+        average=True),
     "held": lambda k: parsimon.KRLSRegressor(k, forgetting=0.9, budget=12, tolerance=1e-3),
-    "rows": lambda k: parsimon.KRLSRegressor(k, admission="coherence", coherence=0.95, forgetting=0.9, budget=12),
+    "rows": lambda k: parsimon.KRLSRegressor(k, admission="coherence", coherence=0.95,
+        forgetting=0.9, budget=12),
     "oldest": lambda k: parsimon.NORMARegressor(k, budget=12),
     "least cost": lambda k: parsimon.KNLMSRegressor(k, coherence=0.95, budget=12),
     "dual": lambda k: parsimon.SOGSVR(k, bias=0),
@@ -99,7 +103,8 @@ def hooked(make):
 
 USES = {
     "partial_fit": lambda m: learn(m, slice(0, 1)),
-    "learn_one": lambda m: m.learn_one(X[0], *[] if isinstance(m, parsimon.KernelDictionaryLearning) else [0.0]),
+    "learn_one": lambda m: m.learn_one(X[0],
+        *[] if isinstance(m, parsimon.KernelDictionaryLearning) else [0.0]),
     "state": lambda m: m.__getstate__(),
     "copy": copy.deepcopy,
     "set_budget": lambda m: m.set_budget(3),

@@ -160,7 +160,10 @@ def test_values_beyond_the_range_are_refused(model):
     before = test_state.look(single, X), state(single)
     bad = X.copy()
     bad[7, 1] = -1e39
-    message = r"X contains -1e\+39 at row 7, column 1, beyond the range of single precision \(3.4028235e38\)"
+    message = (
+        r"X contains -1e\+39 at row 7, column 1, "
+        r"beyond the range of single precision \(3.4028235e38\)"
+    )
     with pytest.raises(ValueError, match=message):
         test_state.learn(single, bad, y)
     for name in ("predict", "decision_function", "transform", "predict_then_learn"):
@@ -297,7 +300,8 @@ def test_a_bias_goes_inside(bias):
 
 
 @pytest.mark.parametrize("make", [
-    lambda k: k + Linear(), lambda k: 1.0 + k, lambda k: 0.5 * k, lambda k: k * Linear(), Normalized, SinglePrecision,
+    lambda k: k + Linear(), lambda k: 1.0 + k, lambda k: 0.5 * k, lambda k: k * Linear(),
+    Normalized, SinglePrecision,
     lambda k: SinglePrecision(k + 1.0),
 ])  # fmt: skip
 def test_it_goes_around_the_whole(make):

@@ -25,7 +25,10 @@ from parsimon.estimators import (
 
 ALL = (*ESTIMATORS, KernelDictionaryClassifier, KernelDictionaryLearning)
 EXPECTED = {
-    "check_sample_weight_equivalence_on_dense_data": "a sample of weight 2 is one step of twice the length, not two steps; and gamma='scale' is measured on the rows, whatever their weights",
+    "check_sample_weight_equivalence_on_dense_data": (
+        "a sample of weight 2 is one step of twice the length, not two steps; "
+        "and gamma='scale' is computed from the rows without their weights"
+    ),
 }
 STEPS = (KLMSRegressor, KNLMSRegressor, NORMARegressor, POLKRegressor, SPLRegressor)
 

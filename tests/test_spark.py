@@ -68,7 +68,7 @@ def spark(tmp_path_factory):
 
 
 def same(a, b):
-    """Whether two models are equal, bit for bit, in all they hold: by the digests of their files."""
+    """Return whether two models are equal bit for bit, by the digests of their files."""
     digests = []
     for model in (a, b):
         data = dumps(loads(dumps(model)))  # loading may put attributes in another order

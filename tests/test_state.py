@@ -22,7 +22,8 @@ from parsimon.updates import Schedule
 MODELS = [
     parsimon.KNLMSRegressor(gamma=1.0),
     parsimon.KNLMSRegressor(gamma=1.0, coherence=0.9, budget=12),
-    parsimon.KNLMSRegressor(kernels.Gaussian(1.0) + kernels.Normalized(kernels.Polynomial(2)), budget=12, compression="oldest"),
+    parsimon.KNLMSRegressor(kernels.Gaussian(1.0) + kernels.Normalized(kernels.Polynomial(2)),
+        budget=12, compression="oldest"),
     parsimon.KLMSRegressor(gamma=1.0, quantization=0.2),
     parsimon.NORMARegressor(gamma=1.0, budget=20),
     parsimon.KRLSRegressor(gamma=1.0, forgetting=0.99),
@@ -30,13 +31,15 @@ MODELS = [
     parsimon.SPLRegressor(gamma=1.0),
     parsimon.SPLRegressor(gamma=1.0, admission="coherence", coherence="adaptive", budget=10),
     parsimon.POLKRegressor(gamma=1.0, schedule="diminishing", budget=15, average=50),
-    parsimon.POLKClassifier(gamma=1.0, loss="logistic", batch_size=4, schedule=Schedule(0.5, 10), budget=20, average=True),
+    parsimon.POLKClassifier(gamma=1.0, loss="logistic", batch_size=4, schedule=Schedule(0.5, 10),
+        budget=20, average=True),
     parsimon.BSGDClassifier(gamma=1.0, budget=15),
     parsimon.SOGSVR(gamma=1.0, tolerance=0.1, ridge=0.01, epsilon=0.05),
     parsimon.SOGSVR(gamma=1.0, tolerance=0.1, box=0.5),
     parsimon.SOGSVC(gamma=1.0),
     parsimon.KernelDictionaryLearning(6, gamma=1.0, budget=15, random_state=0),
-    parsimon.KernelDictionaryLearning(6, gamma=1.0, budget=15, update="feature", admission="reconstruction", random_state=0),
+    parsimon.KernelDictionaryLearning(6, gamma=1.0, budget=15, update="feature",
+        admission="reconstruction", random_state=0),
     parsimon.KernelDictionaryClassifier(6, gamma=1.0, budget=15, random_state=0),
 ]  # fmt: skip
 
@@ -171,7 +174,8 @@ def test_another_process_goes_on(tmp_path):
     model = parsimon.KRLSRegressor(gamma=1.0, forgetting=0.99).partial_fit(X[:100], y[:100])
     model.save(path)
     script = (
-        "import sys, numpy as np, parsimon; d = np.load(sys.argv[2]); m = parsimon.load(sys.argv[1]);"
+        "import sys, numpy as np, parsimon; d = np.load(sys.argv[2]); m = "
+        "parsimon.load(sys.argv[1]);"
         "m.partial_fit(d['X'][100:], d['y'][100:]).save(sys.argv[1])"
     )
     subprocess.run([sys.executable, "-c", script, path, tmp_path / "data.npz"], check=True)

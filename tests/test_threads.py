@@ -1,4 +1,4 @@
-"""Many threads and one model: what is seen is the model as it was after some row, never half of it."""
+"""Many threads and one model: each sees the model as it was after some row, never half of it."""
 
 import _thread
 import copy

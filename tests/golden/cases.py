@@ -182,7 +182,7 @@ def state_digest(model):
 
 
 def trace(model):
-    """Learn a stream in two halves, the second one from a file, and return what is on record of it."""
+    """Learn a stream in two halves, the second from a file, and return what is recorded."""
     X, y = data(model)
     half = len(X) // 2
     grid = np.random.default_rng(1).uniform(-2, 2, size=(20, 2))

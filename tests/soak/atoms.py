@@ -75,11 +75,13 @@ def main():
         failures += len(bad)
         learned = len(X) * PASSES // TENTHS
         print(
-            f"{(tenth + 1) * learned:7d}  {worst:13.1e}  {model.nbytes_ / 1024:10.0f}  {elapsed / learned * 1e6:9.1f}  {'FAILED: ' + ', '.join(bad) if bad else ''}",
+            f"{(tenth + 1) * learned:7d}  {worst:13.1e}  {model.nbytes_ / 1024:10.0f}  "
+            f"{elapsed / learned * 1e6:9.1f}  {'FAILED: ' + ', '.join(bad) if bad else ''}",
             flush=True,
         )
     print(
-        f"{CLASSES * IMAGES * PASSES} samples in {total:.1f} s; error on the images: {1 - model.score(X, y):.2%}"
+        f"{CLASSES * IMAGES * PASSES} samples in {total:.1f} s; error on the images: "
+        f"{1 - model.score(X, y):.2%}"
     )
     return failures
 

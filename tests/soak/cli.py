@@ -58,7 +58,8 @@ def soak(folder, task, kills, rng):
         kept.unlink()  # and from the beginning
         ends += 1
     print(
-        f"{task}: killed {kills} times, with these rows stored: {at}\n{ends} ends, all with the same model and totals"
+        f"{task}: killed {kills} times, with these rows stored: {at}\n{ends} ends, all with the "
+        "same model and totals"
     )
 
 

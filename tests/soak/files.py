@@ -65,7 +65,8 @@ class Tally:
         if seconds > SLOWEST or beyond > forgeries.BESIDES:
             self.failures += 1
             print(
-                f"FAILED: {kind} {what}: {seconds:.1f} s, {beyond >> 20} MB beyond 16 times the file",
+                f"FAILED: {kind} {what}: {seconds:.1f} s, {beyond >> 20} MB beyond 16 times the "
+                "file",
                 flush=True,
             )
         self.refused += refused
@@ -74,7 +75,8 @@ class Tally:
 
     def __str__(self):
         return (
-            f"{self.files} files, {self.refused} refused, {self.failures} failures, slowest {self.slowest:.3f} s, "
+            f"{self.files} files, {self.refused} refused, {self.failures} failures, slowest "
+            f"{self.slowest:.3f} s, "
             f"at most {max(self.most, 0) / 2**20:.1f} MB beyond 16 times the file"
         )
 
@@ -134,7 +136,8 @@ def killed(folder):
         model = parsimon.load(path)
         if kill % 20 == 19:
             print(
-                f"{kill + 1} kills, {model.n_samples_seen_} samples learned, {finished} runs finished",
+                f"{kill + 1} kills, {model.n_samples_seen_} samples learned, {finished} runs "
+                "finished",
                 flush=True,
             )
         if model.n_samples_seen_ >= len(X):
@@ -143,7 +146,8 @@ def killed(folder):
             # Once more from the beginning
             parsimon.KRLSRegressor(**make).partial_fit(X[:BLOCK], y[:BLOCK]).save(path)
     print(
-        f"{KILLS} kills, {finished} runs finished, {failures} of them other than one never interrupted"
+        f"{KILLS} kills, {finished} runs finished, {failures} of them other than one never "
+        "interrupted"
     )
     return failures + (finished == 0)
 

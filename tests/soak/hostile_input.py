@@ -111,7 +111,8 @@ def main():
                 )
                 counts = [a + b for a, b in zip(counts, found, strict=True)]
             print(
-                f"{cls.__name__}, {prove.__name__}: {counts[0]} cases, {sum(failures.values())} failed",
+                f"{cls.__name__}, {prove.__name__}: {counts[0]} cases, {sum(failures.values())} "
+                "failed",
                 flush=True,
             )
         table.append((cls.__name__, *counts, sum(failures.values()), time.perf_counter() - start))
@@ -122,7 +123,8 @@ def main():
     for name, cases, good, bad, failed, seconds in table:
         print(f"{name:28s}{cases:8d}{good:10d}{bad:10d}{failed:8d}{seconds:9.1f}")
     print(
-        f"{sum(row[1] for row in table)} cases in {time.perf_counter() - begun:.0f} s, seed {arguments.seed}"
+        f"{sum(row[1] for row in table)} cases in {time.perf_counter() - begun:.0f} s, seed "
+        f"{arguments.seed}"
     )
     for kind, count in kinds.most_common():
         print(f"{count:6d}  {kind}")

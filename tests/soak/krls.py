@@ -55,7 +55,8 @@ def run(admission):
     failures, first_bytes = 0, None
     print(f"\nKRLS, admission {admission!r}")
     print(
-        "segment  input      centres  floor    after 5,000  largest P_ii  least eigenvalue of P  drift    largest weight  us/sample"
+        "segment  input      centres  floor    after 5,000  largest P_ii  least eigenvalue of P  "
+        "drift    largest weight  us/sample"
     )
     for i, kind in enumerate(KINDS):
         X = inputs(kind, rng)
@@ -89,12 +90,16 @@ def run(admission):
         bad = [name for name, good in checks.items() if not good]
         failures += len(bad)
         print(
-            f"{i:7d}  {kind:9s}  {model.n_centers_:7d}  {floor:.5f}  {settled:.5f}      {largest:12.3g}  {least:21.3g}  {'none   ' if admission == 'coherence' else f'{drift:.1e}'}  "
-            f"{weight:14.3g}  {elapsed / SEGMENT * 1e6:9.1f}  {'FAILED: ' + ', '.join(bad) if bad else ''}",
+            f"{i:7d}  {kind:9s}  {model.n_centers_:7d}  {floor:.5f}  {settled:.5f}      "
+            f"{largest:12.3g}  {least:21.3g}  "
+            f"{'none   ' if admission == 'coherence' else f'{drift:.1e}'}  "
+            f"{weight:14.3g}  {elapsed / SEGMENT * 1e6:9.1f}  "
+            f"{'FAILED: ' + ', '.join(bad) if bad else ''}",
             flush=True,
         )
     print(
-        f"{model.n_samples_seen_:,} samples, {model._learner.rebuilds} rebuilds of the factor, noise {NOISE**2}"
+        f"{model.n_samples_seen_:,} samples, {model._learner.rebuilds} rebuilds of the factor, "
+        f"noise {NOISE**2}"
     )
     return failures
 

@@ -58,7 +58,8 @@ def run(batch_size):
         bad = [name for name, good in checks.items() if not good]
         failures += len(bad)
         print(
-            f"{i:7d}  {model.n_centers_:7d}  {errors[-10_000:].mean():.3f}  {drift:.1e}  {model._learner.rebuilds:8d}  {memory / 2**20:13.1f}  {model.nbytes_ / 1024:10.0f}  "
+            f"{i:7d}  {model.n_centers_:7d}  {errors[-10_000:].mean():.3f}  {drift:.1e}  "
+            f"{model._learner.rebuilds:8d}  {memory / 2**20:13.1f}  {model.nbytes_ / 1024:10.0f}  "
             f"{elapsed / SEGMENT * 1e6:9.1f}  {'FAILED: ' + ', '.join(bad) if bad else ''}",
             flush=True,
         )
@@ -66,7 +67,8 @@ def run(batch_size):
     # A segment's own arrays come and go: what may not be is a trend.
     growth = np.mean(resident_bytes[-8:]) - np.mean(resident_bytes[2:10])
     print(
-        f"resident memory, last eight segments against the third to the tenth: {growth / 2**20:+.2f} MB"
+        "resident memory, last eight segments against the third to the tenth: "
+        f"{growth / 2**20:+.2f} MB"
     )
     return failures + (model._learner.rebuilds > 100) + (growth > 2**21)
 
