@@ -1,15 +1,11 @@
+#include "parts.hpp"
+
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "admission.hpp"
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "compression.hpp"
-#include "dual_ascent.hpp"
-#include "losses.hpp"
-#include "rls.hpp"
-#include "updates.hpp"
 
 namespace parsimon::bindings {
 namespace {
@@ -57,6 +53,17 @@ const char* pooling(const Update& update) {
     }
 }
 
+// A function that makes a part of a list by name.
+template <class List>
+void bind_list(nb::module_& m, const char* kind) {
+    m.def(
+        kind,
+        [kind](const std::string& name, const std::vector<double>& parameters) {
+            return List::make(kind, name, parameters);
+        },
+        nb::arg("name"), nb::arg("parameters"));
+}
+
 }  // namespace
 
 void bind_parts(nb::module_& m) {
@@ -64,67 +71,15 @@ void bind_parts(nb::module_& m) {
         .def("value", &loss_value, nb::arg("f"), nb::arg("y"))
         .def("values", &loss_values, nb::arg("F"), nb::arg("Y"))
         .def("gradient", &loss_gradient, nb::arg("f"), nb::arg("y"));
-    m.def(
-        "loss",
-        [](const std::string& name, const std::vector<double>& parameters) {
-            return make_loss(name, parameters);
-        },
-        nb::arg("name"), nb::arg("parameters"));
-
     nb::class_<Admission>(m, "Admission");
-    nb::class_<AlwaysAdmission, Admission>(m, "AlwaysAdmission").def(nb::init<>());
-    nb::class_<ProposedAdmission, Admission>(m, "ProposedAdmission").def(nb::init<>());
-    nb::class_<CoherenceAdmission, Admission>(m, "CoherenceAdmission")
-        .def(nb::init<double>(), nb::arg("threshold"));
-
-    nb::class_<AdaptiveCoherenceAdmission, Admission>(m, "AdaptiveCoherenceAdmission")
-        .def(nb::init<std::size_t, double>(), nb::arg("fill"), nb::arg("threshold"));
-    nb::class_<DependenceAdmission, Admission>(m, "DependenceAdmission")
-        .def(nb::init<double, double, std::size_t>(), nb::arg("tolerance"), nb::arg("ridge"),
-             nb::arg("most"));
-    nb::class_<ResidualAdmission, Admission>(m, "ResidualAdmission")
-        .def(nb::init<double>(), nb::arg("tolerance"));
-    nb::class_<DistanceAdmission, Admission>(m, "DistanceAdmission")
-        .def(nb::init<double>(), nb::arg("radius"));
-
     nb::class_<Update>(m, "Update")
         .def_prop_ro("pooling", &pooling)
         .def_prop_ro("forgets", &Update::forgets);
-    nb::class_<PlainGradientUpdate, Update>(m, "PlainGradientUpdate")
-        .def(nb::init<double, double, double, double>(), nb::arg("step_size"), nb::arg("shrinkage"),
-             nb::arg("power"), nb::arg("delay"));
-    nb::class_<ProjectedGradientUpdate, Update>(m, "ProjectedGradientUpdate")
-        .def(nb::init<double, double, double, double>(), nb::arg("step_size"), nb::arg("shrinkage"),
-             nb::arg("power"), nb::arg("delay"));
-    nb::class_<QuantizedGradientUpdate, Update>(m, "QuantizedGradientUpdate")
-        .def(nb::init<double, double, double, double>(), nb::arg("step_size"), nb::arg("shrinkage"),
-             nb::arg("power"), nb::arg("delay"));
-    nb::class_<SpanRLSUpdate, Update>(m, "SpanRLSUpdate")
-        .def(nb::init<double, double>(), nb::arg("ridge"), nb::arg("forgetting"));
-    nb::class_<RowRLSUpdate, Update>(m, "RowRLSUpdate")
-        .def(nb::init<double, double>(), nb::arg("ridge"), nb::arg("forgetting"));
-    nb::class_<DualAscentUpdate, Update>(m, "DualAscentUpdate")
-        .def(nb::init<double, double, bool>(), nb::arg("epsilon"), nb::arg("box"), nb::arg("far"));
-    nb::class_<NLMSUpdate, Update>(m, "NLMSUpdate")
-        .def(nb::init<double, double>(), nb::arg("step_size"), nb::arg("ridge"));
-
     nb::class_<Compression>(m, "Compression");
-    nb::class_<NoCompression, Compression>(m, "NoCompression").def(nb::init<>());
-    nb::class_<LeastCostCompression, Compression>(m, "LeastCostCompression")
-        .def(nb::init<std::size_t, double>(), nb::arg("budget"), nb::arg("tolerance") = 0.0);
-    nb::class_<MatchingPursuitCompression, Compression>(m, "MatchingPursuitCompression")
-        .def(nb::init<double, double, std::size_t>(), nb::arg("parsimony"), nb::arg("power"),
-             nb::arg("budget"));
-    nb::class_<SmallestCompression, Compression>(m, "SmallestCompression")
-        .def(nb::init<std::size_t>(), nb::arg("budget"));
-    nb::class_<MergeCompression, Compression>(m, "MergeCompression")
-        .def(nb::init<std::size_t>(), nb::arg("budget"));
-    nb::class_<LeastNeededCompression, Compression>(m, "LeastNeededCompression")
-        .def(nb::init<std::size_t>(), nb::arg("budget"));
-    nb::class_<MostCoherentCompression, Compression>(m, "MostCoherentCompression")
-        .def(nb::init<std::size_t, bool>(), nb::arg("budget"), nb::arg("cheaper"));
-    nb::class_<OldestCompression, Compression>(m, "OldestCompression")
-        .def(nb::init<std::size_t>(), nb::arg("budget"));
+    bind_list<Losses>(m, "loss");
+    bind_list<Admissions>(m, "admission");
+    bind_list<Updates>(m, "update");
+    bind_list<Compressions>(m, "compression");
 }
 
 }  // namespace parsimon::bindings

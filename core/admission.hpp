@@ -14,12 +14,14 @@ public:
 
 class AlwaysAdmission final : public Admission {
 public:
+    static constexpr const char* name = "always";
     bool admits(Dictionary&, Sample&, const Step&) override { return true; }
 };
 
 // The update proposes a coefficient that is not zero.
 class ProposedAdmission final : public Admission {
 public:
+    static constexpr const char* name = "proposed";
     bool admits(Dictionary& dictionary, Sample& sample, const Step&) override {
         return proposes(sample, dictionary.n_outputs());
     }
@@ -29,6 +31,7 @@ public:
 // threshold. A coherence of 1, that of an exact copy, is never admitted.
 class CoherenceAdmission final : public Admission {
 public:
+    static constexpr const char* name = "coherence";
     explicit CoherenceAdmission(double threshold) : threshold_(threshold) {}
     bool admits(Dictionary& dictionary, Sample& sample, const Step&) override {
         const double coherence = dictionary.coherence(*sample.look);
@@ -43,6 +46,7 @@ private:
 // coherent than the dictionary itself (mu_t).
 class AdaptiveCoherenceAdmission final : public Admission {
 public:
+    static constexpr const char* name = "adaptive_coherence";
     AdaptiveCoherenceAdmission(std::size_t fill, double threshold)
         : fill_(fill), threshold_(threshold) {}
     Needs needs() const override { return {.factor = false, .neighbours = true}; }
@@ -62,6 +66,7 @@ private:
 // admitted beyond `most` centres.
 class DependenceAdmission final : public Admission {
 public:
+    static constexpr const char* name = "linear_dependence";
     DependenceAdmission(double tolerance, double ridge, std::size_t most)
         : tolerance_(tolerance), ridge_(ridge), most_(most) {}
     Needs needs() const override { return {.factor = true, .neighbours = false, .ridge = ridge_}; }
@@ -80,6 +85,7 @@ private:
 // the span has a norm > tolerance.
 class ResidualAdmission final : public Admission {
 public:
+    static constexpr const char* name = "residual";
     explicit ResidualAdmission(double tolerance) : tolerance_(tolerance) {}
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
     bool admits(Dictionary& dictionary, Sample& sample, const Step&) override {
@@ -97,6 +103,7 @@ private:
 // Quantisation (Chen, Zhao, Zhu & Principe 2012): the nearest centre is farther than the radius.
 class DistanceAdmission final : public Admission {
 public:
+    static constexpr const char* name = "distance";
     explicit DistanceAdmission(double radius) : radius_(radius) {}
     bool admits(Dictionary& dictionary, Sample& sample, const Step&) override {
         dictionary.find_nearest(*sample.look);

@@ -21,6 +21,7 @@ public:
 
 class NoCompression final : public Compression {
 public:
+    static constexpr const char* name = "none";
     void compress(Dictionary&, Update&, Step&) override {}
 };
 
@@ -28,6 +29,7 @@ public:
 // Below it too, while that costs no more than tolerance^2.
 class LeastCostCompression final : public Compression {
 public:
+    static constexpr const char* name = "least_cost";
     LeastCostCompression(std::size_t budget, double tolerance)
         : budget_(budget), tolerance_(tolerance) {}
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
@@ -51,6 +53,7 @@ private:
 // rate^power since the step began; at the budget, more.
 class MatchingPursuitCompression final : public Compression {
 public:
+    static constexpr const char* name = "matching_pursuit";
     MatchingPursuitCompression(double parsimony, double power, std::size_t budget)
         : parsimony_(parsimony), power_(power), budget_(budget) {}
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
@@ -68,6 +71,7 @@ private:
 // Wang, Crammer & Vucetic 2012.
 class SmallestCompression final : public Compression {
 public:
+    static constexpr const char* name = "smallest";
     explicit SmallestCompression(std::size_t budget) : budget_(budget) {}
     void compress(Dictionary& dictionary, Update&, Step& step) override;
 
@@ -80,6 +84,7 @@ private:
 // weights' norm over all outputs.
 class MergeCompression final : public Compression {
 public:
+    static constexpr const char* name = "merge";
     explicit MergeCompression(std::size_t budget) : budget_(budget) {}
     void compress(Dictionary& dictionary, Update&, Step& step) override;
     void make_ready(const Dictionary& dictionary) override;
@@ -96,6 +101,7 @@ private:
 // At the budget, the centre that the update can do best without leaves in the update's own way.
 class LeastNeededCompression final : public Compression {
 public:
+    static constexpr const char* name = "least_needed";
     explicit LeastNeededCompression(std::size_t budget) : budget_(budget) {}
     void compress(Dictionary& dictionary, Update& update, Step& step) override {
         while (dictionary.size() > budget_)
@@ -109,6 +115,7 @@ private:
 // At the budget, the oldest centre goes with its weights.
 class OldestCompression final : public Compression {
 public:
+    static constexpr const char* name = "oldest";
     explicit OldestCompression(std::size_t budget) : budget_(budget) {}
     void compress(Dictionary& dictionary, Update&, Step&) override {
         while (dictionary.size() > budget_) dictionary.drop(0);
@@ -122,6 +129,7 @@ private:
 // of Pothin & Richard 2006. The older of the two, or the one that costs less.
 class MostCoherentCompression final : public Compression {
 public:
+    static constexpr const char* name = "most_coherent";
     MostCoherentCompression(std::size_t budget, bool cheaper)
         : budget_(budget), cheaper_(cheaper) {}
     Needs needs() const override { return {.factor = true, .neighbours = true}; }

@@ -42,6 +42,7 @@ namespace parsimon {
 // - Centres never leave.
 class DualAscentUpdate final : public Update, private Aligned {
 public:
+    static constexpr const char* name = "dual_ascent";
     static constexpr std::uint64_t renewal = 128;
     // Steps to numbers beyond this are not taken.
     static constexpr double beyond = sound::largest_norm;

@@ -77,49 +77,4 @@ void MultinomialLogisticLoss::gradient(const double* f, const double* y, double*
     g[own] = -others;
 }
 
-namespace {
-
-template <class Each>
-constexpr std::size_t n_parameters = std::is_default_constructible_v<Each>   ? 0
-                                     : std::is_constructible_v<Each, double> ? 1
-                                                                             : 2;
-
-template <class Each>
-std::shared_ptr<Loss> made(std::span<const double> p) {
-    if (p.size() != n_parameters<Each>)
-        refuse("the loss '", Each::name, "' takes ", n_parameters<Each>, " parameters, got ",
-               p.size());
-    if constexpr (n_parameters<Each> == 0)
-        return std::make_shared<Each>();
-    else if constexpr (n_parameters<Each> == 1)
-        return std::make_shared<Each>(p[0]);
-    else
-        return std::make_shared<Each>(p[0], p[1]);
-}
-
-template <class... Each>
-std::shared_ptr<Loss> found(std::string_view name, std::span<const double> parameters,
-                            LossList<Each...>) {
-    std::shared_ptr<Loss> result;
-    ((name == Each::name && (result = made<Each>(parameters))) || ...);
-    if (!result) refuse("there is no loss '", name, "' among those of core/losses.hpp");
-    return result;
-}
-
-template <class... Each>
-constexpr bool distinct(LossList<Each...>) {
-    const std::string_view names[] = {Each::name...};
-    for (std::size_t i = 0; i < sizeof...(Each); ++i)
-        for (std::size_t j = 0; j < i; ++j)
-            if (names[i] == names[j]) return false;
-    return true;
-}
-static_assert(distinct(Losses{}), "two losses have the same name");
-
-}  // namespace
-
-std::shared_ptr<Loss> make_loss(std::string_view name, std::span<const double> parameters) {
-    return found(name, parameters, Losses{});
-}
-
 }  // namespace parsimon

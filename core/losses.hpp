@@ -10,9 +10,8 @@
 #include <cmath>
 #include <cstddef>
 #include <initializer_list>
-#include <memory>
-#include <span>
-#include <string_view>
+
+#include "part_list.hpp"
 
 namespace parsimon {
 
@@ -221,11 +220,9 @@ public:
                   std::size_t n_outputs) const override;
 };
 
-template <class... Each>
-struct LossList {};
-
 // Every loss.
-using Losses = LossList<SquaredLoss,             //
+using Losses = PartList<Loss,                    //
+                        SquaredLoss,             //
                         EpsilonInsensitiveLoss,  //
                         HuberLoss,               //
                         QuantileLoss,            //
@@ -235,8 +232,6 @@ using Losses = LossList<SquaredLoss,             //
                         LogisticLoss,            //
                         MulticlassHingeLoss,     //
                         MultinomialLogisticLoss>;
-
-// The loss of that name, with the parameters of its constructor.
-std::shared_ptr<Loss> make_loss(std::string_view name, std::span<const double> parameters);
+static_assert(Losses::distinct(), "two losses have the same name");
 
 }  // namespace parsimon

@@ -108,6 +108,7 @@ private:
 // Engel's recursion needs and no product with K^-1 more.
 class SpanRLSUpdate final : public RLSUpdate {
 public:
+    static constexpr const char* name = "span_rls";
     // Values are observed with noise of variance 1: those of variance 1000 are as good as unknown.
     static constexpr double cap = 1e3;
 
@@ -142,6 +143,7 @@ private:
 // taken as zero in its column.
 class RowRLSUpdate final : public RLSUpdate {
 public:
+    static constexpr const char* name = "row_rls";
     // Weights of coherent centres have large variances for no other reason than that: the cap is
     // this times 1 / ridge, or 1 / k(x, x)^2 without a ridge.
     static constexpr double windup = 1e6;

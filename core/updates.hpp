@@ -65,6 +65,7 @@ public:
 // after the centre, if admitted, has entered with weight 0.
 class NLMSUpdate final : public Update {
 public:
+    static constexpr const char* name = "nlms";
     // Below this a kernel row says nothing about the weights, and dividing by it would only
     // overflow.
     static constexpr double least_energy = 1e-200;
@@ -105,6 +106,7 @@ private:
 // It is left out.
 class PlainGradientUpdate final : public GradientUpdate {
 public:
+    static constexpr const char* name = "gradient";
     using GradientUpdate::GradientUpdate;
 
 private:
@@ -114,6 +116,7 @@ private:
 // It is projected onto the span of the centres: equation (12) of Pothin & Richard 2006.
 class ProjectedGradientUpdate final : public GradientUpdate {
 public:
+    static constexpr const char* name = "projected_gradient";
     using GradientUpdate::GradientUpdate;
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
     void open(Dictionary& dictionary, Step& step) override;
@@ -129,6 +132,7 @@ private:
 // The nearest centre takes it over: quantised KLMS (Chen, Zhao, Zhu & Principe 2012).
 class QuantizedGradientUpdate final : public GradientUpdate {
 public:
+    static constexpr const char* name = "quantized_gradient";
     using GradientUpdate::GradientUpdate;
 
 private:

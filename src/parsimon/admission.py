@@ -56,7 +56,7 @@ class Always(Admission):
 
     def core(self) -> _core.Admission:
         """Return the C++ twin."""
-        return _core.AlwaysAdmission()
+        return _core.admission("always", [])
 
 
 @part
@@ -71,7 +71,7 @@ class Proposed(Admission):
 
     def core(self) -> _core.Admission:
         """Return the C++ twin."""
-        return _core.ProposedAdmission()
+        return _core.admission("proposed", [])
 
 
 @part
@@ -96,7 +96,7 @@ class Coherence(Admission):
 
     def core(self) -> _core.Admission:
         """Return the C++ twin."""
-        return _core.CoherenceAdmission(self.threshold)
+        return _core.admission("coherence", [self.threshold])
 
 
 @part
@@ -127,7 +127,7 @@ class AdaptiveCoherence(Admission):
 
     def core(self) -> _core.Admission:
         """Return the C++ twin."""
-        return _core.AdaptiveCoherenceAdmission(self.fill, self.threshold)
+        return _core.admission("adaptive_coherence", [self.fill, self.threshold])
 
 
 @part
@@ -171,7 +171,9 @@ class LinearDependence(Admission):
 
     def core(self) -> _core.Admission:
         """Return the C++ twin."""
-        return _core.DependenceAdmission(self.tolerance, self.ridge, self.max_centers or 2**62)
+        return _core.admission(
+            "linear_dependence", [self.tolerance, self.ridge, self.max_centers or 2**62]
+        )
 
 
 @part
@@ -192,7 +194,7 @@ class Residual(Admission):
 
     def core(self) -> _core.Admission:
         """Return the C++ twin."""
-        return _core.ResidualAdmission(self.tolerance)
+        return _core.admission("residual", [self.tolerance])
 
 
 @part
@@ -215,7 +217,7 @@ class Distance(Admission):
 
     def core(self) -> _core.Admission:
         """Return the C++ twin."""
-        return _core.DistanceAdmission(self.radius)
+        return _core.admission("distance", [self.radius])
 
 
 ADMISSIONS: dict[str, type[Admission]] = {

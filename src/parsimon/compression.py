@@ -58,7 +58,7 @@ class Nothing(Compression):
 
     def core(self) -> _core.Compression:
         """Return the C++ twin."""
-        return _core.NoCompression()
+        return _core.compression("none", [])
 
 
 @part
@@ -84,7 +84,7 @@ class LeastCost(Budgeted):
 
     def core(self) -> _core.Compression:
         """Return the C++ twin."""
-        return _core.LeastCostCompression(self.max_centers)
+        return _core.compression("least_cost", [self.max_centers, 0.0])
 
 
 @part
@@ -102,7 +102,7 @@ class Oldest(Budgeted):
 
     def core(self) -> _core.Compression:
         """Return the C++ twin."""
-        return _core.OldestCompression(self.max_centers)
+        return _core.compression("oldest", [self.max_centers])
 
 
 @part
@@ -119,7 +119,7 @@ class LeastNeeded(Budgeted):
 
     def core(self) -> _core.Compression:
         """Return the C++ twin."""
-        return _core.LeastNeededCompression(self.max_centers)
+        return _core.compression("least_needed", [self.max_centers])
 
 
 @part
@@ -144,7 +144,7 @@ class MostCoherent(Budgeted):
 
     def core(self) -> _core.Compression:
         """Return the C++ twin."""
-        return _core.MostCoherentCompression(self.max_centers, self.removal == "cheaper")
+        return _core.compression("most_coherent", [self.max_centers, self.removal == "cheaper"])
 
 
 @part
@@ -160,7 +160,7 @@ class Smallest(Budgeted):
 
     def core(self) -> _core.Compression:
         """Return the C++ twin."""
-        return _core.SmallestCompression(self.max_centers)
+        return _core.compression("smallest", [self.max_centers])
 
 
 @part
@@ -180,7 +180,7 @@ class Merge(Budgeted):
 
     def core(self) -> _core.Compression:
         """Return the C++ twin."""
-        return _core.MergeCompression(self.max_centers)
+        return _core.compression("merge", [self.max_centers])
 
 
 @part
@@ -215,8 +215,8 @@ class MatchingPursuit(Compression):
 
     def core(self) -> _core.Compression:
         """Return the C++ twin."""
-        return _core.MatchingPursuitCompression(
-            self.parsimony, self.power, _at_most(self.max_centers)
+        return _core.compression(
+            "matching_pursuit", [self.parsimony, self.power, _at_most(self.max_centers)]
         )
 
 
@@ -242,7 +242,7 @@ class Negligible(Compression):
 
     def core(self) -> _core.Compression:
         """Return the C++ twin."""
-        return _core.LeastCostCompression(_at_most(self.max_centers), self.tolerance)
+        return _core.compression("least_cost", [_at_most(self.max_centers), self.tolerance])
 
 
 def _at_most(budget: int | None) -> int:

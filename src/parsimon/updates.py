@@ -74,7 +74,7 @@ class NLMS(Update):
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
-        return _core.NLMSUpdate(self.step_size, self.ridge)
+        return _core.update("nlms", [self.step_size, self.ridge])
 
 
 @part
@@ -136,8 +136,8 @@ class Gradient(Update):
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
-        return _core.PlainGradientUpdate(
-            self.step_size, self.alpha, self.schedule.power, self.schedule.delay
+        return _core.update(
+            "gradient", [self.step_size, self.alpha, self.schedule.power, self.schedule.delay]
         )
 
 
@@ -153,8 +153,9 @@ class ProjectedGradient(Gradient):
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
-        return _core.ProjectedGradientUpdate(
-            self.step_size, self.alpha, self.schedule.power, self.schedule.delay
+        return _core.update(
+            "projected_gradient",
+            [self.step_size, self.alpha, self.schedule.power, self.schedule.delay],
         )
 
 
@@ -173,8 +174,9 @@ class QuantizedGradient(Gradient):
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
-        return _core.QuantizedGradientUpdate(
-            self.step_size, self.alpha, self.schedule.power, self.schedule.delay
+        return _core.update(
+            "quantized_gradient",
+            [self.step_size, self.alpha, self.schedule.power, self.schedule.delay],
         )
 
 
@@ -219,7 +221,7 @@ class SpanRLS(Update):
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
-        return _core.SpanRLSUpdate(self.ridge, self.forgetting)
+        return _core.update("span_rls", [self.ridge, self.forgetting])
 
 
 @part
@@ -250,7 +252,7 @@ class RowRLS(SpanRLS):
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
-        return _core.RowRLSUpdate(self.ridge, self.forgetting)
+        return _core.update("row_rls", [self.ridge, self.forgetting])
 
 
 #: Step lengths of `DualAscent`, and whether each is the longer one.
@@ -309,7 +311,7 @@ class DualAscent(Update):
     def core(self) -> _core.Update:
         """Return the C++ twin."""
         box = math.inf if self.box is None else self.box
-        return _core.DualAscentUpdate(self.epsilon, box, STEPS[self.step])
+        return _core.update("dual_ascent", [self.epsilon, box, STEPS[self.step]])
 
 
 UPDATES: dict[str, type[Update]] = {
