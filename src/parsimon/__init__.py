@@ -13,7 +13,7 @@ True
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from parsimon._homes import MODULES, home_of
+from parsimon._homes import MODULES, PUBLIC, home_of
 
 if TYPE_CHECKING:
     from parsimon import (
@@ -26,55 +26,25 @@ if TYPE_CHECKING:
         losses,
         updates,
     )
-    from parsimon.dictionary_learning import KernelDictionaryClassifier, KernelDictionaryLearning
-    from parsimon.estimators import (
-        SOGSVC,
-        SOGSVR,
-        BSGDClassifier,
-        KernelExpansionClassifier,
-        KernelExpansionRegressor,
-        KLMSRegressor,
-        KNLMSRegressor,
-        KRLSRegressor,
-        NORMARegressor,
-        POLKClassifier,
-        POLKRegressor,
-        SPLRegressor,
-        from_sklearn,
-    )
-    from parsimon.merging import Merged, merge
-    from parsimon.persistence import ModelFileError, load
+    from parsimon.dictionary_learning import *  # noqa: F403
+    from parsimon.estimators import *  # noqa: F403
+    from parsimon.merging import Merged as Merged
+    from parsimon.merging import merge as merge
+    from parsimon.persistence import ModelFileError as ModelFileError
+    from parsimon.persistence import load as load
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
-    "SOGSVC",
-    "SOGSVR",
-    "BSGDClassifier",
-    "KLMSRegressor",
-    "KNLMSRegressor",
-    "KRLSRegressor",
-    "KernelDictionaryClassifier",
-    "KernelDictionaryLearning",
-    "KernelExpansionClassifier",
-    "KernelExpansionRegressor",
-    "Merged",
-    "ModelFileError",
-    "NORMARegressor",
-    "POLKClassifier",
-    "POLKRegressor",
-    "SPLRegressor",
     "admission",
     "algorithms",
     "compression",
     "datasets",
     "diagnostics",
-    "from_sklearn",
     "kernels",
-    "load",
     "losses",
-    "merge",
     "updates",
+    *(name for names in PUBLIC.values() for name in names),
 ]
 
 

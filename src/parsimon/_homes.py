@@ -7,7 +7,7 @@ imports no module that stores models. A new estimator needs one line here.
 
 from __future__ import annotations
 
-__all__ = ["MODULES", "home_of", "names"]
+__all__ = ["MODULES", "PUBLIC", "home_of", "names"]
 
 #: Modules that are attributes of the package.
 MODULES = (
