@@ -3,6 +3,7 @@
 #pragma once
 
 #include "admission.hpp"
+#include "affine_projection.hpp"
 #include "compression.hpp"
 #include "dual_ascent.hpp"
 #include "losses.hpp"
@@ -23,6 +24,7 @@ using Admissions = PartList<Admission,                   //
 
 using Updates = PartList<Update,                   //
                          NLMSUpdate,               //
+                         AffineProjectionUpdate,   //
                          PlainGradientUpdate,      //
                          ProjectedGradientUpdate,  //
                          QuantizedGradientUpdate,  //

@@ -81,6 +81,8 @@ ATOMS = {
 PARAMETERS = {
     parsimon.KNLMSRegressor: {"step_size": st.sampled_from([0.2, 1.0, 1.9]),
         "coherence": COHERENCES, "ridge": RIDGES, **RULES},
+    parsimon.KAPRegressor: {"step_size": st.sampled_from([0.2, 1.0, 1.9]),
+        "order": st.sampled_from([1, 2, 7]), "coherence": COHERENCES, "ridge": RIDGES, **RULES},
     parsimon.KLMSRegressor: {"step_size": SMALL_STEPS,
         "quantization": st.sampled_from([0.0, 0.3, 1e200]), **RULES},
     parsimon.NORMARegressor: {"step_size": SMALL_STEPS, "alpha": ALPHAS, **RULES},

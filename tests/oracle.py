@@ -384,3 +384,23 @@ def kernel_dl(k, X, Omega, lam, mu, rate, budget, gamma=np.inf, epsilon=-1.0, pa
             del stored[least]
             Omega = np.delete(Omega, least, axis=0)
     return np.array(stored), Omega
+
+
+def kap(k, X, Y, step_size, mu0, order, ridge=0.0):
+    """Kernel affine projection: Richard, Bermudez & Honeine 2009, the recursion of its section IV.
+
+    Returns predictions before each sample (n, C), centres and weights (m, C).
+    """
+    centres, predictions = X[:0], []
+    W = np.zeros((0, Y.shape[1]))
+    for t, x in enumerate(X):
+        predictions.append(
+            k(x[np.newaxis], centres)[0] @ W if len(centres) else np.zeros(len(Y[0]))
+        )
+        if not len(centres) or coherence(k, x, centres) <= mu0:
+            centres, W = np.vstack([centres, x]), np.vstack([W, np.zeros(Y.shape[1])])
+        recent = slice(max(t + 1 - order, 0), t + 1)
+        H = k(X[recent], centres)
+        A = ridge * np.eye(len(H)) + H @ H.T
+        W = W + step_size * H.T @ np.linalg.solve(A, Y[recent] - H @ W)
+    return np.array(predictions), centres, W

@@ -26,6 +26,7 @@ EXAMPLES = {
     "quantized_gradient": {"step_size": 0.5},
     "coherence": {"threshold": 0.5},
     "nlms": {"step_size": 0.5},
+    "affine_projection": {"step_size": 0.5},
     "least_cost": {"max_centers": 3},
     "oldest": {"max_centers": 3},
     "merge": {"max_centers": 3},

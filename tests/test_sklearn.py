@@ -16,6 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 from parsimon import KernelDictionaryClassifier, KernelDictionaryLearning
 from parsimon.estimators import (
     ESTIMATORS,
+    KAPRegressor,
     KLMSRegressor,
     KNLMSRegressor,
     NORMARegressor,
@@ -30,7 +31,7 @@ EXPECTED = {
         "and gamma='scale' is computed from the rows without their weights"
     ),
 }
-STEPS = (KLMSRegressor, KNLMSRegressor, NORMARegressor, POLKRegressor, SPLRegressor)
+STEPS = (KAPRegressor, KLMSRegressor, KNLMSRegressor, NORMARegressor, POLKRegressor, SPLRegressor)
 
 
 def expected(estimator):

@@ -24,6 +24,7 @@ MODELS = [
     parsimon.KNLMSRegressor(gamma=1.0, coherence=0.9, budget=12),
     parsimon.KNLMSRegressor(kernels.Gaussian(1.0) + kernels.Normalized(kernels.Polynomial(2)),
         budget=12, compression="oldest"),
+    parsimon.KAPRegressor(gamma=1.0, order=4, budget=12),
     parsimon.KLMSRegressor(gamma=1.0, quantization=0.2),
     parsimon.NORMARegressor(gamma=1.0, budget=20),
     parsimon.KRLSRegressor(gamma=1.0, forgetting=0.99),

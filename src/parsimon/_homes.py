@@ -32,6 +32,7 @@ PUBLIC = {
         "SOGSVC",
         "SOGSVR",
         "BSGDClassifier",
+        "KAPRegressor",
         "KLMSRegressor",
         "KNLMSRegressor",
         "KRLSRegressor",

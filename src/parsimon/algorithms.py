@@ -47,6 +47,7 @@ from parsimon.losses import Loss, MulticlassHinge, Squared, SquaredHinge
 from parsimon.updates import (
     NLMS,
     SCHEDULES,
+    AffineProjection,
     DualAscent,
     Gradient,
     ProjectedGradient,
@@ -57,7 +58,7 @@ from parsimon.updates import (
     Update,
 )
 
-__all__ = ["Recipe", "bsgd", "klms", "knlms", "krls", "norma", "polk", "sog", "spl"]
+__all__ = ["Recipe", "bsgd", "kap", "klms", "knlms", "krls", "norma", "polk", "sog", "spl"]
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,26 @@ def knlms(
         loss=Squared(),
         admission=Coherence(coherence),
         update=NLMS(step_size, ridge),
+        compression=at_budget(compression, budget),
+    )
+
+
+def kap(
+    kernel: Kernel,
+    *,
+    step_size: float,
+    coherence: float,
+    order: int = 2,
+    ridge: float = 0.0,
+    budget: int | None = None,
+    compression: str = "least_cost",
+) -> Recipe:
+    """Kernel affine projection (Richard, Bermudez & Honeine 2009): `knlms` is its order 1."""
+    return Recipe(
+        kernel=kernel,
+        loss=Squared(),
+        admission=Coherence(coherence),
+        update=AffineProjection(step_size, order, ridge),
         compression=at_budget(compression, budget),
     )
 

@@ -6,12 +6,13 @@ import math
 from abc import ABC, abstractmethod
 
 from parsimon import _core
-from parsimon._parts import lookup, part, real
+from parsimon._parts import lookup, part, real, whole
 
 __all__ = [
     "NLMS",
     "SCHEDULES",
     "UPDATES",
+    "AffineProjection",
     "DualAscent",
     "Gradient",
     "ProjectedGradient",
@@ -75,6 +76,39 @@ class NLMS(Update):
     def core(self) -> _core.Update:
         """Return the C++ twin."""
         return _core.update("nlms", [self.step_size, self.ridge])
+
+
+@part
+class AffineProjection(Update):
+    """Affine projection: a normalised step for the last samples together.
+
+    Let H (p, m) be the kernel rows of the last p = `order` samples, y their targets, and I the
+    identity. After x, if admitted, has become a centre of weight 0,
+
+        w <- w + step_size H'(ridge I + H H')^-1 (y - H w).
+
+    order = 1 is `NLMS`. A row that is a combination of newer rows up to rounding takes no part.
+    The step is stable for 0 < step_size (eta) < 2.
+
+    Reference: Richard, Bermudez & Honeine, *Online prediction of time series data with kernels*,
+    IEEE Transactions on Signal Processing 2009.
+
+    >>> AffineProjection(step_size=0.1, order=3)
+    AffineProjection(step_size=0.1, order=3, ridge=0.0)
+    """
+
+    step_size: float
+    order: int = 2
+    ridge: float = 0.0
+
+    def __post_init__(self) -> None:
+        real("step_size", self.step_size, above=0, below=2)
+        whole("order", self.order, at_least=1, at_most=64)
+        real("ridge", self.ridge, at_least=0)
+
+    def core(self) -> _core.Update:
+        """Return the C++ twin."""
+        return _core.update("affine_projection", [self.step_size, self.order, self.ridge])
 
 
 @part
@@ -316,6 +350,7 @@ class DualAscent(Update):
 
 UPDATES: dict[str, type[Update]] = {
     "nlms": NLMS,
+    "affine_projection": AffineProjection,
     "gradient": Gradient,
     "projected_gradient": ProjectedGradient,
     "quantized_gradient": QuantizedGradient,

@@ -6,6 +6,7 @@ from parsimon.estimators.fixed import (
     KernelExpansionRegressor,
     from_sklearn,
 )
+from parsimon.estimators.kap import KAPRegressor
 from parsimon.estimators.knlms import KNLMSRegressor
 from parsimon.estimators.krls import KRLSRegressor
 from parsimon.estimators.lms import KLMSRegressor, NORMARegressor
@@ -18,6 +19,7 @@ __all__ = [
     "SOGSVC",
     "SOGSVR",
     "BSGDClassifier",
+    "KAPRegressor",
     "KLMSRegressor",
     "KNLMSRegressor",
     "KRLSRegressor",
@@ -33,6 +35,7 @@ __all__ = [
 #: Every estimator that learns over one dictionary; the generic tests run over all of them.
 ESTIMATORS = (
     BSGDClassifier,
+    KAPRegressor,
     KLMSRegressor,
     KNLMSRegressor,
     KRLSRegressor,

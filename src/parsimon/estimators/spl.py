@@ -38,8 +38,8 @@ class SPLRegressor(StreamRegressor):
     admission : "residual" or "coherence", default="residual"
         Rule by which samples become centres.
     tolerance : float >= 0, default=0.01
-        Threshold eps0, a norm. Larger values admit fewer centres and remove more. Only for admission
-        "residual".
+        Threshold eps0, a norm. Larger values admit fewer centres and remove more. Only for
+        admission "residual".
     coherence : float in [0, 1] or "adaptive", default=0.5
         Threshold mu0: largest coherence at which a sample is admitted. Larger values admit more
         centres. "adaptive" uses the coherence mu_t of the dictionary and needs a budget. Only for

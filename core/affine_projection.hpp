@@ -1,0 +1,191 @@
+// Kernel affine projection: Richard, Bermudez & Honeine 2009.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sizes.hpp"
+#include "sound.hpp"
+#include "updates.hpp"
+
+namespace parsimon {
+
+// With the last p samples, H (p, m) their kernel rows and y their targets, after the centre, if
+// admitted, has entered with weight 0:
+//
+//     w += step_size H'(ridge I + H H')^-1 (y - H w).
+//
+// With p = 1 that is normalised LMS.
+//
+// CONVENTION
+// - Slot i holds a sample: its point (depth) at i * depth, its kernel row at i * capacity, its
+//   targets at i * n_outputs. `next_` is the slot that the next sample takes: the oldest, once all
+//   are taken. Rows know the first `known_` centres.
+// - A row that is a combination of newer ones up to rounding takes no part in a step.
+class AffineProjectionUpdate final : public Update, private Aligned {
+public:
+    static constexpr const char* name = "affine_projection";
+    static constexpr std::size_t most = 64;  // samples
+    // The part of a squared row, outside the span of newer rows, below which it takes no part.
+    static constexpr double dependent = 1e-12;
+
+    AffineProjectionUpdate(double step_size, std::size_t order, double ridge)
+        : step_size_(step_size), ridge_(ridge), order_(order) {
+        if (order < 1 || order > most) refuse("order must be from 1 to ", most, ", got ", order);
+    }
+    double weight_bound() const override { return 2.0 / step_size_; }
+
+    void attach(Dictionary& dictionary, const Loss&) override {
+        n_features_ = dictionary.n_features();
+        depth_ = dictionary.depth();
+        n_outputs_ = dictionary.n_outputs();
+        dictionary.attach(*this);
+    }
+    void set_outputs(std::size_t n_outputs) override {
+        targets_.resize(order_ * n_outputs);
+        n_outputs_ = n_outputs;
+        taken_ = next_ = 0;
+    }
+    void make_ready(std::size_t) override {
+        points_.resize(order_ * depth_);
+        targets_.resize(order_ * n_outputs_);
+        rows_.resize(numbers(order_, capacity_));
+    }
+    std::size_t nbytes() const override {
+        return (points_.capacity() + targets_.capacity() + rows_.capacity()) * sizeof(double);
+    }
+
+    void open(Dictionary& dictionary, Step& step) override {
+        step.rate = step_size_;
+        for (Sample& sample : step)
+            for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
+                sample.coefficient[c] = -step_size_ * sample.weight * sample.gradient[c];
+    }
+
+    void step(Dictionary& dictionary, Sample& sample, Step&) override {
+        if (sample.weight == 0.0) return;
+        if (sample.admitted) dictionary.append(*sample.look, nullptr);
+        for (std::size_t i = 0; i < taken_; ++i) {
+            Look look;
+            look.x = point(i);
+            look.h = row(i);
+            look.known = known_;
+            dictionary.extend(look);
+        }
+        known_ = dictionary.size();
+        take(*sample.look, sample.y);
+        project(dictionary, step_size_ * sample.weight);
+    }
+
+    void expect(StateVisitor visitor, std::size_t) const override {
+        const std::size_t n = visitor.size("window", taken_, order_);
+        visitor.expect("inputs", expected(n, n_features_));
+        visitor.expect("targets", expected(n, n_outputs_));
+    }
+    void visit(StateVisitor visitor, Dictionary& dictionary) override {
+        visitor.version(0);
+        if (visitor.reading()) expect(visitor, dictionary.size());
+        const std::size_t n = visitor.size("window", taken_, order_), d = n_features_;
+        std::vector<double> inputs(n * d), targets(n * n_outputs_);
+        for (std::size_t i = 0; !visitor.reading() && i < n; ++i) {  // the oldest first
+            const std::size_t slot = (next_ + order_ - n + i) % order_;
+            std::copy_n(point(slot), d, inputs.begin() + static_cast<std::ptrdiff_t>(i * d));
+            std::copy_n(targets_.begin() + static_cast<std::ptrdiff_t>(slot * n_outputs_),
+                        n_outputs_, targets.begin() + static_cast<std::ptrdiff_t>(i * n_outputs_));
+        }
+        visitor.numbers("inputs", inputs.data(), inputs.size());
+        visitor.numbers("targets", targets.data(), targets.size());
+        if (!visitor.reading()) return;
+        require_finite(inputs.data(), n, d, "the state's recent samples");
+        make_ready(1);
+        taken_ = next_ = 0;
+        known_ = dictionary.size();
+        Looks looks(1, dictionary);
+        for (std::size_t i = 0; i < n; ++i) {
+            dictionary.look(looks, inputs.data() + i * d, 1);
+            take(looks[0], targets.data() + i * n_outputs_);
+        }
+    }
+    void require_sound(Dictionary&) const override {
+        sound::require_within(targets_.data(), taken_ * n_outputs_, 1e100, "recent targets");
+        for (std::size_t i = 0; i < taken_; ++i)
+            sound::require_within(row(i), known_, largest_kernel_value, "recent kernel values");
+    }
+
+private:
+    double* point(std::size_t slot) { return points_.data() + slot * depth_; }
+    double* row(std::size_t slot) { return rows_.data() + slot * capacity_; }
+    const double* row(std::size_t slot) const { return rows_.data() + slot * capacity_; }
+
+    void take(const Look& look, const double* y) {
+        std::copy_n(look.x, depth_, point(next_));
+        std::copy_n(look.h, known_, row(next_));
+        std::copy_n(y, n_outputs_, targets_.data() + next_ * n_outputs_);
+        next_ = (next_ + 1) % order_;
+        taken_ = std::min(taken_ + 1, order_);
+    }
+
+    // The step, by a Cholesky factor of the Gram matrix of the rows, the newest first.
+    void project(Dictionary& dictionary, double rate) {
+        const auto& loops = simd::loops();
+        const std::size_t m = known_;
+        std::array<double, most * most> L;
+        std::array<std::size_t, most> slots;
+        std::size_t n = 0;  // rows that take part
+        for (std::size_t age = 0; age < taken_; ++age) {
+            const std::size_t slot = (next_ + order_ - 1 - age) % order_;
+            double* own = L.data() + n * most;
+            const double square = ridge_ + loops.dot(row(slot), row(slot), m);
+            double rest = square;
+            for (std::size_t j = 0; j < n; ++j) {
+                double sum = loops.dot(row(slot), row(slots[j]), m);
+                for (std::size_t k = 0; k < j; ++k) sum -= own[k] * L[j * most + k];
+                own[j] = sum / L[j * most + j];
+                rest -= own[j] * own[j];
+            }
+            if (!(square >= NLMSUpdate::least_energy && rest > dependent * square)) continue;
+            own[n] = std::sqrt(rest);
+            slots[n++] = slot;
+        }
+        std::array<double, most> e;
+        for (std::size_t c = 0; c < n_outputs_; ++c) {
+            double* w = dictionary.weights(c);
+            for (std::size_t i = 0; i < n; ++i) {
+                e[i] = targets_[slots[i] * n_outputs_ + c] - loops.dot(row(slots[i]), w, m);
+                for (std::size_t k = 0; k < i; ++k) e[i] -= L[i * most + k] * e[k];
+                e[i] /= L[i * most + i];
+            }
+            for (std::size_t i = n; i-- > 0;) {
+                for (std::size_t k = i + 1; k < n; ++k) e[i] -= L[k * most + i] * e[k];
+                e[i] /= L[i * most + i];
+            }
+            for (std::size_t i = 0; i < n; ++i) loops.axpy(rate * e[i], row(slots[i]), w, m);
+        }
+    }
+
+    void reserve(std::size_t capacity) override {
+        std::vector<double> rows(numbers(order_, capacity), 0.0);
+        for (std::size_t i = 0; i < taken_; ++i)
+            std::copy_n(row(i), known_, rows.begin() + static_cast<std::ptrdiff_t>(i * capacity));
+        rows_ = std::move(rows);
+        capacity_ = capacity;
+    }
+    void appended(const Dictionary&, const Look&) override {}
+    void removing(Dictionary&, std::size_t j, const double*) override {
+        if (j >= known_) return;
+        for (std::size_t i = 0; i < taken_; ++i)
+            std::copy(row(i) + j + 1, row(i) + known_, row(i) + j);
+        --known_;
+    }
+
+    double step_size_, ridge_;
+    std::size_t order_, n_features_ = 0, depth_ = 0, n_outputs_ = 0, capacity_ = 0;
+    std::size_t taken_ = 0, next_ = 0, known_ = 0;
+    std::vector<double> points_, targets_, rows_;
+};
+
+}  // namespace parsimon
