@@ -1,4 +1,4 @@
-"""Modules that need what is not installed are not collected."""
+"""Do not collect modules whose optional packages are not installed."""
 
 from importlib.util import find_spec
 

@@ -61,5 +61,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the public names only."""
+    """Return the public names."""
     return sorted([*__all__, "__version__"])

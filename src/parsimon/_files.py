@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and a lock for files with one writer at a time."""
+"""Files that are written completely or not at all, and a lock for one writer at a time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Name = str | os.PathLike[str]
 
 @contextmanager
 def naming(path: Name) -> Iterator[None]:
-    """Let errors of the operating system name this file, whatever file they were about."""
+    """Make errors of the operating system name this file, whichever file they were about."""
     try:
         yield
     except OSError as error:
@@ -74,7 +74,7 @@ class Output:
         return size
 
     def flush(self) -> None:
-        """Do nothing: nothing is held back."""
+        """Do nothing, because nothing is buffered."""
 
     def sync(self) -> None:
         """Wait until the data is on the disk."""
@@ -91,7 +91,7 @@ class Output:
 
 @contextmanager
 def writing(path: Name, *, regular: bool = False) -> Iterator[Output]:
-    """Give a file to write to, which replaces `path` at the end if there was no error.
+    """Open a file for writing, which replaces `path` at the end if there was no error.
 
     Until then it is a temporary file beside `path`. After an error, `path` is as it was, or is
     the new file if only the folder could not be synced.
@@ -100,7 +100,7 @@ def writing(path: Name, *, regular: bool = False) -> Iterator[Output]:
     Parameters
     ----------
     path : the file to write.
-    regular : refuse a path that exists and is not a regular file. Default: False.
+    regular : reject a path that exists and is not a regular file. Default: False.
     """
     with naming(path):
         stream = is_stream(path)
@@ -144,7 +144,7 @@ def _replacing(path: Name) -> Iterator[Output]:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
             file = Output(os.open(made, flags, 0o666), path)
             if os.name == "posix":
-                _lock(file._descriptor)  # so that it is not taken for a leftover
+                _lock(file._descriptor)  # so that no other process removes it as a leftover
             with suppress(FileNotFoundError):
                 mode = stat.S_IMODE(os.stat(place).st_mode)
                 os.chmod(made, mode)  # before there is anything to read
@@ -223,7 +223,7 @@ def _locked(name: Path) -> int:
     while True:
         try:
             descriptor = os.open(name, os.O_RDWR | os.O_CREAT, 0o666)
-        except PermissionError:  # another user's, left by a process that was killed
+        except PermissionError:  # a file of another user, left by a killed process
             if not os.path.exists(name):
                 raise
             descriptor = os.open(name, os.O_RDONLY)
@@ -236,7 +236,7 @@ def _locked(name: Path) -> int:
         except BaseException:
             os.close(descriptor)
             raise
-        os.close(descriptor)  # whoever held it before has removed it: there may be a new one
+        os.close(descriptor)  # the holder before removed the file: there may be a new one
 
 
 def _lock(descriptor: int) -> bool | None:
@@ -261,7 +261,7 @@ def _lock(descriptor: int) -> bool | None:
 
 
 def _remove_leftovers(place: Path) -> None:
-    """Remove temporary files of killed writers: they are not new, and nobody has locked them."""
+    """Remove temporary files of killed writers. They are old, and nobody has locked them."""
     if os.name != "posix":
         return
     pattern = re.compile(re.escape(_beside(place, "").name) + r"\d+-[0-9a-f]{8}\.tmp")

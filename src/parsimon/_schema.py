@@ -1,7 +1,7 @@
-"""What a stored model may hold: checks that each class declares for its attributes.
+"""Checks of stored attributes, which each class of models declares.
 
-A file can be made by hand, so nothing in it is believed before it was looked at. `persistence` asks
-the class of a model which attributes there are, and what each of them may be.
+A file can be made by hand, so every value in it is checked before it is used. `persistence` asks
+the class of a model which attributes a file may hold, and which values they may have.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Check = Callable[[Any], bool]
 class Schema:
     """The attributes of a model besides its parameters.
 
-    Those that are needed are there together, once it has learned.
+    After learning, all needed attributes exist. Before learning, none of them does.
     """
 
     needed: Mapping[str, Check]
@@ -50,9 +50,7 @@ class Schema:
         return Schema({**self.needed, **(needed or {})}, {**self.allowed, **(allowed or {})})
 
     def check(self, attributes: Mapping[str, Any]) -> None:
-        """Raise a ValueError that names the first attribute that is missing, unknown or not what it
-        must be.
-        """
+        """Raise a ValueError that names a missing, unknown or invalid attribute."""
         known = {**self.needed, **self.allowed}
         for name, value in attributes.items():
             if name in known:
@@ -76,7 +74,7 @@ def whole(at_least: int = 0, at_most: int = 2**62) -> Check:
 def number(
     at_least: float = -math.inf, at_most: float = math.inf, *, infinite: bool = False
 ) -> Check:
-    """Return a check for numbers, finite unless told otherwise."""
+    """Return a check for numbers. Infinity passes only with `infinite`."""
 
     def check(value: Any) -> bool:
         if (
@@ -96,19 +94,19 @@ def one_of(*types: type[Any]) -> Check:
 
 
 def listed(check: Check) -> Check:
-    """Return a check for lists of things that pass a check."""
+    """Return a check for lists and tuples whose items pass a check."""
     return lambda value: isinstance(value, list | tuple) and all(map(check, value))
 
 
 def mapped(key: Check, value: Check) -> Check:
-    """Return a check for dicts."""
+    """Return a check for dicts whose keys and values pass checks."""
     return lambda found: (
         isinstance(found, dict) and all(key(k) and value(v) for k, v in found.items())
     )
 
 
 def finite_array(*shape: int | None, least: float = -math.inf, most: float = math.inf) -> Check:
-    """Return a check for arrays of finite numbers of a shape, of which None is any length."""
+    """Return a check for arrays of finite numbers with this shape. None means any length."""
 
     def check(value: Any) -> bool:
         if (
@@ -126,7 +124,7 @@ def finite_array(*shape: int | None, least: float = -math.inf, most: float = mat
 
 
 def is_labels(value: Any) -> bool:
-    """Whether a value is an array (n,) of different labels."""
+    """Return whether a value is an array (n,) of different labels."""
     if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in LABEL_KINDS:
         return False
     items = value.tolist()
@@ -138,13 +136,14 @@ def is_labels(value: Any) -> bool:
 
 
 def is_label(value: Any) -> bool:
-    """Whether a value is one label."""
+    """Return whether a value is one label."""
     return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def is_plain(value: Any, others: Check = lambda value: False) -> bool:
-    """Whether a value is what parameters are made of: plain values, parts, a random state, and
-    lists and dicts of those.
+    """Return whether a value can be a parameter.
+
+    These are plain values, parts, random states, and lists and dicts of them.
     """
     if (
         value is None
@@ -156,24 +155,24 @@ def is_plain(value: Any, others: Check = lambda value: False) -> bool:
         return all(is_plain(item, others) for item in value)
     if isinstance(value, dict):
         return all(is_plain(k) and is_plain(v, others) for k, v in value.items())
-    if isinstance(value, np.ndarray):  # of names
+    if isinstance(value, np.ndarray):  # of strings
         return value.dtype.kind in "UO" and value.ndim == 1
     return is_dataclass(value)
 
 
-#: The most kernels that one in a file is made of.
+#: The most kernels that a kernel in a file may consist of.
 MOST_KERNELS = 256
 
 
 def is_kernel(value: Any) -> bool:
-    """Whether a value is a kernel that points can be given to."""
+    """Return whether a value is a kernel that can be evaluated."""
     if not isinstance(value, Kernel) or n_kernels(value) > MOST_KERNELS:
         return False
-    value.core()  # raises where one has no width yet
+    value.core()  # raises an error if the width is not known yet
     return True
 
 
 def n_kernels(kernel: Any) -> int:
-    """Return how many kernels one is made of."""
+    """Return the number of kernels that a kernel consists of, itself included."""
     inner = [part for part in vars(kernel).values() if isinstance(part, Kernel)]
     return 1 + sum(map(n_kernels, inner))

@@ -1,4 +1,4 @@
-"""Formulas: what a kernel or a link computes, as an expression that exporters translate.
+"""Formulas of kernels and links, as expressions that exporters translate.
 
 >>> from parsimon.formulas import SQUARED_DISTANCE, diagonal, exp
 >>> gaussian = exp(-0.5 * SQUARED_DISTANCE)
@@ -9,11 +9,11 @@ The diagonal k(x, x) follows by substitution: distances are 0, and the product i
 
 >>> diagonal(gaussian)
 Number(value=1.0)
->>> diagonal(1.0 + 2.0 * PRODUCT)
-Add(left=Number(value=1.0), right=Multiply(left=Number(value=2.0), right=Input(name='squared_norm')))
+>>> diagonal(2.0 * PRODUCT)
+Multiply(left=Number(value=2.0), right=Input(name='squared_norm'))
 
 Expressions are built with +, *, /, `exp`, `sqrt`, `log1p`, `power`, `minimum` and `Cosine`.
-Operations on numbers alone are carried out at once. `_formula_values` evaluates in NumPy.
+Operations on numbers alone are evaluated at once. `_formula_values` evaluates expressions in NumPy.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Number(Expression):
 
 @part
 class Input(Expression):
-    """A quantity that is given: one of the five below."""
+    """A given quantity: one of the five below."""
 
     name: str
 
@@ -92,9 +92,9 @@ class Input(Expression):
 SQUARED_DISTANCE, ABSOLUTE_DISTANCE, PRODUCT = map(
     Input, ("squared_distance", "absolute_distance", "product")
 )
-#: ||x||^2 of one point: what the product is on the diagonal.
+#: ||x||^2 of one point, which is the product on the diagonal.
 SQUARED_NORM = Input("squared_norm")
-#: The model's value f, for links.
+#: The value f of the model, for links.
 OUTPUT = Input("output")
 
 
@@ -180,7 +180,7 @@ class Positive(Unary):
 
 @part
 class Power(Operation):
-    """base^exponent for a whole exponent >= 2, which is a `Number`."""
+    """base^exponent for a whole exponent >= 2. The exponent is a `Number`."""
 
     base: Expression
     exponent: Expression
@@ -189,7 +189,7 @@ class Power(Operation):
 
 @part
 class Cosine(Expression):
-    """k(x, y) / sqrt(k(x, x) k(y, y)) of an expression k, and 0 where that is 0 / 0."""
+    """k(x, y) / sqrt(k(x, x) k(y, y)) of an expression k, or 0 where that is 0 / 0."""
 
     inner: Expression
 
@@ -220,7 +220,7 @@ def power(base: Expression, exponent: int) -> Expression:
 
 
 def diagonal(formula: Expression) -> Expression:
-    """Return the expression for k(x, x), in which only `SQUARED_NORM` is left."""
+    """Return the expression for k(x, x). Its only input is `SQUARED_NORM`."""
     zero = Number(0.0)
     on_it: dict[Expression, Expression] = {
         SQUARED_DISTANCE: zero,
@@ -231,12 +231,12 @@ def diagonal(formula: Expression) -> Expression:
 
 
 def varies(formula: Expression) -> bool:
-    """Tell whether a formula depends on any input."""
+    """Return whether a formula depends on any input."""
     return isinstance(formula, Input) or any(varies(inner) for inner in parts(formula))
 
 
 def _made(cls: type[Any], *operands: Expression | float) -> Expression:
-    """Return the operation, or its value where all operands are numbers."""
+    """Return the operation, or its value if all operands are numbers."""
     given = [e if isinstance(e, Expression) else Number(float(e)) for e in operands]
     if all(isinstance(e, Number) for e in given):
         with np.errstate(all="ignore"):
@@ -246,14 +246,14 @@ def _made(cls: type[Any], *operands: Expression | float) -> Expression:
 
 
 def parts(formula: Expression) -> list[Expression]:
-    """Return the expressions that an operation is made of."""
+    """Return the operands of an operation."""
     return [inner for inner in vars(formula).values() if isinstance(inner, Expression)]
 
 
 def _substituted(
     e: Expression, inputs: Mapping[Expression, Expression], known: dict[int, Expression]
 ) -> Expression:
-    """Return a diagonal's expression. What occurs in several places is one object again."""
+    """Return an expression on the diagonal. A shared part stays one object."""
     if id(e) not in known:
         match e:
             case Input():

@@ -9,12 +9,15 @@ So every row is a test row once.
 >>> bool(trace.metrics.total()["relative_mse"] < 0.05), bool(trace.metrics.rolling()["r2"] > 0.99)
 (True, True)
 
-- `metrics`: errors and accuracies, in total and over the last rows;
+- `regression` and `classification`: metrics, in total and over the last rows (`window`);
+- `metrics`: the metrics of each task;
 - `steps`: one block, predicted and then learned, with any model;
 - `streams`: a stream of blocks, with reports.
 """
 
-from parsimon.evaluation.metrics import METRICS, ClassificationMetrics, RegressionMetrics
+from parsimon.evaluation.classification import ClassificationMetrics
+from parsimon.evaluation.metrics import METRICS
+from parsimon.evaluation.regression import RegressionMetrics
 from parsimon.evaluation.steps import Predictions, predict_then_learn
 from parsimon.evaluation.streams import Report, Trace, prequential, watch
 

@@ -10,14 +10,15 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 
 from parsimon.estimators.classifier import StreamClassifier
-from parsimon.evaluation.metrics import Array, Labels
+from parsimon.evaluation.window import Array, Labels
 
 __all__ = ["Predictions", "is_classifier_like", "predict_then_learn", "stream_probabilities"]
 
 
 class Predictions(NamedTuple):
-    """What was predicted for the rows of a block, each before it was learned: (n,), and for classes
-    the probabilities (n, C) with their labels (C,), where there are any.
+    """The predictions for the rows of a block, each before the row was learned.
+
+    Classifiers may add probabilities (n, C) and the labels of their columns (C,).
     """
 
     values: Labels
@@ -28,14 +29,14 @@ class Predictions(NamedTuple):
 def predict_then_learn(
     model: Any, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
 ) -> Predictions:
-    """Learn a block X (n, d), y (n,) with any model, and return what it predicted for each row
-    before that.
+    """Learn a block X (n, d), y (n,) with any model, and return the predictions before each row.
 
-    The estimators of parsimon take the block at once, which is the same as row by row. Models with
-    `partial_fit` and `predict` (scikit-learn), or `learn_one` and `predict_one` (River), are given
-    row after row, with `classes` in the first `partial_fit` if a classifier needs to be told. What
-    a model that knows nothing predicts for its first row is the row's own target, which no metric
-    counts.
+    Estimators of parsimon take the whole block at once, which equals a loop over its rows. Other
+    models take one row at a time. They have `partial_fit` and `predict` (scikit-learn), or
+    `learn_one` and `predict_one` (River). `classes` is passed to `partial_fit` of classifiers.
+
+    A model that has learned nothing cannot predict its first row. The prediction is then the target
+    of the row itself, which no metric counts.
     """
     labels = np.asarray(y)
     if not len(labels):
@@ -61,8 +62,10 @@ def predict_then_learn(
 
 
 def stream_probabilities(model: Any, X: ArrayLike, labels: Labels) -> Array:
-    """Learn a block with a classifier of parsimon that has probabilities, and return those before
-    each row, (n, C) as `classes_` is then; 0 for classes not known at that row.
+    """Learn a block with a classifier of parsimon, and return the probabilities before each row.
+
+    They are (n, C), with columns as in `classes_` after the block. A class that was not known at a
+    row has probability 0 there.
     """
     first = model._first_rows(labels)
     known = len(getattr(model, "_index", {})) + np.searchsorted(
@@ -86,7 +89,8 @@ class _Rows:
             model, "learn_one"
         ):
             raise TypeError(
-                f"{type(model).__name__} learns from no stream: it has neither partial_fit and predict nor learn_one and predict_one"
+                f"{type(model).__name__} learns from no stream: it has neither partial_fit and "
+                "predict nor learn_one and predict_one"
             )
 
     def step(self, x: Any, label: Any) -> Any:
@@ -108,7 +112,7 @@ class _Rows:
 
 
 def is_classifier_like(model: Any) -> bool:
-    """Return whether a model, of scikit-learn or River, predicts classes."""
+    """Return whether a model of scikit-learn or River predicts classes."""
     return hasattr(model, "predict_proba_one") or (
         hasattr(model, "__sklearn_tags__") and is_classifier(model)
     )

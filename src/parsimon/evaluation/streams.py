@@ -21,8 +21,9 @@ __all__ = ["Report", "Trace", "prequential", "watch"]
 
 @dataclass(frozen=True)
 class Report:
-    """How a stream stands: rows so far, seconds spent on them (reading not counted), centres,
-    bytes, and the metrics in total and over the last rows.
+    """The state of a stream: rows so far, time, size of the model, and metrics.
+
+    `seconds` is the time for predicting and learning, without reading.
     """
 
     rows: int
@@ -34,22 +35,21 @@ class Report:
 
     @property
     def rows_per_second(self) -> float:
-        """Rows predicted and learned in a second."""
+        """Rows predicted and learned per second."""
         return self.rows / self.seconds if self.seconds > 0 else np.nan
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What `prequential` came to: the reports along the stream, the last of them at its end, and
-    the metrics.
-    """
+    """The result of `prequential`: reports along the stream, the last at its end, and metrics."""
 
     reports: list[Report]
     metrics: Any
 
     def plot(self, path: str | Path, *, title: str = "") -> Path:
-        """Draw accuracy or error (rolling, and in total) and the centres against the rows; the
-        suffix of `path` chooses the format.
+        """Plot accuracy or error, rolling and in total, and the number of centres by row.
+
+        The suffix of `path` determines the format.
         """
         from parsimon.plots.drawing import save
         from parsimon.plots.streams import trace_figure
@@ -67,8 +67,9 @@ def watch(
     classes: ArrayLike | None = None,
     metrics: Any = None,
 ) -> Iterator[Report]:
-    """Yield a report at the end of each block in which another `every` rows became full, and one at
-    the end of the stream. Parameters as in `prequential`.
+    """Yield a report after every `every` rows, at the end of a block, and at the end of the stream.
+
+    The parameters are those of `prequential`.
     """
     whole("every", every, at_least=1)
     table = _is_table_model(model)
@@ -108,16 +109,21 @@ def prequential(
 
     Parameters
     ----------
-    model : an estimator of parsimon, a `TableModel`, or any model as `predict_then_learn` takes it.
+    model : estimator
+        An estimator of parsimon, a `TableModel`, or any model that `predict_then_learn` accepts.
     stream : iterable of blocks
-        Pairs X (n, d), y (n,); for a `TableModel` whatever its `learn` takes. (That model scores
-        itself, with its own `window`, from its first row on; at the end of the stream its `finish`
-        is called.)
-    every : rows between reports; they come at ends of blocks.
-    window : rows over which the rolling metrics go.
-    task : "regression", "classification" or "auto", which asks the model.
-    classes : all labels, for models that need to be told.
-    metrics : to go on with those of an earlier run.
+        Pairs X (n, d), y (n,). For a `TableModel`, blocks that its `learn` accepts. That model
+        scores itself, with its own `window`, and its `finish` is called at the end of the stream.
+    every : int, default=1000
+        The number of rows between reports. Reports come at the end of a block.
+    window : int, default=1000
+        The number of rows of the rolling metrics.
+    task : "regression", "classification" or "auto", default="auto"
+        "auto" asks the model.
+    classes : array-like, default=None
+        All labels, for classifiers that need them in the first `partial_fit`.
+    metrics : RegressionMetrics or ClassificationMetrics, default=None
+        Metrics of an earlier run, to continue with.
     """
     if metrics is None and not _is_table_model(model):
         metrics = METRICS[_task(model, task)](window)
@@ -151,5 +157,5 @@ def _report(model: Any, metrics: Any, rows: int, seconds: float) -> Report:
 def _size(model: Any, name: str) -> int | None:
     try:
         return int(getattr(model, name))
-    except (AttributeError, NotFittedError):  # it has none, or not yet
+    except (AttributeError, NotFittedError):  # the model has no size, or not yet
         return None

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from parsimon import _schema, kernels
 from parsimon._parts import lookup, real
 from parsimon.estimators import POLKClassifier
-from parsimon.evaluation.metrics import LEAST, true_class
+from parsimon.evaluation.classification import LEAST, true_class
 from parsimon.evaluation.steps import predict_then_learn, stream_probabilities
 from parsimon.persistence import Storable
 
@@ -23,30 +23,37 @@ Labels = NDArray[Any]
 
 
 class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Several classifiers with probabilities, learned side by side, each heard as much as it was
-    right of late:
+    """Several classifiers learned side by side, and weighted by their recent losses:
 
-        p(y | x) = sum_k w_k p_k(y | x),    w_k ~ exp(-L_k),    L_k <- (1 - 1 / memory) L_k - log p_k(y_t | x_t).
+        p(y | x) = sum_k w_k p_k(y | x),    w_k ~ exp(-L_k),
+        L_k <- (1 - 1 / memory) L_k - log p_k(y_t | x_t).
 
-    For a memory without end these are the weights of Bayes' rule, and the logarithmic loss of the
-    mixture is at most log K above that of the best of K from the first row on. With an end it
-    follows the best of them where that changes.
+    With an infinite memory these are the weights of Bayes' rule. Then the logarithmic loss of the
+    mixture is at most log K larger than that of the best of the K classifiers. With a finite memory
+    the mixture follows the best classifier when that changes.
 
     Parameters
     ----------
-    candidates : classifiers of parsimon with a logistic loss.
-    widths : factors on the candidates' gamma, or None
-        The gamma of each, as its own rule ("median", "scale") finds it on the first block, is
-        multiplied by this.
+    candidates : list of POLKClassifier
+        Classifiers with a logistic loss.
+    widths : list of float or None, default=None
+        Factors for the gamma of each candidate. Its own rule ("median" or "scale") finds gamma on
+        the first block, which is then multiplied by the factor. None changes nothing.
     memory : float >= 1, default=500
-        Rows over which past losses count.
+        The number of rows over which past losses count. Smaller values follow changes faster.
 
     Attributes
     ----------
-    candidates_ : the classifiers, learned.
-    shares_ : w, how much each is heard.
-    classes_, n_centers_, nbytes_, n_samples_seen_ : as in the estimators; centres and bytes are
-    sums.
+    candidates_ : list
+        The fitted classifiers.
+    shares_ : array (K,)
+        The weights w.
+    classes_ : array (C,)
+        The labels, sorted.
+    n_centers_, nbytes_ : int
+        Sums over the candidates.
+    n_samples_seen_ : int
+        Number of samples learned.
 
     References
     ----------
@@ -58,8 +65,9 @@ class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: igno
     --------
     >>> from parsimon import POLKClassifier
     >>> X = np.random.default_rng(0).normal(size=(2000, 2))
-    >>> quick, slow = (POLKClassifier(gamma="median", loss="logistic", step_size=eta, budget=50) for eta in (2.0, 0.2))
-    >>> model = MixtureClassifier([quick, slow]).partial_fit(X, X[:, 0] * X[:, 1] > 0)
+    >>> options = {"gamma": "median", "loss": "logistic", "budget": 50}
+    >>> candidates = [POLKClassifier(step_size=eta, **options) for eta in (2.0, 0.2)]
+    >>> model = MixtureClassifier(candidates).partial_fit(X, X[:, 0] * X[:, 1] > 0)
     >>> model.predict([[1.0, 1.0], [1.0, -1.0]])
     array([ True, False])
     """
@@ -86,22 +94,25 @@ class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: igno
         self.memory = memory
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Go on learning with a block X (n, d) of labels y (n,).
+        """Continue learning with a block X (n, d), y (n,).
 
-        A block equals its rows, bit for bit; the first one is what widths are measured on.
+        A block equals its rows, bit for bit. Only the kernel widths depend on the first block.
         """
         self.predict_proba_then_learn(X, y)
         return self
 
     def predict_then_learn(self, X: ArrayLike, y: ArrayLike) -> Labels:
-        """Learn a block, and return the labels (n,) predicted for each row before it was learned;
-        its own for a first row, of which nothing could be known.
+        """Learn a block, and return the label predicted before each row, (n,).
+
+        Nothing is known at the very first row: its own label is returned.
         """
         return predict_then_learn(self, X, y).values
 
     def predict_proba_then_learn(self, X: ArrayLike, y: ArrayLike) -> Array:
-        """Learn a block, and return the probabilities before each row, (n, C) as `classes_` is
-        then; 0 for classes not known at that row.
+        """Learn a block, and return the probabilities before each row, (n, C).
+
+        Columns are as in `classes_` after the block. A class that was not known at a row has
+        probability 0 there.
         """
         labels = np.asarray(y)
         if not hasattr(self, "candidates_"):
@@ -125,7 +136,7 @@ class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: igno
 
     @property
     def shares_(self) -> Array:
-        """How much each of the candidates is heard, (K,)."""
+        """The weight of each candidate, (K,)."""
         return _shares(self._losses)
 
     @property
@@ -136,17 +147,17 @@ class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: igno
 
     @property
     def n_centers_(self) -> int:
-        """How many centres the candidates have together."""
+        """Number of centres of all candidates."""
         return sum(model.n_centers_ for model in self._learned())
 
     @property
     def nbytes_(self) -> int:
-        """Bytes that the candidates hold."""
+        """Memory of all candidates in bytes."""
         return sum(model.nbytes_ for model in self._learned())
 
     @property
     def n_samples_seen_(self) -> int:
-        """How many samples were learned."""
+        """Number of samples learned."""
         seen: int = self._learned()[0].n_samples_seen_
         return seen
 
@@ -202,10 +213,10 @@ class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: igno
         return models
 
     def _discounted(self, losses: Array) -> Array:
-        """Take the losses (K, n) of a block, and return the discounted sums before each row."""
+        """Add the losses (K, n) of a block, and return the discounted sums before each row."""
         keep = 1.0 - 1.0 / self.memory
         before = np.empty_like(losses)
-        for i in range(losses.shape[1]):  # a row after the other, whatever the block
+        for i in range(losses.shape[1]):  # row by row, so that blocks make no difference
             before[:, i] = self._losses
             self._losses = keep * self._losses + losses[:, i]
         return before

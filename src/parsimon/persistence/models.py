@@ -57,7 +57,7 @@ def state_of(model: Any) -> dict[str, Any]:
 
 
 def restored(cls: type[Any], state: Any) -> Any:
-    """Return the model of a class that has this state, or raise an error that says what is wrong."""
+    """Return the model of a class with this state, or raise an error that says what is wrong."""
     names = set(cls._get_param_names())
     _require_parameters(cls, names, state)
     # A file holds data. It must not replace what the class defines or builds itself.

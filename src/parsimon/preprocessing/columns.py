@@ -26,7 +26,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
-#: Beyond this a square overflows.
+#: The square of a larger number could overflow.
 LARGEST = 1e150
 
 
@@ -36,8 +36,8 @@ DAY = 86400.0
 class TableError(ValueError):
     """A table that cannot be used.
 
-    `column` and `row` (in the block, from 0) say where, as far as that is known; `what` is the
-    message without the place.
+    `column` and `row` (in the block, from 0) say where the problem is, if that is known. `what` is
+    the message without the place.
     """
 
     def __init__(self, what: str, column: str | None = None, row: int | None = None) -> None:
@@ -48,8 +48,7 @@ class TableError(ValueError):
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return the hint that an error about an unknown name ends with: the nearest known one, or all
-    of them.
+    """Return a hint for an error about an unknown name: the nearest known name, or all of them.
 
     >>> nearest("prize", ["price", "shop"])
     "did you mean 'price'?"
@@ -67,9 +66,9 @@ def nearest(name: str, names: Iterable[str]) -> str:
 class Column(NamedTuple):
     """A column as it was read.
 
-    `kind` is one of `KINDS`, or "empty" where no value is there. `values` (n,) are numbers (times
-    in seconds), NaN where missing; for text they are the positions of the values in `categories`,
-    which has them in order of appearance, and -1 where missing.
+    `kind` is one of `KINDS`, or "empty" if all values are missing. `values` (n,) are numbers, with
+    times in seconds and NaN for missing values. For text they are positions in `categories`, and -1
+    for missing values. `categories` are the different texts in the order of their first row.
     """
 
     kind: str
@@ -81,8 +80,8 @@ class Column(NamedTuple):
         return Column(self.kind, self.values[rows], self.categories)
 
 
-#: Kinds of columns, with the features that each has besides its standardised value, and the period
-#: of each pair of them.
+#: Kinds of columns. Each has a standardised value. Each period, in seconds, adds a sine and a
+#: cosine.
 KINDS: dict[str, dict[str, float]] = {
     "number": {},
     "boolean": {},
@@ -95,7 +94,7 @@ KINDS: dict[str, dict[str, float]] = {
 
 
 def feature_count(kind: str, max_categories: int) -> int:
-    """Return how many features a column of a kind has, but for the indicator of missing numbers.
+    """Return the number of features of a column, without the indicator of missing numbers.
 
     >>> feature_count("text", 32), feature_count("timestamp", 32)
     (34, 5)
@@ -104,8 +103,9 @@ def feature_count(kind: str, max_categories: int) -> int:
 
 
 def joined(first: Column, then: Column) -> Column:
-    """Return the rows of one column and then those of another, of the same kind or with nothing in
-    them.
+    """Return the rows of one column followed by those of another.
+
+    They have the same kind, or one of them is empty.
     """
     if "text" not in (first.kind, then.kind):
         kind = then.kind if first.kind == "empty" else first.kind
@@ -125,13 +125,13 @@ def codes(column: Column) -> Array:
 
 
 def require_kind(name: str, column: Column, kind: str | None) -> None:
-    """Refuse a column that is not of the kind that it was."""
+    """Raise a `TableError` if a column has another kind than before."""
     if kind is not None and column.kind not in (kind, "empty"):
         raise TableError(f"it holds {column.kind} values, where those before are {kind}", name)
 
 
 def require_usable(name: str, column: Column, missing: str) -> None:
-    """Refuse infinite values, and missing ones if that is the policy."""
+    """Raise a `TableError` for infinite values, and for missing ones if missing="error"."""
     if column.kind != "text":
         too_large = np.abs(column.values) > LARGEST
         if too_large.any():

@@ -33,7 +33,7 @@ from parsimon.preprocessing.reading import raw_columns, read_table
 __all__ = ["MISSING", "TableEncoder"]
 
 
-#: What can be done about missing values.
+#: What happens to missing values.
 MISSING = {
     "mean": "a number's running mean, which is 0; a category of its own in text",
     "error": "refuse them",
@@ -45,42 +45,50 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
 
     | column | features |
     |---|---|
-    | number, duration | (x - mean) / deviation, running, within [-clip, clip]; 0 while nothing varied |
-    | boolean | the same with 0 and 1 |
-    | date, timestamp, time | seconds as a number; sqrt(2) sin and cos of the time of day (timestamp, time) and of the weekday (date, timestamp) |
-    | text | one-hot: the first `max_categories` values met, one for all others, one for missing |
+    | number, duration | (x - mean) / deviation, clipped to [-clip, clip]; 0 without variation |
+    | boolean | the same, of 0 and 1 |
+    | timestamp | the same, of seconds; sine and cosine of the time of day and of the weekday |
+    | time | the same, of seconds; sine and cosine of the time of day |
+    | date | the same, of seconds; sine and cosine of the weekday |
+    | text | one-hot: the first `max_categories` values, one for all others, one for missing |
 
-    Row i is scaled by the statistics of the rows up to and including it. So a block equals its
-    rows, bit for bit, except that the first block settles the columns: their names, their kinds,
-    and which of them have an indicator. Two rows that differ in a text column are sqrt(2) apart in
-    it, as two independent values of a standardised number are on average: no kind drowns another.
-    (For the sum of absolute differences it is 2 against 1.1.)
+    Means and deviations are running: row i is scaled by the statistics of the rows up to and
+    including it. So a block equals its rows, bit for bit. Only the first block also determines the
+    columns: their names, their kinds, and which of them have an indicator of missing values.
 
-    Later blocks may have the columns in another order, and further ones, which are not looked at. A
-    column that is not there, or of another kind, is refused, and so is an infinite value. A block
-    that is refused changes nothing. A column without any value in the first block counts as one of
-    numbers.
+    Sines and cosines are multiplied by sqrt(2). Two rows with different texts have distance sqrt(2)
+    in that column, as two independent values of a standardised number have on average. So no kind
+    of column dominates. (For the sum of absolute differences the distances are 2 and 1.1.)
+
+    Later blocks may have their columns in another order, and further columns, which are ignored. A
+    missing column, a column of another kind, and infinite values are rejected. A block that is
+    rejected changes nothing. A column without any value in the first block counts as numbers.
 
     Parameters
     ----------
     missing : "mean" or "error", default="mean"
-        "mean": a missing number is the running mean, 0, and a column in which one was missing in
-        the first block has an indicator of it, 0 or 1; missing text is a category. "error":
-        refused.
+        "mean": a missing number becomes the running mean, which is 0 after scaling. If the first
+        block has a missing number in a column, that column gets an indicator, 0 or 1. Missing text
+        is a category. "error": missing values are rejected.
     max_categories : int >= 1, default=32
-        The size of the vocabulary of each text column, first come, first served. Its features are
-        reserved from the beginning.
+        The number of categories of each text column, in the order of their first row. Their
+        features are reserved from the beginning.
     clip : float > 0, default=3.0
-        How far from the mean a standardised value can lie. It keeps single values, and columns that
-        are nearly always the same, from hiding all others.
-    ignore : names of columns that are not looked at, default=()
+        The largest absolute standardised value. It limits the influence of outliers, and of columns
+        that are nearly constant.
+    ignore : list of str, default=()
+        The names of columns to ignore.
 
     Attributes
     ----------
-    columns_ : dict of the columns' kinds by name, in the order of the features.
-    feature_names_ : what each of the features is.
-    n_features_ : how many there are.
-    n_rows_seen_ : rows learned.
+    columns_ : dict
+        The kind of each column by name, in the order of the features.
+    feature_names_ : list of str
+        The meaning of each feature.
+    n_features_ : int
+        Number of features.
+    n_rows_seen_ : int
+        Number of rows learned.
 
     Examples
     --------
@@ -123,18 +131,13 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
         self.ignore = ignore
 
     def learn_transform(self, block: Any) -> Array:
-        """Take a block into the statistics and vocabularies and return its features, (n,
-        n_features_).
-        """
+        """Learn the statistics and categories of a block, and return its features (n, d)."""
         columns = self.read(block)
         self.check(columns)
         return self.learn_columns(columns)
 
     def transform(self, block: Any) -> Array:
-        """Return the features of a block, (n, n_features_), by what was learned so far.
-
-        Text that was not met counts as other.
-        """
+        """Return the features of a block (n, d), without learning. Unknown text counts as other."""
         if not hasattr(self, "columns_"):
             raise TableError("nothing has been learned yet")
         columns = self.read(block)
@@ -143,13 +146,13 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
 
     @property
     def n_features_(self) -> int:
-        """How many features there are."""
+        """Number of features."""
         each = (feature_count(kind, self.max_categories) for kind in self.columns_.values())
         return sum(each) + len(self._indicators)
 
     @property
     def feature_names_(self) -> list[str]:
-        """What each feature is."""
+        """The meaning of each feature."""
         names: list[str] = []
         indicators = set(self._indicators)
         for column, kind in self.columns_.items():
@@ -172,17 +175,17 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
                 names += [f"{column} is missing"] if column in indicators else []
         return names
 
-    # In steps, for those who hold blocks back
+    # In steps, for models that hold blocks back
 
     def read(self, block: Any) -> dict[str, Column]:
-        """Return the columns of a block that are looked at."""
+        """Return the columns of a block that are encoded."""
         if hasattr(self, "columns_"):
             return read_table(block, self.columns_)
         ignored = set(self.ignore)
         return read_table(block, [name for name in raw_columns(block) if name not in ignored])
 
     def check(self, columns: Mapping[str, Column]) -> None:
-        """Refuse what cannot be learned or transformed."""
+        """Raise an error for columns or parameters that cannot be used."""
         self._require_parameters()
         if not columns:
             raise TableError("there are no columns to learn from")
@@ -191,7 +194,7 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
             require_usable(name, column, self.missing)
 
     def learn_columns(self, columns: Mapping[str, Column]) -> Array:
-        """Take columns that were read and checked, and return their features, (n, n_features_)."""
+        """Learn columns that were read and checked, and return their features (n, d)."""
         if not hasattr(self, "columns_"):
             self._settle(columns)
         for name, known in self._vocabulary.items():
@@ -201,7 +204,7 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
         self.n_rows_seen_ += len(next(iter(columns.values())).values)
         return self._features(columns, means[:, 1:], deviations[:, 1:])
 
-    # How it is done
+    # Implementation
 
     def _require_parameters(self) -> None:
         lookup(MISSING, self.missing, "missing")
@@ -235,7 +238,7 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
     def _features(self, columns: Mapping[str, Column], means: Array, deviations: Array) -> Array:
         V = self._values(columns)
         X = np.empty((V.shape[1], self.n_features_))
-        places: list[int] = []  # of the values of numbers
+        places: list[int] = []  # the features that are standardised
         indicators = set(self._indicators)
         at = 0
         for name, kind in self.columns_.items():
@@ -267,12 +270,12 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
         return hot
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a file keeps."""
+        """Return the state that a file keeps."""
         state = with_plain_moments(super().__getstate__())
         return {k: dict(v) if k == "_vocabulary" else v for k, v in state.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take it back."""
+        """Restore the state."""
         super().__setstate__(with_moments(state))
         if hasattr(self, "columns_"):
             numbers = [

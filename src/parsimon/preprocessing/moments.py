@@ -13,18 +13,19 @@ from parsimon import _core, _schema
 __all__ = ["MOMENTS", "Moments", "with_moments", "with_plain_moments"]
 
 Array = NDArray[np.float64]
+#: The largest values in the statistics of a file.
 LARGEST_STORED = 1e152
 
 
 class Moments:
     """Running means and standard deviations of k columns.
 
-    CONVENTION: over the `count` values present so far, `shift` is the first of them, `total` the
-    sum of x - shift, `squares` the sum of (x - mean)^2. The squares grow as in Welford's recursion,
+    CONVENTION: `count` is the number of values that were not missing, and `shift` the first of
+    them. `total` is the sum of x - shift, `squares` the sum of (x - mean)^2. Welford's recursion
 
-        squares_i = squares_(i-1) + (x_i - mean_(i-1))^2 (i - 1) / i,
+        squares_i = squares_(i-1) + (x_i - mean_(i-1))^2 (i - 1) / i
 
-    by terms that are never negative, so nothing cancels; sums run in the order of the rows, so a
+    adds terms that are never negative, so nothing cancels. Sums are in the order of the rows, so a
     block equals its rows, bit for bit.
 
     Reference: Welford, *Note on a method for calculating corrected sums of squares and products*,
@@ -42,15 +43,16 @@ class Moments:
         self.count, self.shift, self.total, self.squares = np.zeros((4, k))
 
     def learn(self, V: Array) -> tuple[Array, Array]:
-        """Take values V (k, n), NaN where missing, and return means and standard deviations before
-        the first row and after each, (k, n + 1).
+        """Add values V (k, n), with NaN for missing values.
+
+        Return the means and standard deviations before the first row and after each, (k, n + 1).
         """
         means, deviations, after = _core.learn_moments(np.ascontiguousarray(V), self._stacked())
         self.count, self.shift, self.total, self.squares = after
         return means, deviations
 
     def now(self) -> tuple[Array, Array]:
-        """Return the means and standard deviations so far, (k, 1); 0 where nothing was there."""
+        """Return the means and standard deviations so far, (k, 1). Without values they are 0."""
         means, deviations, _ = _core.learn_moments(np.empty((len(self.count), 0)), self._stacked())
         return means, deviations
 
@@ -58,7 +60,7 @@ class Moments:
         return np.stack([getattr(self, name) for name in self.FIELDS])
 
     def state(self) -> dict[str, Array]:
-        """Return what it holds."""
+        """Return the arrays of the state."""
         return {name: getattr(self, name) for name in self.FIELDS}
 
     def require_sound(self, largest: float) -> None:
@@ -75,7 +77,7 @@ class Moments:
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> Moments:
-        """Return one that holds a state."""
+        """Return moments with this state."""
         arrays = [np.asarray(state[name], dtype=np.float64) for name in cls.FIELDS]
         sound = all(
             a.ndim == 1 and len(a) == len(arrays[0]) and np.isfinite(a).all() for a in arrays
@@ -87,7 +89,7 @@ class Moments:
         return moments
 
 
-#: The running statistics in a state.
+#: The check for running statistics in a file.
 MOMENTS = _schema.mapped(lambda name: name in Moments.FIELDS, _schema.finite_array(None))
 
 

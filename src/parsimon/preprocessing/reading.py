@@ -20,12 +20,12 @@ __all__ = ["raw_columns", "read_table"]
 
 
 def read_table(block: Any, names: Iterable[str] | None = None) -> dict[str, Column]:
-    """Return the columns of a block: of a pyarrow table or record batch, a pandas or polars frame,
-    or a dict of columns.
+    """Return the columns of a block.
 
-    Booleans are the numbers 0 and 1. Times are read as seconds since 1970 (UTC where they have a
-    zone). None, NaN, NaT and nulls are missing. With `names` only those columns are read, and all
-    of them must be there.
+    A block is a pyarrow table or record batch, a pandas or polars frame, or a dict of columns.
+    Booleans become 0 and 1. Times become seconds since 1970, in UTC if they have a time zone. None,
+    NaN, NaT and nulls are missing values. With `names` only those columns are read, and all of them
+    must exist.
     """
     raw = raw_columns(block)
     wanted = list(raw) if names is None else list(names)
@@ -56,7 +56,8 @@ def raw_columns(block: Any) -> dict[str, Any]:
         ]
     else:
         raise TypeError(
-            f"a block must be a pyarrow table or record batch, a pandas or polars frame, or a dict of columns, got {type(block).__name__}"
+            "a block must be a pyarrow table or record batch, a pandas or polars frame, "
+            f"or a dict of columns, got {type(block).__name__}"
         )
     found = {str(name): column for name, column in zip(names, columns, strict=True)}
     if len(found) != len(names):
@@ -152,19 +153,20 @@ def _arrow_column(name: str, raw: Any) -> Column:
             "text" if array.null_count < n else "empty", codes, encoded.dictionary.to_pylist()
         )
     raise TableError(
-        f"values of type {kind} cannot be used: leave the column out, or make numbers or text of it",
+        f"values of type {kind} cannot be used: "
+        "leave the column out, or make numbers or text of it",
         name,
     )
 
 
 def _plain(values: Any) -> Any:
-    """Return text of any layout in one that every function of pyarrow takes."""
+    """Return text of any layout in the one that every function of pyarrow accepts."""
     pa: Any = importlib.import_module("pyarrow")
     return values.cast(pa.large_string()) if "string" in str(values.type) else values
 
 
 def _object_column(name: str, values: list[Any]) -> Column:
-    """Read Python objects."""
+    """Return a column of Python objects."""
     kinds = [_kind(value) for value in values]
     kind = next((k for k in kinds if k != "empty"), "empty")
     for row, other in enumerate(kinds):

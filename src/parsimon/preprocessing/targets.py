@@ -23,10 +23,10 @@ __all__ = ["TargetScaler"]
 
 
 class TargetScaler(Storable, BaseEstimator):  # type: ignore[misc]
-    """Regression targets in units of their running standard deviation, around their running mean.
+    """Scale targets of regression by their running mean and standard deviation.
 
-    A target is scaled by the statistics of the targets up to and including it; a prediction is
-    scaled back by those of the targets before it.
+    A target is scaled by the statistics of the targets up to and including it. A prediction is
+    scaled back by the statistics of the targets before it.
 
     >>> scaler = TargetScaler()
     >>> T, back = scaler.learn_transform([10.0, 30.0, 20.0])
@@ -46,8 +46,9 @@ class TargetScaler(Storable, BaseEstimator):  # type: ignore[misc]
             self._moments.require_sound(LARGEST_STORED)
 
     def learn_transform(self, y: ArrayLike) -> tuple[Array, Any]:
-        """Take targets y (n,), and return them scaled and the function that scales predictions
-        back, each as it was before its row.
+        """Learn targets y (n,). Return them scaled, and a function that scales predictions back.
+
+        The function uses the statistics before each row.
         """
         if not hasattr(self, "_moments"):
             self._moments = Moments(1)
@@ -63,7 +64,7 @@ class TargetScaler(Storable, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def of_nothing(cls) -> TargetScaler:
-        """Return a scaler with mean 0 and deviation 1, for models whose targets are not scaled.
+        """Return a scaler with mean 0 and standard deviation 1, which changes nothing.
 
         >>> TargetScaler.of_nothing().inverse_transform([0.3])
         array([0.3])
@@ -88,9 +89,9 @@ class TargetScaler(Storable, BaseEstimator):  # type: ignore[misc]
         return float(self._moments.now()[1][0, 0])
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a file keeps."""
+        """Return the state that a file keeps."""
         return with_plain_moments(super().__getstate__())
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take it back."""
+        """Restore the state."""
         super().__setstate__(with_moments(state))

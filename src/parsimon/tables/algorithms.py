@@ -36,8 +36,8 @@ _krls = _with(
 )
 _polk = {"kernel": "laplacian", "parsimony": 0.001}
 
-#: What makes an estimator for encoded rows and scaled targets, by name and task. Each takes
-#: `budget` and other parameters of the estimator.
+#: Functions that return an estimator for encoded rows and scaled targets, by name and task. Each
+#: takes `budget` and other parameters of the estimator.
 ALGORITHMS: dict[str, dict[str, Callable[..., Any]]] = {
     "default": {"regression": _krls, "classification": _default_classifier},
     "polk": {
@@ -56,7 +56,7 @@ ALGORITHMS: dict[str, dict[str, Callable[..., Any]]] = {
 
 
 def make_estimator(algorithm: str, task: str, budget: int | None = None, **options: Any) -> Any:
-    """Return the estimator that an algorithm is for a task; see `ALGORITHMS`.
+    """Return the estimator of an algorithm for a task. `ALGORITHMS` lists them.
 
     >>> make_estimator("knlms", "regression", budget=100).budget
     100

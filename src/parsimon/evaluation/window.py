@@ -1,0 +1,68 @@
+"""Totals over a stream, and the same over its last rows: the part that all metrics share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from parsimon._parts import whole
+from parsimon.persistence import Storable
+from parsimon.preprocessing.moments import with_moments, with_plain_moments
+
+__all__ = ["StreamMetrics", "is_recent"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[Any]
+
+
+class StreamMetrics(Storable, BaseEstimator):  # type: ignore[misc]
+    """Totals over a stream, and the same over its last `window` rows.
+
+    The very first row is not scored, because nothing can be known then.
+    """
+
+    n_rows_: int
+    _recent: Array  # (k, up to window): the contributions of the last rows
+
+    def __init__(self, window: int = 1000) -> None:
+        self.window = window
+
+    def _begin(self) -> bool:
+        """Check the parameters, and return whether this is the first block."""
+        whole("window", self.window, at_least=1)
+        return not hasattr(self, "n_rows_")
+
+    def _remember(self, rows: Array) -> None:
+        self._recent = np.concatenate([self._recent, rows], axis=1)[:, -self.window :]
+
+    @staticmethod
+    def _sum(start: float, values: Array) -> float:
+        """Return a sum in the order of the rows, so that it does not depend on the blocks."""
+        return float(np.add.accumulate(np.concatenate([[start], values]))[-1])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state that a file keeps."""
+        return with_plain_moments(super().__getstate__())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the state."""
+        super().__setstate__(with_moments(state))
+
+    def _require_sound(self) -> None:
+        if hasattr(self, "n_rows_"):
+            whole("window", self.window, at_least=1)
+            if self._recent.shape[1] >= self.n_rows_:
+                raise ValueError(f"it holds {self._recent.shape[1]} of {self.n_rows_ - 1} rows")
+
+
+def is_recent(value: Any, k: int) -> bool:
+    """Return whether a value can be the contributions of the last rows to k sums."""
+    return (
+        isinstance(value, np.ndarray)
+        and value.dtype == np.float64
+        and value.ndim == 2
+        and len(value) == k
+    )
