@@ -50,8 +50,10 @@ class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: igno
         The weights w.
     classes_ : array (C,)
         The labels, sorted.
-    n_centers_, nbytes_ : int
-        Sums over the candidates.
+    n_centers_ : int
+        Number of centres of all candidates.
+    nbytes_ : int
+        Memory of all candidates in bytes.
     n_samples_seen_ : int
         Number of samples learned.
 

@@ -69,8 +69,14 @@ class TableModel(StoredTable):
         the default classifier, else 400.
     options : dict or None, default=None
         Further parameters of an algorithm by name.
-    missing, max_categories, clip, ignore :
-        Parameters of the `TableEncoder`. A missing target is always rejected.
+    missing : "mean" or "error", default="mean"
+        Whether missing values become the mean, or are rejected. A missing target always is.
+    max_categories : int >= 1, default=32
+        The number of categories of each text column.
+    clip : float > 0, default=3.0
+        The largest absolute standardised value.
+    ignore : list of str, default=()
+        The names of columns to ignore.
     warmup : int >= 2, default=200
         The number of rows to hold before learning begins. More rows give better widths.
     window : int, default=1000
@@ -82,16 +88,26 @@ class TableModel(StoredTable):
         Rows taken so far, those of the warm-up included.
     metrics_ : RegressionMetrics, ClassificationMetrics or None
         Test-then-learn metrics over all rows but the first. None during the warm-up.
-    task_, encoder_, scaler_ (regression), classes_ (classification), estimator_ :
-        Available from the end of the warm-up on.
+    task_ : str
+        "regression" or "classification", from the end of the warm-up on.
+    encoder_ : TableEncoder
+        The encoder of the features, from the end of the warm-up on.
+    scaler_ : TargetScaler
+        The scaler of the targets, only for regression.
+    estimator_ : estimator
+        The estimator that learns, from the end of the warm-up on.
+    classes_ : array (C,)
+        The labels, sorted, only for classification.
     task_reason_ : str
         With task="auto", why this task was chosen. It is not stored in files.
     reading_ : dict
         Set by the command line when data were not read in the usual way. "decimal" is the decimal
         mark, "date_formats" a list, "skipped" the number of bad rows that were left out. The model
         does not use it.
-    n_centers_, nbytes_ : int
-        Those of the estimator.
+    n_centers_ : int
+        Number of centres of the estimator.
+    nbytes_ : int
+        Memory of the estimator in bytes.
 
     Examples
     --------
