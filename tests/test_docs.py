@@ -1,10 +1,12 @@
 """Docstrings of public classes are complete: every parameter, attribute, reference and example."""
 
+import ast
 import inspect
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,21 @@ from sklearn.base import clone
 import parsimon
 from parsimon import _docs, kernels
 from parsimon.estimators import ESTIMATORS
+
+PACKAGE = Path(parsimon.__file__).parent
+#: Modules and packages whose text follows the section Text of CONTRIBUTING.md.
+PLAIN = (
+    "_docs",
+    "admission",
+    "algorithms",
+    "compression",
+    "datasets",
+    "diagnostics",
+    "distributed",
+)
+PLAIN += ("estimators", "experiments", "losses", "river", "updates")
+#: Verbs for a centre that is removed, other than those of the table in CONTRIBUTING.md.
+OTHER_VERBS = r"centres? (leaves?|retires?|goes|is (forgotten|pruned|retired|conditioned out))\b"
 
 #: Fitted models of every public estimator that documents itself.
 X = np.random.default_rng(0).normal(size=(60, 2))
@@ -107,3 +124,37 @@ def test_without_docstrings_the_classes_work():
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
     )
     assert done.returncode == 0, done.stderr
+
+
+def docstrings():
+    for name in PLAIN:
+        for path in sorted([*PACKAGE.glob(f"{name}.py"), *PACKAGE.glob(f"{name}/**/*.py")]):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                    doc = ast.get_docstring(node)
+                    if doc is not None:
+                        where = f"{path.relative_to(PACKAGE)}: {getattr(node, 'name', 'module')}"
+                        yield where, doc
+
+
+def test_the_first_line_is_a_sentence():
+    found = dict(docstrings())
+    assert len(found) > 300
+    for where, doc in found.items():
+        first, *rest = doc.splitlines()
+        assert first.endswith((".", ":")), where
+        assert not rest or not rest[0], where
+
+
+def test_entries_stay_on_one_line():
+    for where, doc in docstrings():
+        parts = _docs.sections(doc)
+        for title in parts.keys() & {"Parameters", "Attributes"}:
+            for line in parts[title].splitlines():
+                good = not line or line.startswith((" ", "{")) or re.match(r"[\w*]+ : \S", line)
+                assert good, f"{where}: {line}"
+
+
+def test_a_centre_has_one_verb_for_each_fate():
+    for where, doc in docstrings():
+        assert not re.search(OTHER_VERBS, " ".join(doc.split())), where

@@ -86,10 +86,14 @@ def residual_bound(m: Any, mu: float | None = None, *, form: str = "corrected") 
           can
         be negative.
 
-    Remark: ||P k||^2 = h'K^-1 h <= ||h||^2 / nu_min, so the square root in (5) is not needed. The
+    Notes
+    -----
+    ||P k||^2 = h'K^-1 h <= ||h||^2 / nu_min, so the square root in (5) is not needed. The
     corrected bound is attained by functions with k_ij = -mu for all i != j. So no better bound
     depends on m and mu alone.
 
+    Examples
+    --------
     >>> round(residual_bound(5, 0.1), 4), round(residual_bound(5, 0.1, form="printed"), 4)
     (0.9429, 0.761)
     """
@@ -137,10 +141,14 @@ def rejection_bound(mu0: Any, *, form: str = "corrected") -> float:
     form : "corrected" or "printed", default="corrected"
         "printed" is 1 - mu0, which is not valid.
 
-    Remark: the best multiple of the function of one centre leaves 1 - k(d, x)^2, not 1 - |k(d, x)|.
-    A dictionary of one centre violates the printed bound: with mu0 = 0.5 and k(d, x) = 0.51, x is
-    rejected with a squared error of 0.74.
+    Notes
+    -----
+    The best multiple of the function of one centre has the squared error 1 - k(d, x)^2, not 1 -
+    |k(d, x)|. A dictionary of one centre violates the printed bound: with mu0 = 0.5 and k(d, x) =
+    0.51, x is rejected with a squared error of 0.74.
 
+    Examples
+    --------
     >>> rejection_bound(0.5), rejection_bound(0.5, form="printed")
     (0.75, 0.5)
     """
@@ -183,6 +191,8 @@ def principal_axis_bound(
         "printed" uses 1 - mu0 of the paper's Proposition 4. It is not valid, for example if one
         input is a centre and many copies of another are not.
 
+    Examples
+    --------
     >>> principal_axis_bound(0.5, [0.9, 0.1]).round(4)
     array([0.8333, 7.5   ])
     """

@@ -165,7 +165,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         """Weights of the centres, (m, C)."""
         return self._sorted(self._fitted().weights())
 
-    # How it is done
+    # Implementation
 
     @property
     def _output_labels(self) -> list[Any]:

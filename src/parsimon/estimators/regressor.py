@@ -120,7 +120,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         """Weights of the centres, (m,) or (m, C)."""
         return self._outputs(self._fitted().weights())
 
-    # How it is done
+    # Implementation
 
     def _require_sound(self) -> None:
         super()._require_sound()

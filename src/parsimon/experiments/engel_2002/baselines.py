@@ -67,6 +67,8 @@ class SVRseq:
     n_passes_ : int
         Number of passes made.
 
+    Examples
+    --------
     >>> X = np.linspace(0, 1, 20)[:, np.newaxis]
     >>> model = SVRseq(homogenised(5.0, 0.1), C=1.0, epsilon=0.1).fit(X, X[:, 0] ** 2)
     >>> bool(np.abs(model.predict(X) - X[:, 0] ** 2).max() < 0.12)

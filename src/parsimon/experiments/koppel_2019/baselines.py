@@ -176,6 +176,8 @@ class KernelLBFGS(_KernelClassifier):
     n_iter_ : int
         Number of iterations over all temperatures.
 
+    Examples
+    --------
     >>> from parsimon.datasets import make_multidist
     >>> X, y = make_multidist(300, random_state=0)
     >>> model = KernelLBFGS(gamma=1.0, alpha=1e-3).fit(X, y)
@@ -381,9 +383,13 @@ class ImportVectorMachine(_KernelClassifier):
     objective_ : ndarray of shape (q + 1,)
         Minimum of R with the first 0, ..., q of them.
 
-    Reference: Zhu & Hastie, *Kernel logistic regression and the import vector machine*, Journal of
+    References
+    ----------
+    Zhu & Hastie, *Kernel logistic regression and the import vector machine*, Journal of
     Computational and Graphical Statistics 2005.
 
+    Examples
+    --------
     >>> from parsimon.datasets import make_multidist
     >>> X, y = make_multidist(300, random_state=0)
     >>> model = ImportVectorMachine(gamma=1.0, alpha=1e-3, max_vectors=10).fit(X, y)
