@@ -18,16 +18,27 @@ from parsimon.estimators import ESTIMATORS
 
 PACKAGE = Path(parsimon.__file__).parent
 #: Modules and packages whose text follows the section Text of CONTRIBUTING.md.
-PLAIN = (
+PLAIN = [
     "_docs",
+    "_parts",
+    "_threads",
     "admission",
     "algorithms",
     "compression",
     "datasets",
     "diagnostics",
+    "dictionary_learning",
     "distributed",
-)
-PLAIN += ("estimators", "experiments", "losses", "river", "updates")
+    "estimators",
+    "experiments",
+    "export",
+    "formulas",
+    "kernels",
+    "losses",
+    "persistence",
+    "river",
+    "updates",
+]
 #: Verbs for a centre that is removed, other than those of the table in CONTRIBUTING.md.
 OTHER_VERBS = r"centres? (leaves?|retires?|goes|is (forgotten|pruned|retired|conditioned out))\b"
 

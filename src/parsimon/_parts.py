@@ -1,6 +1,4 @@
-"""What all parts share: named registries, and checks of parameters and of data that say what was
-wrong.
-"""
+"""Shared by all parts: named registries, and checks of parameters and data."""
 
 from __future__ import annotations
 
@@ -18,8 +16,8 @@ from sklearn.utils.validation import column_or_1d
 T = TypeVar("T")
 Labels = NDArray[Any]
 
-#: The kinds of labels, by those of NumPy's types. A model meets one of them: others could only be
-#: told apart from its own by rounding or as text.
+#: Types of labels by NumPy's kinds. All labels of a model have one type, because labels of
+#: different types could only be compared after rounding or as text.
 LABEL_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "O": "str"}
 
 
@@ -28,13 +26,13 @@ def _values(part: Any) -> tuple[Any, ...]:
 
 
 def _names(part: Any) -> tuple[str, ...]:
-    """Return the names of the fields, without those of the class."""
+    """Return the names of the fields, without class variables."""
     names: tuple[str, ...] = type(part).__match_args__
     return names
 
 
 class _Frozen:
-    """What a frozen dataclass has, written once."""
+    """Methods of a frozen dataclass, written once."""
 
     def __repr__(self: Any) -> str:
         values = zip(_names(self), _values(self), strict=True)
@@ -57,10 +55,10 @@ class _Frozen:
 
 @dataclass_transform()
 def part(cls: type[T]) -> type[T]:
-    """Let a class be an immutable value made of the fields that it names: a frozen dataclass.
+    """Make a class an immutable value with the fields that it names, like a frozen dataclass.
 
-    `dataclass(frozen=True)` compiles six methods for each class anew, which is most of the time
-    that importing them takes; here they are shared but for `__init__`.
+    `dataclass(frozen=True)` compiles six methods per class, which takes most of the time to import
+    them. Here all but `__init__` are shared.
     """
     made = dataclass(repr=False, eq=False)(cls)
     for name in ("__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__"):
@@ -85,9 +83,7 @@ def real(
     below: float | None = None,
     at_most: float | None = None,
 ) -> float:
-    """Return `value` as a float if it is a finite real number within the bounds, else raise an
-    error that names it.
-    """
+    """Return `value` as a float if it is a finite number within the bounds, or raise an error."""
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{what} must be a number, got {value!r}")
     try:
@@ -111,9 +107,7 @@ def real(
 
 
 def whole(what: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
-    """Return `value` as an int if it is a whole number within the bounds, else raise an error that
-    names it.
-    """
+    """Return `value` as an int if it is a whole number within the bounds, or raise an error."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{what} must be a whole number, got {value!r}")
     number = int(value)
@@ -125,17 +119,16 @@ def whole(what: str, value: Any, *, at_least: int, at_most: int | None = None) -
 
 
 def require_unmasked(values: Any, what: str) -> None:
-    """Refuse masked arrays, and lists of such, of which something is masked: the values below a
-    mask are none.
-    """
+    """Raise an error if an array, or one of a list of arrays, has masked values."""
     parts = values if isinstance(values, list | tuple) else (values,)
     if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
         raise ValueError(f"{what} has masked values: fill them in, or leave their rows out")
 
 
 def numbers(values: Any, what: str, read: Callable[[Any], T]) -> T:
-    """Return read(values), where read makes doubles of an array-like; what NumPy would make doubles
-    of that it is not is refused.
+    """Return read(values), where `read` converts an array-like to float64.
+
+    Values that NumPy would silently convert to float64 raise an error.
     """
     require_unmasked(values, what)
     given = np.asarray(values) if isinstance(values, list | tuple) else values
@@ -151,8 +144,9 @@ def numbers(values: Any, what: str, read: Callable[[Any], T]) -> T:
 
 
 def labels(y: Any, what: str = "y") -> Labels:
-    """Return labels as an array (n,) of bools, integers, whole floats or strings, exactly as they
-    were given, or raise an error that says which is none.
+    """Return labels as an array (n,) of bools, integers, whole floats or strings.
+
+    They are kept exactly as given. An invalid label raises an error that names it.
     """
     if y is None:
         raise ValueError(f"requires y to be passed, but the target {what} is None")
@@ -169,7 +163,8 @@ def labels(y: Any, what: str = "y") -> Labels:
     if found.dtype.kind == "O" and each is not None:
         row = next(i for i, label in enumerate(each) if np.asarray([label]).dtype.kind == "O")
         raise TypeError(
-            f"{what} holds {each[row]!r} at row {row}: labels are bools, integers, whole floats or strings, all of one kind"
+            f"{what} holds {each[row]!r} at row {row}: "
+            "labels are bools, integers, whole floats or strings, all of one kind"
         )
     if found.dtype.kind == "f" and not np.isfinite(found).all():
         row = int(np.flatnonzero(~np.isfinite(found))[0])
@@ -177,17 +172,19 @@ def labels(y: Any, what: str = "y") -> Labels:
     for row, (label, given) in enumerate(zip(found.tolist(), each or (), strict=False)):
         if label != given:
             raise TypeError(
-                f"{what} holds labels of several kinds: {given!r} at row {row} would be read as {label!r}"
+                f"{what} holds labels of several kinds: "
+                f"{given!r} at row {row} would be read as {label!r}"
             )
     if len(found):
-        with np.errstate(invalid="ignore"):  # floats beyond all integers, which it refuses
+        with np.errstate(invalid="ignore"):  # floats beyond all integers raise an error there
             check_classification_targets(found)
     return found
 
 
 def joined(known: Labels, more: Labels, what: str = "y") -> Labels:
-    """Return labels and further ones in one array that holds each exactly as it was; those of
-    another kind are refused.
+    """Return known and further labels in one array, each exactly as it was.
+
+    Labels of another type raise an error.
     """
     if len(known) == 0 or len(more) == 0:
         return known if len(known) else more
@@ -201,7 +198,8 @@ def joined(known: Labels, more: Labels, what: str = "y") -> Labels:
         if dtype.kind == "f":  # signed and unsigned
             if min(every) < 0 and max(every) >= 2**63:
                 raise TypeError(
-                    f"labels so far are {known.dtype}, {what} holds {more.dtype}: no type of integers has both"
+                    f"labels so far are {known.dtype}, {what} holds {more.dtype}: "
+                    "no type of integers has both"
                 )
             dtype = np.dtype(np.int64 if max(every) < 2**63 else np.uint64)
         return np.array(every, dtype=dtype)

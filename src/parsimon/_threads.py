@@ -1,6 +1,6 @@
 """Work cut into pieces for several threads.
 
-What the pieces are does not depend on how many threads there are, and so no bit of the result does.
+The pieces do not depend on the number of threads, so the result does not either, bit for bit.
 """
 
 from __future__ import annotations
@@ -14,26 +14,27 @@ from parsimon._parts import whole
 
 __all__ = ["count", "each"]
 
-#: Threads that may be asked for.
+#: Maximum number of threads.
 MOST = 1024
 
 
 def count(n_jobs: int | None) -> int:
-    """Return how many threads are meant: None is 1, -1 is one for each core that this process may
-    use, -2 one less.
+    """Return the number of threads: None is 1, -1 is one per core, -2 one less.
+
+    Cores are those that this process may use.
     """
     if n_jobs is None:
         return 1
     n = whole("n_jobs", n_jobs, at_least=-MOST, at_most=MOST)
     if n == 0:
-        raise ValueError("n_jobs must be a number of threads, or -1 for one for each core, got 0")
+        raise ValueError("n_jobs must be a number of threads, or -1 for one per core, got 0")
     return n if n > 0 else max(_cores() + 1 + n, 1)
 
 
 def each(work: Callable[[int, int], Any], n: int, length: int, threads: int) -> None:
-    """Call work(first, last) for the pieces of 0..n-1, `length` each but for the last.
+    """Call work(first, last) for the pieces of 0..n-1, each but the last with `length` items.
 
-    They must not depend on each other.
+    The pieces must not depend on each other.
     """
     firsts = range(0, n, length)
     if threads == 1 or len(firsts) < 2:
@@ -41,7 +42,7 @@ def each(work: Callable[[int, int], Any], n: int, length: int, threads: int) -> 
             work(first, min(first + length, n))
         return
     with ThreadPoolExecutor(min(threads, len(firsts))) as pool:
-        # All are waited for, and the first error is raised.
+        # Wait for all, and raise the first error.
         list(pool.map(lambda first: work(first, min(first + length, n)), firsts))
 
 

@@ -120,8 +120,8 @@ def make_pothin_system(
 
         y_t = 0.5 y_{t-1} + 0.3 y_{t-1} u_t + 0.2 u_t + 0.05 y_{t-1}^2 + 0.6 u_t^2
 
-    and x_t = y_t + e_t, where u_t and e_t are normal with variances 0.1 and 0.05. The task is to predict x_t from
-    x_{t-1}, ..., x_{t-lags}, u_t, ..., u_{t-lags+1}.
+    and x_t = y_t + e_t, where u_t and e_t are normal with variances 0.1 and 0.05. The task is to
+    predict x_t from x_{t-1}, ..., x_{t-lags}, u_t, ..., u_{t-lags+1}.
 
     The paper starts at y_1 = 10. This is an unstable fixed point of the recursion without input,
     0.5 y + 0.05 y^2 = y, from which about half of all runs grow without bound. So the default is a

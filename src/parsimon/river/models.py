@@ -30,17 +30,7 @@ __all__ = [
 class KNLMSRegressor(Regressor, of=parsimon.KNLMSRegressor):
     """Kernel normalised LMS with the coherence criterion: the filter to try first.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    References
-    ----------
-    {references}
+    {sections}
 
     Examples
     --------
@@ -59,17 +49,7 @@ class KRLSRegressor(Regressor, of=parsimon.KRLSRegressor):
 
     It learns most from each sample. The cost is O(m^2) per sample, with m centres.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    References
-    ----------
-    {references}
+    {sections}
 
     Examples
     --------
@@ -88,17 +68,7 @@ class KLMSRegressor(Regressor, of=parsimon.KLMSRegressor):
 
     Without a `budget` or `quantization` every sample is kept.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    References
-    ----------
-    {references}
+    {sections}
 
     Examples
     --------
@@ -115,17 +85,7 @@ class KLMSRegressor(Regressor, of=parsimon.KLMSRegressor):
 class NORMARegressor(Regressor, of=parsimon.NORMARegressor):
     """NORMA: regularised gradient descent with a sliding window of centres.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    References
-    ----------
-    {references}
+    {sections}
 
     Examples
     --------
@@ -142,17 +102,7 @@ class NORMARegressor(Regressor, of=parsimon.NORMARegressor):
 class SPLRegressor(Regressor, of=parsimon.SPLRegressor):
     """Sequential projection learning: gradient steps projected onto few centres.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    References
-    ----------
-    {references}
+    {sections}
 
     Examples
     --------
@@ -169,17 +119,7 @@ class SPLRegressor(Regressor, of=parsimon.SPLRegressor):
 class SOGSVR(Regressor, of=parsimon.SOGSVR):
     """Sparse online greedy support vector regression.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    References
-    ----------
-    {references}
+    {sections}
 
     Examples
     --------
@@ -202,17 +142,7 @@ class POLKRegressor(Regressor, of=parsimon.POLKRegressor):
     With a `batch_size` above 1, each sample of `learn_one` is a small step of its own, and
     `learn_many` cuts a frame into batches.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    References
-    ----------
-    {references}
+    {sections}
 
     Examples
     --------
@@ -234,17 +164,7 @@ class POLKClassifier(Classifier, of=parsimon.POLKClassifier):
     With a `batch_size` above 1, each sample of `learn_one` is a small step of its own, and
     `learn_many` cuts a frame into batches.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    References
-    ----------
-    {references}
+    {sections}
 
     Examples
     --------
@@ -263,17 +183,7 @@ class BSGDClassifier(Classifier, of=parsimon.BSGDClassifier):
     With a `batch_size` above 1, each sample of `learn_one` is a small step of its own, and
     `learn_many` cuts a frame into batches.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    References
-    ----------
-    {references}
+    {sections}
 
     Examples
     --------
@@ -289,17 +199,7 @@ class BSGDClassifier(Classifier, of=parsimon.BSGDClassifier):
 class SOGSVC(Classifier, of=parsimon.SOGSVC):
     """Sparse online greedy support vector classification.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    References
-    ----------
-    {references}
+    {sections}
 
     Examples
     --------
@@ -315,9 +215,10 @@ class SOGSVC(Classifier, of=parsimon.SOGSVC):
 class KernelDictionaryClassifier(Classifier, of=parsimon.KernelDictionaryClassifier, seeded=True):
     """A kernel dictionary per class; the class that reconstructs a sample best is predicted.
 
-    Parameters are those of `parsimon.KernelDictionaryClassifier`, except `n_passes` and `shuffle`.
-    `seed` is its `random_state`.
+    {sections}
 
+    Examples
+    --------
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import KernelDictionaryClassifier
     >>> atoms = KernelDictionaryClassifier(10, budget=20, step_size=0.1, seed=0)
@@ -334,9 +235,11 @@ class KernelDictionaryLearning(
     """Online kernel dictionary learning: samples become sparse codes over atoms.
 
     The atoms live in the feature space of a kernel. `score_one` measures how anomalous a sample is.
-    Parameters are those of `parsimon.KernelDictionaryLearning`, except `n_passes` and `shuffle`.
-    `seed` is its `random_state`.
 
+    {sections}
+
+    Examples
+    --------
     >>> from math import cos, sin
     >>> from parsimon.river import KernelDictionaryLearning
     >>> model = KernelDictionaryLearning(10, gamma=1.0, budget=20, step_size=0.1, seed=0)

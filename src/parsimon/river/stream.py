@@ -39,6 +39,10 @@ gamma : float, "scale" or "median", default="scale"
     "scale" and "median" are both 1 / d, with d the number of features in the first sample.
     This suits standardised features. If `kernel` is an object, set gamma there and leave this
     at "scale"."""
+#: The text of `seed`, which is the scikit-learn class's `random_state`.
+SEED = """\
+seed : int, RandomState or None, default=None
+    Seed for the random numbers that are drawn while the model learns."""
 #: The text of the attributes of all models.
 ATTRIBUTES = """\
 estimator : object or None
@@ -96,17 +100,18 @@ class Stream(base.Estimator):
 
     @classmethod
     def _document(cls, parameters: list[str]) -> None:
-        """Fill the placeholders of the docstring, from that of the scikit-learn class."""
+        """Fill the sections of the docstring, from those of the scikit-learn class."""
         if cls.__doc__ is None or cls._of.__doc__ is None:  # python -OO
             return
         given = _docs.sections(cls._of.__doc__)
-        known = {**_docs.entries(given.get("Parameters", "")), "gamma": GAMMA}
-        texts = {
-            "parameters": "\n".join(known[name] for name in parameters if name in known),
-            "attributes": ATTRIBUTES,
-            "references": given.get("References", ""),
+        known = {**_docs.entries(given["Parameters"]), "gamma": GAMMA, "seed": SEED}
+        parts = {
+            "Parameters": "\n".join(known[name] for name in parameters),
+            "Attributes": ATTRIBUTES,
+            "References": given["References"],
         }
-        cls.__doc__ = _docs.filled(cls.__doc__, texts)
+        text = "\n\n".join(f"{name}\n{'-' * len(name)}\n{part}" for name, part in parts.items())
+        cls.__doc__ = _docs.filled(cls.__doc__, {"sections": text})
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         try:
