@@ -33,8 +33,8 @@ SHARD, ROW = "__shard", "__row"
 def engine(frame: DataFrame, *, target: str, features: list[str] | None = None) -> Spark:
     """Return an engine over a Spark frame. A shard is a partition, with its rows in order.
 
-    The columns in use are cached (in memory, else on disk) while the engine lives, with the
-    position of each row, so all rounds see the same order. If an executor is lost, its partitions
+    The columns in use are cached (in memory, else on disk) while the engine lives. The position of
+    each row is cached too, so all rounds see the same order. If an executor is lost, its partitions
     are computed again. To get the same order then, define it: ``frame.repartition(8,
     "device").sortWithinPartitions("time")``.
 

@@ -124,8 +124,8 @@ class StreamEstimator(OneLearner[_core.Learner], Storable, BaseEstimator):  # ty
         A model can learn with a large budget first, and then be reduced to the available memory, at
         once or in steps. The result is usually better than that of a small budget from the start.
 
-        Some models cannot change their budget. These are models that began without one and do not
-        track the cost of a removal, and models that keep to their budget by not admitting samples.
+        Some models cannot change their budget. Some began without one and do not track
+        the cost of a removal. Others keep to their budget by not admitting samples.
         """
         learner = self._fitted()
         if "budget" not in self._learns_with:

@@ -16,7 +16,8 @@ class BSGDClassifier(StreamClassifier):
     """Multi-class kernel SVM by stochastic gradient descent on a budget.
 
     Every sample that violates the margin is admitted. When the budget is exceeded after a step, one
-    centre is evicted. This is a common baseline; `POLKClassifier` usually needs fewer centres.
+    centre is evicted. This is the baseline with which
+    `POLKClassifier` is compared.
 
     Parameters
     ----------

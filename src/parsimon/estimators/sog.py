@@ -100,8 +100,8 @@ class SOGSVR(StreamRegressor, _SOG):
     ridge : float >= 0, default=0.0
         {coefficient_ridge}
     box : float > 0 or None, default=None
-        C of (4.22): -C <= alpha, alpha* <= C. Smaller values regularise f more. None means no box,
-        which the paper calls sufficient.
+        C of (4.22): -C <= alpha, alpha* <= C. Smaller values regularise f more. None means no box.
+        In the paper's words, maintaining it seems to be unnecessary.
     budget : int or None, default=None
         {fixed_budget}
     n_passes : int, default=1
