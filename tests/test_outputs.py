@@ -390,3 +390,59 @@ def test_standard_output_by_name_is_not_replaced(tmp_path):
     with path.open("a") as file:
         subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
     assert path.read_text() == "before\nafter\n" and path.stat().st_ino == inode
+
+
+@pytest.mark.parametrize("command", [OUTPUTS["o.csv"], ["datasets", "generate", "dodd", "--out"]])
+def test_a_fifo_without_a_suffix_is_written_as_csv(folder, command):
+    assert main([*command, "o.csv"]) == 0
+    os.mkfifo("pipe")
+    got = []
+    reader = threading.Thread(target=lambda: got.append(Path("pipe").read_bytes()), daemon=True)
+    reader.start()
+    assert main([*command, "pipe"]) == 0
+    reader.join(30)
+    assert got == [Path("o.csv").read_bytes()]
+
+
+def test_a_folder_is_refused_as_a_folder(folder, capsys):
+    os.mkdir("there")
+    assert "there is a folder" in refused(capsys, *OUTPUTS["o.csv"], "there")
+    assert "the suffix must be one of .csv" in refused(capsys, *OUTPUTS["o.csv"], "o.xls")
+
+
+WAITING = {
+    "an output": [*OUTPUTS["o.csv"], "fifo"],
+    "a plot": [*LEARN, "--plot", "fifo"],
+    "a report": [*LEARN, "--report", "fifo"],
+    "data": ["learn", "fifo", "--target", "y"],
+    "data to predict": ["predict", "m", "fifo"],
+    "data to compare": ["compare", "fifo", "--target", "y"],
+}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [*((name, signal.SIGINT) for name in WAITING), ("a plot", signal.SIGTERM)],
+)
+def test_one_signal_ends_the_wait_for_a_fifo(folder, name, number):
+    os.mkfifo("fifo")
+    command = [sys.executable, "-m", "parsimon.cli", *WAITING[name]]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            wait_until_it_waits(process)
+            process.send_signal(number)
+            _, err = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    assert process.returncode == 128 + number and b"Traceback" not in err
+
+
+def wait_until_it_waits(process):
+    """Return when the process has used no time for a while."""
+    used, quiet = -1.0, 0
+    while quiet < 3:
+        time.sleep(0.3)
+        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        before, used = used, float(fields[11]) + float(fields[12])
+        quiet = quiet + 1 if used > 20 and used - before <= 2 else 0

@@ -144,7 +144,7 @@ def learn(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Learn anew in place of a --model that exists.")] = False,
     new_rows: Annotated[bool, typer.Option("--new-rows", help="With --resume: DATA has further rows only, so none is skipped.")] = False,
     checkpoint_every: Annotated[int | None, typer.Option(min=1, help="Write --model every so many rows. Default: every 30 seconds.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw error and centres against the rows, as PNG, PDF or SVG.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw error and centres against the rows. The suffix chooses the format: .png, .pdf, .svg, .jpg, ...")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page of HTML with the summary and the plot.")] = None,
     json: Json = False,
     follow: Annotated[bool, typer.Option("--follow", help="Take rows as they come, and wait for more, until Ctrl-C.")] = False,
@@ -164,8 +164,7 @@ def learn(
     \b
     Examples:
       parsimon learn stream.csv --target y
-      parsimon learn stream.csv --target y --algorithm knlms --budget 100 --model y.parsimon
-      --resume --plot y.png
+      parsimon learn stream.csv --target y --budget 100 --model y.parsimon --resume --plot y.png
     """
     given = {k: v for k, v in locals().items() if k not in ("ignore", "date_format")}
     from parsimon.cli.learn import Options
@@ -223,7 +222,7 @@ def evaluate(
 @app.command()
 def inspect(
     model: Annotated[Path, typer.Argument(help="A model file.")],
-    plot: Annotated[Path | None, typer.Option(help="Draw the weights, the spectrum and the places of the centres.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the weights, the spectrum and the places of the centres. The suffix chooses the format, as in learn.")] = None,
     json: Json = False,
 ) -> int:  # fmt: skip
     """Show what is in a model file: parameters, columns, centres, norm, coherence, memory, and what
@@ -249,7 +248,7 @@ def compare(
     peers: Annotated[bool, typer.Option("--peers", help="All of these. They take up to milliseconds a row.")] = False,
     budget: Annotated[int | None, typer.Option(min=1, help="The most centres, for all of them.")] = None,
     rows: Annotated[int | None, typer.Option(min=1, help="Take the first so many rows only.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the errors of all against the rows, as PNG, PDF or SVG.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the errors of all against the rows. The suffix chooses the format: .png, .pdf, .svg, .jpg, ...")] = None,
     ignore: Annotated[list[str] | None, typer.Option(help="A column not to look at. May be given more than once.")] = None,
     json: Json = False,
     delimiter: Delimiter = None,
@@ -265,8 +264,7 @@ def compare(
     \b
     Examples:
       parsimon compare stream.csv --target y --algorithm default --algorithm knlms
-      parsimon compare stream.csv --target y --algorithm default --peers --rows 300 --plot
-      compared.png
+      parsimon compare stream.csv --target y --algorithm default --peers --rows 300 --plot c.png
     """
     chosen = list(PEERS) if peers else list(dict.fromkeys(peer or []))
     from parsimon.cli.compare import Options

@@ -18,9 +18,8 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from parsimon import plots
 from parsimon._extras import install_command
-from parsimon._parts import lookup
 from parsimon.cli.curve import Curve
-from parsimon.cli.display import Screen, as_json, honest, table
+from parsimon.cli.display import Screen, as_json, honest, table, why_no_scores
 from parsimon.cli.learn import Interrupt, Pace, require_apart, require_writable, task_note
 from parsimon.cli.progress import Progress
 from parsimon.cli.reading import (
@@ -32,6 +31,7 @@ from parsimon.cli.reading import (
     require_features,
     require_known,
 )
+from parsimon.cli.words import choose, plural
 from parsimon.evaluation import METRICS, predict_then_learn
 from parsimon.preprocessing import TableEncoder, TableError, TargetScaler, read_table
 from parsimon.tables import ALGORITHMS, TASKS, TableModel
@@ -46,6 +46,8 @@ Labels = NDArray[Any]
 SLICE, LARGEST_SLICE, SECONDS = 256, 8192, 0.5
 #: Rows that a peer learns between two looks at the clock.
 PIECE = 16
+#: Rows that a model of parsimon needs before it predicts.
+WARMUP = TableModel("").warmup
 #: Rows over which the rolling metrics go.
 WINDOW = 1000
 #: What is shown of each task, by metric; the first is what is drawn.
@@ -78,10 +80,10 @@ class Options:
 def compare(options: Options) -> int:
     """Learn one stream with several models, and print how each did."""
     for name in options.algorithms:
-        lookup(ALGORITHMS, name, "algorithm")
-    lookup(dict.fromkeys(TASKS), options.task, "task")
+        choose(ALGORITHMS, name, "algorithm")
+    choose(dict.fromkeys(TASKS), options.task, "task")
     for name in options.peers:
-        lookup(PEERS, name, "peer").require()
+        choose(PEERS, name, "peer").require()
     if options.target in options.ignore:
         raise Failure(f"--ignore {options.target} is the target")
     if options.plot is not None:
@@ -89,8 +91,8 @@ def compare(options: Options) -> int:
         require_writable(options.plot)
         plots.require_drawable(options.plot)
     title = f"{options.target} of {options.data}"
+    interrupt = Interrupt()
     with (
-        Interrupt() as interrupt,
         Source(
             options.data,
             unused=options.ignore,
@@ -100,6 +102,7 @@ def compare(options: Options) -> int:
             date_formats=options.date_format,
             bad_rows=options.bad_rows,
         ) as source,
+        interrupt,
         Screen(as_lines=options.as_lines, title=title) as screen,
     ):
         run = _Run(options, source, screen, interrupt)
@@ -132,8 +135,8 @@ class _Run:
         self.curve: Curve[dict[str, tuple[float, float]]] = Curve()
 
     def stream(self) -> None:
-        pace, warmup = Pace(SLICE, SLICE, LARGEST_SLICE, SECONDS), TableModel("").warmup
-        for i, block in enumerate(_blocks(self.source, warmup, self.options.rows)):
+        pace = Pace(SLICE, SLICE, LARGEST_SLICE, SECONDS)
+        for i, block in enumerate(_blocks(self.source, WARMUP, self.options.rows)):
             if i == 0:
                 if self.options.task != "classification":
                     self.source.require_plain(self.options.target)
@@ -152,7 +155,7 @@ class _Run:
             self.progress.begin(block)
             while at < n and not self.interrupt():
                 # The warm-up settles the columns, for all alike
-                rows = min(pace.rows if self.rows else warmup, n - at)
+                rows = min(pace.rows if self.rows else WARMUP, n - at)
                 if self.rows and self.options.plot is not None:
                     rows = min(rows, self.curve.until(self.rows))
                 start = time.perf_counter()
@@ -204,7 +207,10 @@ class _Run:
             first = {ALGORITHMS[name][task]: name for name in reversed(known)}
             known = [name for name in known if name in first.values()]
         if not known:
-            raise Failure(f"none of {', '.join(asked)} is for {task}")
+            names = ", ".join(name for name, tasks in ALGORITHMS.items() if task in tasks)
+            raise Failure(
+                f"--algorithm {', '.join(asked)} is not for {task}, for which there are {names}"
+            )
         self.models = {name: _Ours(options, task, name) for name in known}
         self.models["mean so far" if task == "regression" else "majority so far"] = _Usual(task)
         self.models["no change"] = _NoChange(task)
@@ -278,10 +284,11 @@ class _Run:
             centres = "" if model.centres is None else f"{model.centres:,}"
             cost = "" if not model.rows else f"{model.cost:,.1f}"
             lines.append([name, *texts, centres, cost, model.failed or ""])
+        window = f"{self.window():,}" if self.window() else ""
         header = [
             self.task,
             *shown.values(),
-            f"{shown[first]}, last {WINDOW}",
+            f"{shown[first]}, last {window or 'rows'}",
             "centres",
             "us/row",
             "",
@@ -289,6 +296,31 @@ class _Run:
         if not any(model.failed for model in self.models.values()):
             header, lines = header[:-1], [line[:-1] for line in lines]
         return header, lines
+
+    def window(self) -> int:
+        """Return over how many rows the rolling metrics really are."""
+        found = (m.metrics.rolling()["rows"] for m in self.models.values() if m.metrics is not None)
+        return int(max(found, default=0))
+
+    def notes(self) -> list[str]:
+        """Return what is to be known about the rows and the scores."""
+        skipped = self.consumed - self.rows
+        bad = f"; {plural(skipped, 'bad row')} skipped" if skipped else ""
+        rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows, each"
+        notes = [f"{rows} predicted and then learned{bad}"]
+        without: dict[str, list[str]] = {}
+        for name, model in self.models.items():
+            if reason := model.why_no_scores():
+                without.setdefault(reason, []).append(name)
+        for reason, names in without.items():
+            which = "" if len(names) == len(self.models) else f" for {', '.join(names)}"
+            notes.append(f"no scores{which}: {reason}")
+        if not without:
+            loss = ", which have no log loss" if self.task == "classification" else ""
+            notes.append(
+                f"parsimon's algorithms repeat the last target for the first {WARMUP} rows{loss}"
+            )
+        return notes
 
     def end(self) -> None:
         """Print and draw how it came out."""
@@ -306,15 +338,11 @@ class _Run:
                 print(as_json({**facts, "total": total, "rolling": rolling, **failed}))
         else:
             print(table(*self.table()))
-            skipped = self.consumed - self.rows
-            bad = f"; {skipped:,} bad ones were skipped" if skipped else ""
-            print(f"{self.rows:,} rows, each predicted and then learned{bad}")
-            if self.task == "classification" and all(
-                len(m.metrics.labels_) < 2 for m in self.models.values()
-            ):
-                print("there is only one class so far, so there are no scores")
+            print("\n".join(self.notes()), flush=True)
         if self.options.plot is not None:
-            self.draw(self.options.plot)
+            with self.interrupt.reader(self.options.plot) as ready:
+                if ready:
+                    self.draw(self.options.plot)
 
     def draw(self, path: Path) -> None:
         classes = self.task == "classification"
@@ -325,7 +353,15 @@ class _Run:
             lines[name] = (rows, 1.0 - last, 1.0 - total) if classes else (rows, last, total)
         ylabel = "share of wrong labels" if classes else "squared error / variance"
         title = f"{self.options.target} of {Path(self.options.data).name}"
-        plots.compared(path, lines, ylabel=ylabel, title=title, window=WINDOW)
+        why = [m.why_no_scores() for m in self.models.values()]
+        plots.compared(
+            path,
+            lines,
+            ylabel=ylabel,
+            title=title,
+            window=self.window(),
+            missing=f"no scores: {why[0] or 'no row was scored'}",
+        )
         if not self.options.as_lines:
             print(f"drawn in {path}")
 
@@ -419,12 +455,24 @@ class _Model:
     def finish(self) -> None:
         """Learn what is held back."""
 
+    #: Rows that it does not predict itself.
+    warmup = 0
+
     def scores(self) -> tuple[dict[str, float], dict[str, float]]:
-        return ({}, {}) if self.metrics is None else honest(self.metrics)
+        """Return the metrics over all rows and over the last rows."""
+        return ({}, {}) if self.metrics is None else honest(self.metrics, self.warmup)
+
+    def why_no_scores(self) -> str | None:
+        """Return why there are no scores, or None if there are."""
+        if self.failed is not None or self.metrics is None:
+            return None
+        return why_no_scores(self.metrics, self.warmup)
 
 
 class _Ours(_Model):
     """An algorithm of parsimon."""
+
+    warmup = WARMUP
 
     def __init__(self, options: Options, task: str, name: str) -> None:
         self._model = TableModel(

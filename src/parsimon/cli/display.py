@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, Self
 
+import numpy as np
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -97,36 +98,68 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[i
     return "\n".join([line(header).rstrip(), *(line(row).rstrip() for row in rows)])
 
 
-def honest(metrics: Any) -> tuple[dict[str, float], dict[str, float]]:
-    """Return metrics in total and over the last rows, without those that say nothing.
+def honest(metrics: Any, warmup: int = 0) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the metrics over all rows and over the last rows; NaN where they say nothing.
 
-    As long as there is one class, every guess is right.
+    They say nothing of a model as long as there is one class, or if all rows are of its warm-up.
+    The logarithmic loss may be of fewer rows than the others: `log_loss_rows` says of how many.
     """
     total, rolling = dict(metrics.total()), dict(metrics.rolling())
-    if "accuracy" in total and len(getattr(metrics, "labels_", ())) < 2:
+    if why_no_scores(metrics, warmup) is not None:
         for found in (total, rolling):
-            found.update(accuracy=math.nan, log_loss=math.nan)
+            found.update({name: math.nan for name in found if name != "rows"})
+    elif not math.isnan(total.get("log_loss", math.nan)):
+        total["log_loss_rows"] = metrics._losses
+        rolling["log_loss_rows"] = int((~np.isnan(metrics._recent[2])).sum())
     return total, rolling
+
+
+def why_no_scores(metrics: Any, warmup: int = 0) -> str | None:
+    """Return why metrics say nothing about a model, or None if they do.
+
+    `warmup` is the number of first rows that the model did not predict itself.
+    """
+    rows = metrics.total()["rows"] + 1
+    if rows == 1:
+        return "the first row is not scored"
+    if rows <= warmup:
+        return f"fewer than {warmup + 1:,} rows, and the first {warmup:,} are the warm-up"
+    if "accuracy" in metrics.total() and len(metrics.labels_) < 2:
+        return "there is only one class so far"
+    return None
 
 
 def scores(
     total: dict[str, float], rolling: dict[str, float] | None = None
 ) -> list[tuple[str, str]]:
-    """Return metrics by name, in total and over the last rows."""
-    if total.get("rows") == 0:
-        return [("scores", "none yet: the first row is not scored")]
-    if math.isnan(total.get("accuracy", 0.0)):
-        return [("scores", "none yet: there is only one class so far")]
+    """Return metrics by name, over all rows and over the last ones, if these are fewer."""
     pairs = []
     for key, name in NAMES.items():
-        if key in total and not math.isnan(total[key]):
-            text = f"{total[key]:.6g}"
-            if rolling is not None:
-                recent = rolling[key]
-                last = "undefined" if math.isnan(recent) else f"{recent:.6g}"
-                text += f" over all rows, {last} over the last {rolling['rows']:,.0f}"
-            pairs.append((name, text))
+        if key not in total or math.isnan(total[key]):
+            continue
+        rows, last = total["rows"], None if rolling is None else rolling["rows"]
+        every = "all rows"
+        if key == "log_loss" and total.get("log_loss_rows", rows) < rows:
+            rows = total["log_loss_rows"]
+            last = None if rolling is None else rolling["log_loss_rows"]
+            every = f"the {rows:,.0f} rows after the warm-up"
+        text = f"{total[key]:.6g}"
+        if rolling is not None and last is not None:
+            text += f" over {every}"
+            if last < rows:
+                recent = "undefined" if math.isnan(rolling[key]) else f"{rolling[key]:.6g}"
+                text += f", {recent} over the last {last:,.0f}"
+        pairs.append((name, text))
     return pairs
+
+
+def model_scores(metrics: Any, warmup: int) -> list[tuple[str, str]]:
+    """Return the scores of a model by name, and how its first rows count; or why there are none."""
+    reason = why_no_scores(metrics, warmup)
+    if reason is not None:
+        return [("scores", f"none: {reason}")]
+    note = f"the first {warmup:,} rows count with the previous target as prediction"
+    return [("scores", note), *scores(*honest(metrics, warmup))]
 
 
 class Screen:

@@ -5,14 +5,17 @@ exactly.
 from __future__ import annotations
 
 import base64
+import errno
 import html
 import os
+import re
 import signal
+import stat
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,9 +25,15 @@ from typing import Any, Self
 import parsimon
 from parsimon import plots
 from parsimon._files import is_stream, only_writer, write_whole
-from parsimon._parts import lookup
 from parsimon.cli.curve import Curve
-from parsimon.cli.display import Screen, byte_size, honest, lines, scores
+from parsimon.cli.display import (
+    Screen,
+    byte_size,
+    honest,
+    lines,
+    model_scores,
+    why_no_scores,
+)
 from parsimon.cli.kinds import looks_like
 from parsimon.cli.progress import Progress
 from parsimon.cli.reading import (
@@ -36,8 +45,9 @@ from parsimon.cli.reading import (
     require_features,
     require_known,
 )
-from parsimon.evaluation import Report, Trace
-from parsimon.plots.drawing import render
+from parsimon.cli.words import choose, plural
+from parsimon.evaluation import Report
+from parsimon.plots.drawing import render, save
 from parsimon.plots.streams import trace_figure
 from parsimon.preprocessing import TableError
 from parsimon.tables import ALGORITHMS, TASKS, TableModel, make_estimator
@@ -53,9 +63,12 @@ __all__ = [
     "reading_of",
     "require_writable",
     "summary",
+    "task_hint",
     "task_note",
 ]
 
+#: Seconds between looks at a FIFO that has no reader.
+PAUSE = 0.1
 #: Seconds between checkpoints, where no number of rows is given.
 CHECKPOINT = 30.0
 #: Rows that are learned at a time, at the beginning and at most; as many as take about this many
@@ -98,6 +111,33 @@ class Interrupt:
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    @contextmanager
+    def reader(self, path: Path | None) -> Iterator[bool]:
+        """Wait until a FIFO has a reader. Give False if a signal came first.
+
+        Within the block the FIFO can be opened without waiting. Other files need no reader.
+        """
+        if path is None or not (path.exists() and stat.S_ISFIFO(path.stat().st_mode)):
+            yield True
+            return
+        descriptor = self._open_for_writing(path)
+        try:
+            yield descriptor is not None
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
+
+    def _open_for_writing(self, path: Path) -> int | None:
+        while True:
+            try:
+                return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError as error:
+                if error.errno != errno.ENXIO:  # which says that it has no reader
+                    raise
+            if self():
+                return None
+            time.sleep(PAUSE)
 
     def _note(self, number: int, _: FrameType | None) -> None:
         if self.number is not None:
@@ -159,11 +199,8 @@ def learn(options: Options) -> int:
         raise Failure("--new-rows is for --resume")
     if options.overwrite and options.resume:
         raise Failure("--overwrite begins anew, --resume goes on: give one of them")
-    with (
-        Interrupt() as interrupt,
-        nullcontext() if options.model is None else only_writer(options.model),
-    ):
-        return _Run(options, _model(options), interrupt).run()
+    with nullcontext() if options.model is None else only_writer(options.model):
+        return _Run(options, _model(options), Interrupt()).run()
 
 
 def _model(options: Options) -> TableModel:
@@ -260,6 +297,15 @@ def task_note(model: TableModel) -> str:
     return f"task: {model.task_} ({model.task_reason_}){other[model.task_] if doubtful else ''}"
 
 
+def task_hint(algorithm: str, task: str) -> str:
+    """Return what to do if a target does not fit an algorithm that is for one task only."""
+    if len(ALGORITHMS.get(algorithm, ())) != 1:
+        return ""
+    other = "regression" if task == "classification" else "classification"
+    names = ", ".join(name for name, tasks in ALGORITHMS.items() if other in tasks)
+    return f"; --algorithm {algorithm} is for {task} only, for {other} there are {names}"
+
+
 def summary(model: TableModel) -> list[tuple[str, str]]:
     """Return what there is to say about a model: the same whatever way it took to be there."""
     skipped = getattr(model, "reading_", {}).get("skipped", 0)
@@ -271,7 +317,7 @@ def summary(model: TableModel) -> list[tuple[str, str]]:
         ("rows", f"{model.n_rows_:,}{bad}"),
         ("task", f"{model.task_} of {model.target!r}{classes}"),
         ("algorithm", f"{model.algorithm}: {type(model.estimator_).__name__}"),
-        *scores(*honest(model.metrics_)),
+        *model_scores(model.metrics_, model.warmup),
         ("centres", f"{model.n_centers_:,}"),
         ("memory", byte_size(model.nbytes_)),
     ]
@@ -279,8 +325,8 @@ def summary(model: TableModel) -> list[tuple[str, str]]:
 
 def _new(options: Options) -> TableModel:
     task, algorithm = options.task or "auto", options.algorithm or "default"
-    lookup(dict.fromkeys(TASKS), task, "task")
-    tasks = list(lookup(ALGORITHMS, algorithm, "algorithm"))
+    choose(dict.fromkeys(TASKS), task, "task")
+    tasks = list(choose(ALGORITHMS, algorithm, "algorithm"))
     if task == "auto" and len(tasks) == 1:
         task = tasks[0]
     # What is wrong with it shows here
@@ -328,10 +374,11 @@ class Unsaved(Failure):
 def _unsaved(error: OSError, path: Path, rows: int) -> Unsaved:
     try:
         n = load_table_model(path).n_rows_
-        kept = f"{path} holds a whole model of {n:,} rows: --resume goes on from it"
+        kept = f"{path} holds a whole model of {plural(n, 'row')}: --resume goes on from it"
     except (OSError, ValueError, Failure):
         kept = f"{path} holds no model"
-    return Unsaved(f"{path}: {error.strerror or error}\n{rows:,} rows were learned; {kept}")
+    learned = f"{plural(rows, 'row')} {'was' if rows == 1 else 'were'} learned"
+    return Unsaved(f"{path}: {error.strerror or error}\n{learned}; {kept}")
 
 
 class _Run:
@@ -351,6 +398,7 @@ class _Run:
         self.seconds = 0.0  # spent on learning
         self.progress = Progress()
         self.curve: Curve[Report] = Curve()
+        self.drawn: dict[str, Path] = {}  # the plot and the report, once they are written
         self.source = Source(
             options.data,
             kinds=column_kinds(model),
@@ -364,13 +412,18 @@ class _Run:
         )
 
     def run(self) -> int:
+        """Learn, draw and print, and return the exit code."""
+        with self.source, self.interrupt:
+            self.learn_all()
+            self.draw()
+        self.end()
+        return 0 if self.interrupt.number is None else 128 + self.interrupt.number
+
+    def learn_all(self) -> None:
+        """Learn the rows, and store the model."""
         options, model = self.options, self.model
-        with (
-            self.source,
-            Screen(
-                as_lines=options.json, title=f"{options.target} of {options.data}"
-            ) as self.screen,
-        ):
+        title = f"{options.target} of {options.data}"
+        with Screen(as_lines=options.json, title=title) as self.screen:
             try:
                 self.stream()
             except (Failure, OSError) as error:
@@ -383,8 +436,10 @@ class _Run:
                 self.save()
                 if isinstance(error, OSError):
                     raise
+                rows = plural(model.n_rows_, "row")
+                kept = "is" if model.n_rows_ == 1 else "are"
                 raise Failure(
-                    f"{error}\n{model.n_rows_:,} rows are learned and kept in {options.model}"
+                    f"{error}\n{rows} {kept} learned and kept in {options.model}"
                 ) from None
             if not self.interrupt():
                 self.finish()
@@ -393,9 +448,6 @@ class _Run:
                 raise Failure(f"{options.data} has no rows{bad}")
             self.save(always=True)
             self.report(last=True)
-        self.draw()
-        self.end()
-        return 0 if self.interrupt.number is None else 128 + self.interrupt.number
 
     def stream(self) -> None:
         pace = Pace(SLICE, 1, LARGEST_SLICE, SECONDS)
@@ -432,7 +484,7 @@ class _Run:
         try:
             in_good_parts(partial(self.take, block), at, n, partial(self.refuse, block))
         except TableError as error:
-            raise failure(error, block.number(at)) from None
+            raise self.explained_failure(error, block.number(at)) from None
         seconds = time.perf_counter() - start
         self.seconds += seconds
         self.explain()
@@ -445,14 +497,15 @@ class _Run:
         self.keep_reading()
 
     def refuse(self, block: Block, at: int, error: TableError) -> None:
-        self.source.refuse(block.number(at), failure(error, block.number(at)))
+        row = block.number(at)
+        self.source.refuse(row, self.explained_failure(error, row))
 
     def finish(self) -> None:
         """Let learning begin with the rows that there are, at the end of the data."""
         try:
             self.model.finish()
         except TableError as error:
-            raise failure(error, 0) from None
+            raise self.explained_failure(error, 0) from None
         self.explain()
         self.source.tell()
 
@@ -461,6 +514,14 @@ class _Run:
         if not self.explained and hasattr(self.model, "task_"):
             self.explained = True
             self.source.notes.append(task_note(self.model))
+
+    def explained_failure(self, error: TableError, first: int) -> Failure:
+        """Return the error, and what to do if the algorithm is not for such a target."""
+        found, task = failure(error, first), getattr(self.model, "task_", self.model.task)
+        chosen = self.options.task not in (None, "auto")
+        if chosen or not re.search("class|regression", error.what):
+            return found
+        return Failure(f"{found}{task_hint(self.model.algorithm, task)}")
 
     def require_plain_target(self) -> None:
         if getattr(self.model, "task_", self.model.task) != "classification":
@@ -530,9 +591,8 @@ class _Run:
         model, metrics = self.model, self.model.metrics_
         if metrics is None:
             return Report(model.n_rows_, self.seconds, None, None, {}, {})
-        return Report(
-            model.n_rows_, self.seconds, model.n_centers_, model.nbytes_, *honest(metrics)
-        )
+        scored = honest(metrics, model.warmup)
+        return Report(model.n_rows_, self.seconds, model.n_centers_, model.nbytes_, *scored)
 
     def report(self, *, last: bool = False) -> None:
         if not (self.options.json or last or self.screen.live):
@@ -570,19 +630,23 @@ class _Run:
                 print("parsimon: note: no row was scored, so nothing is drawn", file=sys.stderr)
             return
         reports = [report for _, report in self.curve.points]
-        trace, title = (
-            Trace(reports, self.model.metrics_),
-            f"{options.target} of {Path(options.data).name}",
-        )
+        title = f"{options.target} of {Path(options.data).name}"
+        reason = why_no_scores(self.model.metrics_, self.model.warmup)
+        figure = trace_figure(reports, title, missing=f"no scores: {reason}")
         if options.plot is not None:
-            trace.plot(options.plot, title=title)
+            self.write("plot", options.plot, partial(save, figure))
         if options.report is not None:
-            write_whole(
-                options.report,
-                _page(
-                    title, summary(self.model), render(trace_figure(reports, title), "png")
-                ).encode(),
-            )
+            page = _page(title, summary(self.model), render(figure, "png")).encode()
+            self.write("report", options.report, lambda path: write_whole(path, page))
+
+    def write(self, what: str, path: Path, write: Callable[[Path], object]) -> None:
+        """Write the plot or the report, unless a signal comes while a FIFO has no reader."""
+        with self.interrupt.reader(path) as ready:
+            if ready:
+                write(path)
+                self.drawn[what] = path
+            else:
+                print(f"parsimon: note: {path} has no reader: it is not written", file=sys.stderr)
 
     def end(self) -> None:
         stopped = (
@@ -599,10 +663,11 @@ class _Run:
             self.screen.tell({**event, "target": options.target, "model": kept, "stopped": stopped})
             return
         pairs = summary(self.model)
-        written = {"model": kept, "plot": options.plot, "report": options.report}
+        written = {"model": kept, **self.drawn}
         pairs += [(name, str(path)) for name, path in written.items() if path is not None]
         n, elapsed = self.model.n_rows_ - self.start, time.monotonic() - self.began
-        pairs.append(("this run", f"{n:,} rows in {elapsed:.1f} s, {self.rate():,.0f} rows/s"))
+        speed = f"{plural(n, 'row')} in {elapsed:.1f} s, {self.rate():,.0f} rows/s"
+        pairs.append(("this run", speed))
         print(lines(pairs))
         if stopped is not None:
             hint = "" if kept is None else ": go on with --resume"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import json
 import os
 import queue
 import re
@@ -30,12 +31,12 @@ import pyarrow.json
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from parsimon._parts import lookup
 from parsimon.cli import bounds, guesses
 from parsimon.cli.bounds import TooLarge
 from parsimon.cli.errors import Failure
 from parsimon.cli.kinds import foreign
 from parsimon.cli.pieces import deeper, in_cells, last_end, objects, row_end, sifted, split_rows
+from parsimon.cli.words import choose, plural
 from parsimon.preprocessing import TableError, feature_count, nearest
 
 __all__ = [
@@ -148,6 +149,13 @@ def in_good_parts(
             parts += [(at + n // 2, n - n // 2), (at, n // 2)]
 
 
+class Dialect(NamedTuple):
+    """How a CSV is written: what separates its values, and its decimal mark."""
+
+    delimiter: str = ","
+    decimal: str = "."
+
+
 class Block(NamedTuple):
     """Rows of the data.
 
@@ -238,7 +246,7 @@ class Source:
             raise Failure(f"--decimal must be '.' or ',', got {decimal!r}")
         for form in date_formats:
             guesses.require_date_format(form)
-        lookup(BAD_ROWS, bad_rows, "value of --bad-rows")
+        choose(BAD_ROWS, bad_rows, "value of --bad-rows")
         self.decimal, self.date_formats = decimal, list(date_formats)
         self._skips, self._bad_before, self._resumed_at, self._shown = (
             bad_rows == "skip",
@@ -341,8 +349,8 @@ class Source:
                 ).slice(start)
         if self.rows < skip and not self.stopped():
             raise Failure(
-                f"{self.path} has {self.rows:,} rows, but the model has learned {skip:,}: is it the same data? "
-                "(--new-rows if it has further rows only)"
+                f"{self.path} has {plural(self.rows, 'row')}, but the model has learned {skip:,}: "
+                "is it the same data? (--new-rows if it has further rows only)"
             )
 
     def ahead(self, skip: int = 0, waiting: Callable[[], Any] = lambda: None) -> Iterator[Block]:
@@ -403,6 +411,13 @@ class Source:
         """Refuse a target of text that looks like numbers."""
         if name in self.doubts:
             raise Failure(f"{self.doubts[name]}; --task classification takes them for labels")
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the data is written, after the first block; the default for other formats than CSV."""
+        if self.format != "csv":
+            return Dialect()
+        return Dialect(self._delimiter or ",", self.decimal or ".")
 
     def stopped(self) -> bool:
         """Whether no more is wanted."""
@@ -480,7 +495,8 @@ class Source:
                 ),
             )
         except pa.ArrowInvalid as error:
-            raise _csv_failure(str(error), self._names, first, decimal) from None
+            hint = _remedy_of_name(self.path) if first == 0 else ""
+            raise _csv_failure(str(error), self._names, first, decimal, hint) from None
         return table if verbatim or not types else self._dated(table, first)
 
     def _settle_csv(self, piece: bytes, first: int) -> None:
@@ -622,7 +638,7 @@ class Source:
                 pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behavior),
             )
         except pa.ArrowInvalid as error:
-            raise _json_failure(str(error), first) from None
+            raise _json_failure(str(error), piece, first) from None
         return table if schema is None else self._dated(table, first)
 
     def _decoded(self, batches: Iterator[tuple[Any, Any]]) -> Iterator[_Part]:
@@ -838,10 +854,14 @@ class Source:
             )
             self._doubt(name, f"{_with_comma(values)!r} looks like a number: --decimal , {read}")
         elif forms := guesses.date_formats(values):
-            shown, options = guesses.present(values)[0].as_py(), " or ".join(forms)
+            shown = guesses.present(values)[0].as_py()
+            options = " or ".join(f"--date-format {form!r}" for form in forms)
             self.notes.append(
-                f"column {name!r} is read as text, but {shown!r} looks like a date: --date-format {options!r}"
+                f"column {name!r} is read as text, but {shown!r} looks like a date: {options}"
             )
+        elif guesses.all_match(guesses.present(values), guesses.NUMBER):  # strings of JSON
+            shown = guesses.present(values)[0].as_py()
+            self._doubt(name, f'"{shown}" looks like a number: write it without quotes')
         elif guesses.other_numbers(values):
             shown = guesses.present(values)[0].as_py()
             self._doubt(
@@ -1071,12 +1091,13 @@ NOUNS = {
 CONVERT = "convert it, for example with iconv -f latin1 -t utf-8"
 
 
-def _csv_failure(text: str, names: list[str], first: int, decimal: str) -> Failure:
+def _csv_failure(text: str, names: list[str], first: int, decimal: str, hint: str = "") -> Failure:
     row = re.search(r"Row #(\d+)", text)
     place = f"row {first + int(row[1]):,}" if row else "a row"
     if ragged := re.search(r"Expected (\d+) columns, got (\d+)", text):
         return Failure(
-            f"{place}: it has {ragged[2]} values where the header has {ragged[1]} columns"
+            f"{place}: it has {plural(int(ragged[2]), 'value')} where the header has "
+            f"{plural(int(ragged[1]), 'column')}{hint}"
         )
     column = re.search(r"In CSV column #(\d+)", text)
     where = f"{place}, column {names[int(column[1])]!r}" if column else place
@@ -1085,9 +1106,8 @@ def _csv_failure(text: str, names: list[str], first: int, decimal: str) -> Failu
     if bad := re.search(r"conversion error to (\w+).*?: invalid value '(.*)'", text, re.DOTALL):
         noun, value = NOUNS.get(bad[1], bad[1]), bad[2]
         shown = value if len(value) <= 100 else value[:100] + "..."
-        return Failure(
-            f"{where}: {shown!r} is no {noun}, which the values before are{_remedy(noun, value, decimal)}"
-        )
+        remedy = _remedy(noun, value, decimal)
+        return Failure(f"{where}: {shown!r} is no {noun}, and the column needs one{remedy}")
     return Failure(f"{where}: {_line(text)}")
 
 
@@ -1100,15 +1120,55 @@ def _remedy(noun: str, value: str, decimal: str) -> str:
     return "; --date-format reads other formats" if noun in ("date", "date with time") else ""
 
 
-def _json_failure(text: str, first: int) -> Failure:
-    row = re.search(r"in row (\d+)", text)
-    place = f"row {first + int(row[1]) + 1:,}" if row else "a row"
+def _remedy_of_name(path: str) -> str:
+    """Return why a file with a name of JSON lines was read as CSV."""
+    named = path.lower().endswith((".json", ".jsonl", ".ndjson"))
+    return "; the first line is no JSON object, so the file is read as CSV" if named else ""
+
+
+def _json_failure(text: str, piece: bytes, first: int) -> Failure:
+    """Return what is wrong with a row of JSON lines, given the error of Arrow and the rows."""
+    found = re.search(r"in row (\d+)", text)
+    row = int(found[1]) if found else -1
+    place = f"row {first + row + 1:,}" if found else "a row"
+    if broken := _broken_json(piece, row):
+        return Failure(f"{place} {broken}")
     if changed := re.search(r"Column\(/(.*?)\) changed from (\w+) to (\w+)", text):
-        return Failure(
-            f"{place}, column {changed[1]!r}: a {changed[3]}, where the values before are {changed[2]}"
-        )
+        got, expected = (_with_article(noun) for noun in (changed[3], changed[2]))
+        return Failure(f"{place}, column {changed[1]!r}: expected {expected}, got {got}")
+    if twice := re.search(r"Column\(/(.*?)\) was specified twice", text):
+        return Failure(f"{place} has {twice[1]!r} more than once")
+    if "too big" in text:
+        return Failure(f"{place} has a number that is too large: the largest is 1.8e308")
     what = re.sub(r"JSON parse error: |\.? in row \d+", "", _line(text))
     return Failure(f"{place} is not a JSON object on one line: {what}")
+
+
+def _broken_json(piece: bytes, row: int) -> str | None:
+    """Return what is wrong with the JSON of a row, if its text is not that of one object."""
+    rows = split_rows(piece, quoted=False)
+    if not 0 <= row < len(rows):
+        return None
+    try:
+        found = json.loads(rows[row])
+    except json.JSONDecodeError as error:
+        what = error.msg[0].lower() + error.msg[1:].removesuffix(" at")
+        return f"is not a JSON object on one line: {what} at character {error.pos + 1}"
+    except ValueError:  # a number of very many digits
+        return None
+    if isinstance(found, dict):
+        return None
+    names = {list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
+    return f"is {names.get(type(found), 'a number')}, not a JSON object"
+
+
+def _with_article(noun: str) -> str:
+    """Return a type of JSON with its article.
+
+    >>> _with_article("object"), _with_article("number")
+    ('an object', 'a number')
+    """
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 def _line(text: str) -> str:

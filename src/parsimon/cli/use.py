@@ -32,9 +32,17 @@ from parsimon import (
     merging,
     plots,
 )
-from parsimon._files import Output, only_writer, writing
-from parsimon._parts import lookup
-from parsimon.cli.display import NAMES, as_json, byte_size, honest, lines, scores, table
+from parsimon._files import Output, is_stream, only_writer, writing
+from parsimon.cli.display import (
+    NAMES,
+    as_json,
+    byte_size,
+    honest,
+    lines,
+    model_scores,
+    scores,
+    table,
+)
 from parsimon.cli.learn import (
     Interrupt,
     column_kinds,
@@ -44,7 +52,8 @@ from parsimon.cli.learn import (
     require_apart,
     require_writable,
 )
-from parsimon.cli.reading import Block, Failure, Source, failure, in_good_parts
+from parsimon.cli.reading import Block, Dialect, Failure, Source, failure, in_good_parts
+from parsimon.cli.words import choose, plural
 from parsimon.evaluation import METRICS
 from parsimon.experiments import EXPERIMENTS, WITH_DATA
 from parsimon.preprocessing import TableError
@@ -67,6 +76,8 @@ __all__ = [
 MOST_DRAWN = 10
 #: Rows that are written at a time.
 WRITTEN = 8192
+#: How a CSV is written, if there is none to follow.
+PLAIN = Dialect()
 #: Formats of what is written, by suffix.
 FORMATS = {
     ".csv": "csv",
@@ -102,9 +113,8 @@ def predict(
             f"{path} gives no probabilities: it is {model.task_} with {type(model.estimator_).__name__}"
         )
     require_apart({"MODEL": path, "DATA": data, "--out": out})
-    kind = _kind_of(out)
+    kind, interrupt = _kind_of(out), Interrupt()
     with (
-        Interrupt() as interrupt,
         Source(
             data,
             kinds=column_kinds(model),
@@ -113,15 +123,21 @@ def predict(
             stopped=interrupt,
             **reading_of(model, decimal, date_formats),
         ) as source,
+        interrupt,
+        interrupt.reader(out),
     ):
-        kind = source.format if out is None and source.format == "json" else kind
+        if interrupt.number is not None:
+            raise SystemExit(128 + interrupt.number)  # there is no reader
+        if kind is None:
+            kind = "json" if source.format == "json" else "csv"
         short = kind != "parquet" and not all_digits
         with _writer(out, kind) as write:
             n = 0
             for block in source.blocks():
                 source.tell()
                 rows = block.written if source.format in (kind, "parquet", "arrow") else block.table
-                write(_with_predictions(model, block, rows, column, probabilities, short))
+                found = _with_predictions(model, block, rows, column, probabilities, short)
+                write(found, source.dialect)
                 n += block.table.num_rows
                 if interrupt.number is not None:
                     raise SystemExit(128 + interrupt.number)  # what is half written goes
@@ -187,18 +203,30 @@ class _Text:
     def __init__(self, write: Callable[[str], object], kind: str) -> None:
         self._write, self._json, self._began = write, kind == "json", False
 
-    def __call__(self, rows: Any) -> None:
+    def __call__(self, rows: Any, dialect: Dialect = PLAIN) -> None:
         buffer = io.StringIO()  # a block goes out at once
         if self._json:
             for row in rows.to_pylist():
                 buffer.write(json.dumps(row, default=str) + "\n")
         else:
-            writer = csv.writer(buffer, lineterminator="\n")
+            writer = csv.writer(buffer, delimiter=dialect.delimiter, lineterminator="\n")
             if not self._began:
                 writer.writerow(rows.column_names)
-            writer.writerows(zip(*(c.to_pylist() for c in rows.columns), strict=True))
+            columns = (_with_decimal(c.to_pylist(), dialect.decimal) for c in rows.columns)
+            writer.writerows(zip(*columns, strict=True))
         self._began = True
         self._write(buffer.getvalue())
+
+
+def _with_decimal(values: list[Any], decimal: str) -> list[Any]:
+    """Return values as a CSV with this decimal mark has them.
+
+    >>> _with_decimal([1.5, "a.b", 2], ",")
+    ['1,5', 'a.b', 2]
+    """
+    if decimal == ".":
+        return values
+    return [str(v).replace(".", decimal) if isinstance(v, float) else v for v in values]
 
 
 class _Parquet:
@@ -208,7 +236,7 @@ class _Parquet:
         self._file = file
         self._writer: Any = None
 
-    def __call__(self, rows: Any) -> None:
+    def __call__(self, rows: Any, dialect: Dialect = PLAIN) -> None:
         if self._writer is None:
             self._writer = pa.parquet.ParquetWriter(self._file, rows.schema)
         self._writer.write_table(rows)
@@ -315,10 +343,10 @@ def inspect(path: Path, as_lines: bool, plot: Path | None) -> int:
     if as_lines:
         print(as_json(facts))
         return 0
-    shown = {k: v for k, v in facts.items() if k not in ("total", "rolling") and v is not None}
-    print(lines([(name.replace("_", " "), _shown(name, value)) for name, value in shown.items()]))
-    if "total" in facts:
-        print(lines(scores(facts["total"], facts["rolling"])))
+    pairs = _fact_lines(facts)
+    if isinstance(model, TableModel) and model.metrics_ is not None:
+        pairs += model_scores(model.metrics_, model.warmup)
+    print(lines(pairs))
     return 0
 
 
@@ -390,7 +418,7 @@ def _table_facts(model: TableModel) -> dict[str, Any]:
         }
     classes = {"classes": model.classes_.tolist()} if model.task_ == "classification" else {}
     columns = {"columns": model.encoder_.columns_, "features": model.encoder_.n_features_}
-    scored = dict(zip(("total", "rolling"), honest(model.metrics_), strict=True))
+    scored = dict(zip(("total", "rolling"), honest(model.metrics_, model.warmup), strict=True))
     inner = {
         f"estimator_{k}" if k in facts else k: v
         for k, v in _estimator_facts(model.estimator_).items()
@@ -438,14 +466,67 @@ def _parameters(model: Any) -> dict[str, Any]:
     }
 
 
-def _shown(name: str, value: Any) -> str:
-    if name.endswith("bytes"):
+#: What facts are called, where the name that JSON has for them is not clear enough.
+LABELS = {
+    "file_bytes": "file size",
+    "bytes": "memory",
+    "reading": "data",
+    "estimator_parameters": "its parameters",
+}
+
+
+def _fact_lines(facts: dict[str, Any], indent: str = "") -> list[tuple[str, str]]:
+    """Return facts as lines; each candidate of a mixture has lines of its own."""
+    pairs: list[tuple[str, str]] = []
+    for name, value in facts.items():
+        if name in ("total", "rolling", "shares") or value is None:
+            continue
+        if name == "candidates":
+            for i, (share, inner) in enumerate(zip(facts["shares"], value, strict=True)):
+                pairs.append((f"candidate {i + 1}", f"{share:.2%} of the vote"))
+                pairs += _fact_lines(inner, "  ")
+            continue
+        label = LABELS.get(name, name.replace("_", " "))
+        pairs.append((indent + label, _fact_text(name, value, facts)))
+    return pairs
+
+
+def _fact_text(name: str, value: Any, facts: dict[str, Any]) -> str:
+    if name == "file_bytes":
         return byte_size(value)
+    if name == "bytes":
+        own = facts.get("estimator_parameters", facts.get("parameters", {}))
+        grows = "kind" in facts and ("candidates" in facts or "budget" in own)  # said once
+        more = "; grows to its budget when it next learns" if grows else ""
+        return f"{byte_size(value)} as stored{more}"
+    if name == "reading":
+        return _reading_text(value)
+    if name == "columns":
+        return ", ".join(f"{column} ({kind})" for column, kind in value.items())
+    return _value_text(value)
+
+
+def _reading_text(reading: dict[str, Any]) -> str:
+    """Return how the data was read.
+
+    >>> _reading_text({"decimal": ",", "date_formats": ["%d.%m.%Y"], "skipped": 1})
+    "decimal mark ',', dates as '%d.%m.%Y', 1 bad row skipped"
+    """
+    parts = []
+    if "decimal" in reading:
+        parts.append(f"decimal mark {reading['decimal']!r}")
+    parts += [f"dates as {form!r}" for form in reading.get("date_formats", [])]
+    if "skipped" in reading:
+        parts.append(f"{plural(reading['skipped'], 'bad row')} skipped")
+    return ", ".join(parts)
+
+
+def _value_text(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{k} {_shown('', v)}" for k, v in value.items())
-    if isinstance(value, list):
-        inner = [f"({_shown('', v)})" if isinstance(v, dict) else _shown("", v) for v in value[:20]]
-        return ", ".join(inner) + (", ..." if len(value) > 20 else "")
+        return ", ".join(f"{name}={_value_text(inner)}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        more = ", ..." if len(value) > 20 else ""
+        return ", ".join(_value_text(inner) for inner in value[:20]) + more
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
@@ -463,7 +544,7 @@ def export_model(path: Path, out: Path, kind: str | None, name: str) -> int:
         raise Failure(
             f"{out}: give --format {', '.join(kinds)}, or one of the suffixes {', '.join(suffixes)}"
         )
-    write = lookup(kinds, kind, "format")
+    write = choose(kinds, kind, "format")
     require_apart({"MODEL": path, "OUT": out})
     require_writable(out)
     model = load_model(path)
@@ -498,16 +579,25 @@ def _tell_encoding(model: TableModel) -> None:
     numbers = [name for name, kind in encoder.columns_.items() if kind != "text"]
     means, deviations = (values.ravel() for values in encoder._moments.now())
     known = dict(zip(numbers, zip(means, deviations, strict=True), strict=True))
-    rows = []
-    for i, feature in enumerate(encoder.feature_names_):
-        if feature in known:
-            mean, deviation = known[feature]
-            rows.append(
-                [str(i), f"({feature} - {mean:.9g}) / {deviation:.9g}, within +-{encoder.clip:g}"]
-            )
+    rows: list[tuple[str, str]] = []
+    names, i = encoder.feature_names_, 0
+    while i < len(names):
+        column, _, slot = names[i].rpartition(": ")
+        if slot.startswith("free ") and column in encoder.columns_:
+            first = i
+            while i < len(names) and names[i].startswith(f"{column}: free "):
+                i += 1
+            index = f"{first}" if i == first + 1 else f"{first}-{i - 1}"
+            rows.append((index, f"{column}: not used, always 0"))
+            continue
+        if names[i] in known:
+            mean, deviation = known[names[i]]
+            text = f"({names[i]} - {mean:.9g}) / {deviation:.9g}, within +-{encoder.clip:g}"
+            rows.append((str(i), text))
         else:
-            rows.append([str(i), feature])
-    print(lines([(index, text) for index, text in rows]))
+            rows.append((str(i), names[i]))
+        i += 1
+    print(lines(rows))
     if model.task_ == "regression":
         print(
             f"Its output f stands for {model.target} = {model.scaler_.mean_:.9g} + {model.scaler_.scale_:.9g} f."
@@ -555,7 +645,7 @@ def reproduce(names: list[str], output: Path, data_dir: Path | None, quick: bool
             )
         )
         return 0
-    modules = {name: lookup(EXPERIMENTS, name, "experiment") for name in names}
+    modules = {name: choose(EXPERIMENTS, name, "experiment") for name in names}
     for name, module in modules.items():
         start = time.perf_counter()
         given = {"data_dir": data_dir} if name in WITH_DATA else {}
@@ -667,7 +757,7 @@ def list_datasets() -> int:
 
 def generate(name: str, rows: int, seed: int, out: Path | None) -> int:
     """Write a generated stream: columns x1, x2, ... and y."""
-    make, *_ = lookup(GENERATED, name, "data set")
+    make, *_ = choose(GENERATED, name, "data set")
 
     def made() -> datasets.Table:
         X, y = make(rows, random_state=seed)
@@ -678,7 +768,7 @@ def generate(name: str, rows: int, seed: int, out: Path | None) -> int:
 
 def fetch(name: str, data_dir: Path | None, seed: int | None, out: Path | None) -> int:
     """Write a real data set as a table: its columns by name, and the target last."""
-    stored = lookup({SHIPPED: None, **STORED}, name, "data set")
+    stored = choose({SHIPPED: None, **STORED}, name, "data set")
     if stored is None:
         return _copy(datasets.bikes_path(), seed, out)
 
@@ -692,7 +782,7 @@ def fetch(name: str, data_dir: Path | None, seed: int | None, out: Path | None) 
 
 def _copy(path: Path, seed: int | None, out: Path | None) -> int:
     """Write a table that is there as a file."""
-    kind = _kind_of(out)
+    kind = _kind_of(out) or "csv"
     found = pa.csv.read_csv(path)
     if seed is not None:
         found = found.take(np.random.default_rng(seed).permutation(len(found)))
@@ -701,18 +791,24 @@ def _copy(path: Path, seed: int | None, out: Path | None) -> int:
     return 0
 
 
-def _kind_of(out: Path | None) -> str:
-    """Return what to write, and refuse what cannot be written."""
-    kind = "csv" if out is None else FORMATS.get(out.suffix.lower())
-    if kind is None:
-        raise Failure(f"{out}: what is written is CSV, JSON lines or Parquet: {', '.join(FORMATS)}")
-    if out is not None:
-        require_writable(out)
+def _kind_of(out: Path | None) -> str | None:
+    """Return the format that the suffix chooses; None for standard output, a FIFO or a device.
+
+    A path that cannot be written is refused.
+    """
+    if out is None:
+        return None
+    require_writable(out)
+    kind = FORMATS.get(out.suffix.lower())
+    if kind is None and not is_stream(out):
+        raise Failure(
+            f"{out}: the suffix must be one of {', '.join(FORMATS)}: CSV, JSON lines or Parquet"
+        )
     return kind
 
 
 def _write(make: Callable[[], datasets.Table], out: Path | None) -> int:
-    kind = _kind_of(out)
+    kind = _kind_of(out) or "csv"
     made = make()
     whole = [(x == np.round(x)).all() and (np.abs(x) < 2.0**53).all() for x in made.X.T]
     columns = [x.astype(np.int64) if w else x for x, w in zip(made.X.T, whole, strict=True)]

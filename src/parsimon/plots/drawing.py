@@ -12,7 +12,17 @@ import numpy as np
 from parsimon._extras import install_command
 from parsimon._files import write_whole
 
-__all__ = ["load_matplotlib", "new_figure", "render", "require_drawable", "save"]
+__all__ = [
+    "count_axis",
+    "draw_line",
+    "load_matplotlib",
+    "new_figure",
+    "render",
+    "require_drawable",
+    "save",
+    "say_missing",
+    "scale_errors",
+]
 
 
 def require_drawable(path: str | Path) -> None:
@@ -22,7 +32,8 @@ def require_drawable(path: str | Path) -> None:
     """
     kinds = load_matplotlib("backend_bases").FigureCanvasBase.get_supported_filetypes()
     if suffix(path) not in kinds:
-        raise ValueError(f"{path}: pictures are {', '.join(sorted(kinds))}, by the suffix")
+        suffixes = ", ".join(f".{kind}" for kind in sorted(kinds))
+        raise ValueError(f"{path}: the suffix of a picture must be one of {suffixes}")
 
 
 def load_matplotlib(module: str) -> Any:
@@ -43,6 +54,47 @@ def new_figure(rows: int, columns: int = 1, *, shared: bool = True) -> tuple[Any
         axis.grid(alpha=0.3)
         axis.spines[["top", "right"]].set_visible(False)
     return figure, axes
+
+
+def draw_line(axis: Any, x: Any, y: Any, **style: Any) -> None:
+    """Draw a line; points without neighbours, of which a line shows nothing, have a marker."""
+    there = np.isfinite(np.asarray(y, dtype=np.float64))
+    beside = np.concatenate([[False], there, [False]])
+    alone = there & ~beside[:-2] & ~beside[2:]
+    if alone.any():
+        places = np.flatnonzero(alone).tolist()
+        style = {"marker": "o", "markersize": 5, "markevery": places, **style}
+    axis.plot(x, y, **style)
+
+
+def scale_errors(axis: Any, *errors: Any) -> None:
+    """Make the axis of errors logarithmic if they span more than a decade."""
+    found = np.concatenate([np.ravel(np.asarray(e, dtype=np.float64)) for e in errors])
+    found = found[np.isfinite(found) & (found > 0)]
+    if not len(found) or found.max() <= 10 * found.min():
+        return
+    ticker = load_matplotlib("ticker")
+    axis.set_yscale("log")
+    axis.yaxis.set_minor_locator(ticker.LogLocator(subs=(2.0, 5.0)))
+    for set_formatter in (axis.yaxis.set_major_formatter, axis.yaxis.set_minor_formatter):
+        set_formatter(ticker.FormatStrFormatter("%g"))
+
+
+def say_missing(axis: Any, sentence: str, *values: Any) -> None:
+    """Write a sentence into a panel if none of the values can be drawn."""
+    if not any(np.isfinite(np.asarray(v, dtype=np.float64)).any() for v in values):
+        place = {"transform": axis.transAxes, "ha": "center", "va": "center", "wrap": True}
+        axis.text(0.5, 0.5, sentence, color="0.3", **place)
+        axis.set_yticks([])
+
+
+def count_axis(axis: Any) -> None:
+    """Let an axis of matplotlib have whole numbers only."""
+    axis.set_major_locator(
+        load_matplotlib("ticker").MaxNLocator(
+            "auto", steps=[1, 2, 5, 10], integer=True, min_n_ticks=1
+        )
+    )
 
 
 def save(figure: Any, path: str | Path) -> Path:

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parsimon import kernels
-from parsimon.plots.drawing import new_figure, save
+from parsimon.plots.drawing import count_axis, new_figure, save
 
 __all__ = ["Expansion", "decision_surface", "expansions"]
 
+#: Centres up to which their markers are large.
+FEW = 20
 #: Centres of which eigenvalues are found.
 MOST_EIGENVALUES = 1000
 
@@ -98,22 +100,20 @@ def expansions(path: str | Path, models: Mapping[str, Expansion], *, title: str 
         m = len(model.centers)
         W = np.reshape(model.weights, (m, -1))
         places = np.arange(1, m + 1)
-        left.plot(
-            places,
-            np.sort(np.linalg.norm(W, axis=1))[::-1],
-            color="C0",
-            marker=".",
-            markersize=3,
-            linewidth=1,
+        norms = np.sort(np.linalg.norm(W, axis=1))[::-1]
+        size = 3 if m > FEW else 8
+        left.plot(places, norms, color="C0", marker=".", markersize=size, linewidth=1)
+        top = 1.1 * float(norms[0]) or 1.0
+        left.set(
+            xlabel="centre", ylabel="norm of its weights", title=label, ylim=(-0.02 * top, top)
         )
-        left.set(xlabel="centre", ylabel="norm of its weights", title=label, ylim=(0, None))
+        count_axis(left.xaxis)
         _draw_spectrum(middle, model)
         leading = W[np.arange(m), np.abs(W).argmax(axis=1)]
         bound = float(np.abs(leading).max()) or 1.0
         plane, share = _principal(model.centers)
-        shown = right.scatter(
-            *plane.T, c=leading, cmap="coolwarm", vmin=-bound, vmax=bound, s=12, linewidths=0
-        )
+        style = {"cmap": "coolwarm", "vmin": -bound, "vmax": bound, "s": size**2}
+        shown = right.scatter(*plane.T, c=leading, edgecolors="0.5", linewidths=0.3, **style)
         figure.colorbar(shown, ax=right, label="largest weight")
         right.set(
             xlabel="first principal component",
@@ -131,9 +131,10 @@ def _draw_spectrum(axis: Any, model: Expansion) -> None:
     values = np.linalg.eigvalsh(model.kernel(model.centers[chosen]))[::-1]
     # Below, it is rounding
     values = np.maximum(values / max(values.sum(), np.finfo(np.float64).tiny), 1e-17)
-    axis.plot(
-        np.arange(1, len(values) + 1), values, color="C3", marker=".", markersize=3, linewidth=1
-    )
+    size = 3 if m > FEW else 8
+    places = np.arange(1, len(values) + 1)
+    axis.plot(places, values, color="C3", marker=".", markersize=size, linewidth=1)
+    count_axis(axis.xaxis)
     some = "" if len(chosen) == m else f" of {len(chosen)} centres"
     axis.set(xlabel="place", ylabel=f"eigenvalues of the\nGram matrix{some}", yscale="log")
 

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from parsimon.plots.drawing import load_matplotlib, new_figure, save
+from parsimon.plots.drawing import (
+    count_axis,
+    draw_line,
+    new_figure,
+    save,
+    say_missing,
+    scale_errors,
+)
 
 __all__ = [
     "compared",
@@ -167,7 +174,7 @@ def last_rows(window: int | None) -> str:
     >>> last_rows(1000)
     'last 1,000 rows'
     """
-    return "last rows" if window is None else f"last {window:,} rows"
+    return "last rows" if not window else f"last {window:,} rows"
 
 
 def compared(
@@ -177,12 +184,13 @@ def compared(
     ylabel: str,
     title: str = "",
     window: int | None = None,
+    missing: str = "no scores",
 ) -> Path:
     """Draw the error of several models against the rows of one stream: over the last rows (above)
     and over all so far (below).
 
     Each line has a label, its rows, and both errors. `window` is the number of last rows. The axis
-    of errors that differ tenfold is logarithmic.
+    of errors that differ tenfold is logarithmic. `missing` is written where there are no errors.
 
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "compared.png")
@@ -192,62 +200,53 @@ def compared(
     figure, axes = new_figure(2)
     styles = ("-", "--", ":", "-.")  # ten colours each
     for i, (label, (rows, *errors)) in enumerate(lines.items()):
+        style = {"color": f"C{i % 10}", "linestyle": styles[i // 10 % 4], "linewidth": 1.2}
         for axis, error in zip(axes, errors, strict=True):
-            axis.plot(
-                rows,
-                error,
-                color=f"C{i % 10}",
-                linestyle=styles[i // 10 % 4],
-                linewidth=1.2,
-                label=label,
-            )
+            draw_line(axis, rows, error, label=label, **style)
     for axis, name, k in zip(axes, (last_rows(window), "all rows"), (1, 2), strict=True):
-        drawn = np.concatenate([np.ravel(line[k]) for line in lines.values()])
-        drawn = drawn[np.isfinite(drawn) & (drawn > 0)]
-        if len(drawn) and drawn.max() > 10 * drawn.min():
-            axis.set_yscale("log")
-            ticker = load_matplotlib("ticker")
-            axis.yaxis.set_minor_locator(ticker.LogLocator(subs=(2.0, 5.0)))
-            for set_formatter in (axis.yaxis.set_major_formatter, axis.yaxis.set_minor_formatter):
-                set_formatter(ticker.FormatStrFormatter("%g"))
+        drawn = [line[k] for line in lines.values()]
+        scale_errors(axis, *drawn)
+        say_missing(axis, missing, *drawn)
         axis.set_ylabel(f"{ylabel},\n{name}")
     axes[-1].set_xlabel("rows")
+    count_axis(axes[-1].xaxis)
     axes[0].legend(frameon=False, fontsize="x-small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     figure.set_size_inches(9.0, 6.0)
     figure.suptitle(title)
     return save(figure, path)
 
 
-def trace_figure(reports: Sequence[Any], title: str = "") -> Any:
+def trace_figure(reports: Sequence[Any], title: str = "", *, missing: str = "no scores") -> Any:
     """Return a figure of accuracy or error (rolling, and in total) and of the centres against the
     rows.
 
-    `reports` are those of `parsimon.evaluation.Trace`. Reports without a score are left out.
+    `reports` are those of `parsimon.evaluation.Trace`. Reports without a score are left out. The
+    axis of errors that differ tenfold is logarithmic. `missing` is written where all scores are
+    NaN.
     """
     scored = [r for r in reports if r.total]
     if not scored:
         raise ValueError("there is nothing to draw: no row was scored")
     name = "accuracy" if "accuracy" in scored[0].total else "relative_mse"
     rows = [r.rows for r in scored]
+    recent, total = [r.rolling[name] for r in scored], [r.total[name] for r in scored]
     figure, (above, below) = new_figure(2)
     last = last_rows(int(max(r.rolling["rows"] for r in scored)))
-    above.plot(rows, [r.rolling[name] for r in scored], color="C0", linewidth=1.2, label=last)
-    above.plot(
-        rows,
-        [r.total[name] for r in scored],
-        color="0.4",
-        linestyle="--",
-        linewidth=1.2,
-        label="all rows",
-    )
-    above.set_ylabel(
-        "accuracy" if name == "accuracy" else "squared error /\nvariance of the target"
-    )
-    above.legend(frameon=False, fontsize="small")
+    draw_line(above, rows, recent, color="C0", linewidth=1.2, label=last)
+    style = {"color": "0.4", "linestyle": "--", "linewidth": 1.2}
+    draw_line(above, rows, total, label="all rows", **style)
+    if name == "accuracy":
+        above.set_ylabel("accuracy")
+    else:
+        above.set_ylabel("squared error /\nvariance of the target")
+        scale_errors(above, recent, total)
+    say_missing(above, missing, recent, total)
+    if np.isfinite(recent + total).any():
+        above.legend(frameon=False, fontsize="small")
     held = [np.nan if r.centers is None else r.centers for r in scored]
-    below.step(rows, held, where="post", color="C3", linewidth=1.2)
-    below.set_ylabel("centres")
-    below.set_ylim(bottom=0)
-    below.set_xlabel("rows")
+    draw_line(below, rows, held, drawstyle="steps-post", color="C3", linewidth=1.2)
+    below.set(ylabel="centres", xlabel="rows", ylim=(0, 1.1 * max(1.0, np.nanmax([0.0, *held]))))
+    count_axis(below.xaxis)
+    count_axis(below.yaxis)
     figure.suptitle(title)
     return figure
