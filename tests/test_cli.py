@@ -28,9 +28,15 @@ from sklearn.svm import SVC, SVR
 import parsimon
 from parsimon import KNLMSRegressor, persistence
 from parsimon._extras import install_command
-from parsimon.cli import choices, compare, main, reading, use
+from parsimon.cli import choices, data_sets, main, reading
 from parsimon.cli.app import app
+from parsimon.cli.compare_run import CompareRun
 from parsimon.cli.curve import MOST_POINTS
+from parsimon.cli.inspect import MOST_DRAWN, drawn_expansions
+from parsimon.cli.learn_run import LearnRun
+from parsimon.cli.open_classes import OpenClassifier
+from parsimon.cli.peers import PEERS, Peer
+from parsimon.cli.reading import limits
 from parsimon.estimators import ESTIMATORS
 from parsimon.preprocessing import TableEncoder, TargetScaler
 from parsimon.tables import ALGORITHMS, MixtureClassifier, TableModel
@@ -205,7 +211,7 @@ def test_every_kind_of_model_has_something_to_draw(folder):
     kinds = set()
     for model in fitted_models():
         kinds.add(type(model).__name__)
-        parts = use._expansions(model, Path("m"))
+        parts = drawn_expansions(model, Path("m"))
         assert all(len(part.centers) == len(part.weights) > 0 for part in parts.values())
         if isinstance(model, parsimon.KRLSRegressor):
             (part,) = parts.values()
@@ -230,8 +236,8 @@ def test_inspect_draws(folder, capsys):
 def test_of_many_classes_some_are_drawn(capsys):
     # Class 0 has three, the others two
     X, y = np.random.default_rng(0).normal(size=(61, 3)), np.arange(61)[::-1] % 30
-    parts = use._expansions(parsimon.KernelDictionaryClassifier(2, budget=3).fit(X, y), Path("m"))
-    assert len(parts) == use.MOST_DRAWN and "class 0" in parts
+    parts = drawn_expansions(parsimon.KernelDictionaryClassifier(2, budget=3).fit(X, y), Path("m"))
+    assert len(parts) == MOST_DRAWN and "class 0" in parts
     assert "there are 30 dictionaries" in capsys.readouterr().err
 
 
@@ -308,7 +314,7 @@ def rows_of(path, **options):
 
 @pytest.mark.parametrize("size", [1, 7, 30, 1000])
 def test_rows_are_whole_wherever_blocks_end(folder, monkeypatch, size):
-    monkeypatch.setattr(reading, "BLOCK", size)
+    monkeypatch.setattr(limits, "TEXT_BLOCK", size)
     texts = ["plain", "two\nlines", 'a "quote"', "", "comma, and\r\nmore", "end"] * 5
     path = write_csv(folder / "a.csv", {"i": np.arange(30), "text": texts})
     kinds = {"i": "number", "text": "text"}
@@ -320,7 +326,7 @@ def test_rows_are_whole_wherever_blocks_end(folder, monkeypatch, size):
 
 
 def test_types_are_settled_by_the_first_block_and_wide(folder, monkeypatch):
-    monkeypatch.setattr(reading, "BLOCK", 40)
+    monkeypatch.setattr(limits, "TEXT_BLOCK", 40)
     path = folder / "a.csv"
     path.write_text(
         "n;d;t;e;s\n1;2020-01-01;2020-01-01 10:00:00;;x\n"
@@ -402,8 +408,6 @@ def test_killed_and_resumed_it_ends_as_if_nothing_had_happened(folder, capsys):
 @pytest.mark.parametrize("cut", [1, 150, 200, 777, 1499])
 def test_stopped_at_any_row_it_goes_on(stream, capsys, monkeypatch, cut):
     """Also in the warm-up."""
-    from parsimon.cli import learn
-
     whole = totals(said(capsys, "learn", stream, "--target", "y", "--model", "whole"))
 
     def after(self):
@@ -411,8 +415,8 @@ def test_stopped_at_any_row_it_goes_on(stream, capsys, monkeypatch, cut):
             self.interrupt.number = signal.SIGINT
 
     with monkeypatch.context() as patch:
-        patch.setattr(learn._Run, "after_slice", after)
-        patch.setattr(learn, "SLICE", cut)
+        patch.setattr(LearnRun, "after_slice", after)
+        patch.setattr("parsimon.cli.learn_run.SLICE", cut)
         assert main(["learn", str(stream), "--target", "y", "--model", "m", "--resume"]) == 130
     assert parsimon.load("m").n_rows_ == cut
     assert (
@@ -674,7 +678,7 @@ def test_a_linear_peer_meets_classes_as_they_come():
     y = np.where(X[:, 1] > 2.5, "late", np.where(X[:, 0] > 0, "right", "left"))
     y[:200][y[:200] == "late"] = "left"
     model, told = (SGDClassifier(loss="log_loss", random_state=0) for _ in range(2))
-    grown, found = compare._Numbered(model, 2), []
+    grown, found = OpenClassifier(model, 2), []
     first = [str(label) for label in dict.fromkeys(y.tolist())]
     for i in range(600):
         row = X[i : i + 1]
@@ -697,7 +701,7 @@ def test_a_peer_that_fails_is_said_to(classes, capsys, monkeypatch):
         def predict(self, X):
             return [0]
 
-    monkeypatch.setitem(compare.PEERS, "bad", compare._Peer({"classification": Fails}))
+    monkeypatch.setitem(PEERS, "bad", Peer({"classification": Fails}))
     found = compared(capsys, "--peer", "bad", "--algorithm", "bsgd", "--rows", "220")
     assert "rows 1 to 16: too large" in found["bad"]["failed"] and found["bsgd"]["rows"] == 220
     arguments = ["--peer", "bad", "--algorithm", "bsgd", "--rows", "220", "--plot", "p.png"]
@@ -708,26 +712,26 @@ def test_a_peer_that_fails_is_said_to(classes, capsys, monkeypatch):
 
 
 def test_compare_stops(stream, capsys, monkeypatch):
-    learned = compare._Run.slice
+    learned = CompareRun.learn_slice
 
     def stop(self, block):
         learned(self, block)
         self.interrupt.number = signal.SIGINT
 
-    monkeypatch.setattr(compare._Run, "slice", stop)
+    monkeypatch.setattr(CompareRun, "learn_slice", stop)
     capsys.readouterr()
     assert main(["compare", str(stream), "--target", "y", "--algorithm", "knlms"]) == 130
     assert "200 rows, each predicted" in capsys.readouterr().out
 
 
 def test_compare_tells_of_the_rows_before_a_bad_one(stream, capsys, monkeypatch):
-    monkeypatch.setattr(reading, "BLOCK", 20000)
+    monkeypatch.setattr(limits, "TEXT_BLOCK", 20000)
     lines = stream.read_text().splitlines(keepends=True)
     stream.write_text("".join(spoiled(1400, "1.0,abc,town,3.0")(lines)))
     capsys.readouterr()
     assert main(["compare", str(stream), "--target", "y", "--algorithm", "knlms"]) == 2
     out, err = capsys.readouterr()
-    assert "linear SGD" in out and "row 1,400, column 'z': 'abc' is no number" in err
+    assert "linear SGD" in out and "row 1,400, column 'z': 'abc' is not a number" in err
 
 
 @pytest.mark.parametrize(
@@ -754,7 +758,11 @@ def test_what_a_command_needs_besides_is_named(
 def test_datasets_are_listed(capsys):
     lines = said(capsys, "datasets", "list").splitlines()
     assert lines[0].split() == ["name", "rows", "columns", "task", "target", "source"]
-    assert {line.split()[0] for line in lines[1:]} == {*use.GENERATED, use.SHIPPED, *use.STORED}
+    assert {line.split()[0] for line in lines[1:]} == {
+        *data_sets.GENERATED,
+        data_sets.SHIPPED,
+        *data_sets.STORED,
+    }
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
@@ -788,10 +796,10 @@ def test_every_stored_data_set_is_a_table(folder, monkeypatch):
     np.savez("boston_housing.npz", X=X, y=y)
     np.savez("usps.npz", X_train=X[:4], y_train=y[:4], X_test=X[4:], y_test=y[4:])
     for name in ("boston", "usps"):
-        found = use.STORED[name].load(Path())
+        found = data_sets.STORED[name].load(Path())
         assert (
             found.feature_names == ["x1", "x2", "x3"]
-            and found.target_name == use.STORED[name].target
+            and found.target_name == data_sets.STORED[name].target
         )
         np.testing.assert_array_equal(found.X, X)
         np.testing.assert_array_equal(found.y, y)
@@ -830,7 +838,7 @@ BAD = {
         [],
         "row 700: it has 3 values where the header has 4 columns",
     ),
-    "no number": (spoiled(1400, "1.0,abc,town,3.0"), [], "column 'z' is taken for text"),
+    "no number": (spoiled(1400, "1.0,abc,town,3.0"), [], "column 'z' is read as text"),
     "infinite": (spoiled(900, "inf,1.0,town,3.0"), [], "row 900, column 'x': inf is infinite"),
     "missing label": (
         spoiled(901, "1.0,1.0,town,"),
@@ -862,7 +870,7 @@ BAD = {
     "no such file": (None, ["streem.csv"], "did you mean 'stream.csv'?"),
     "empty": (None, ["empty.csv"], "no rows"),
     "header only": (None, ["header.csv"], "no rows"),
-    "an array": (None, ["a.json"], "one object a line"),
+    "an array": (None, ["a.json"], "one object per line"),
     "bad JSON": (None, ["bad.jsonl"], "row 2 is not a JSON object"),
     "cut off": (None, ["cut.csv.gz"], "cannot be read"),
     "cut Parquet": (None, ["cut.parquet"], "cannot be read"),
@@ -910,11 +918,13 @@ def test_bad_data_gets_a_line(stream, folder, capsys, name):
 def test_a_value_that_does_not_fit_later_names_its_row_and_keeps_what_was_learned(
     stream, capsys, monkeypatch
 ):
-    monkeypatch.setattr(reading, "BLOCK", 20000)
+    monkeypatch.setattr(limits, "TEXT_BLOCK", 20000)
     lines = stream.read_text().splitlines(keepends=True)
     stream.write_text("".join(spoiled(1400, "1.0,abc,town,3.0")(lines)))
     err = said(capsys, "learn", stream, "--target", "y", "--model", "m", code=2)
-    assert "row 1,400, column 'z': 'abc' is no number" in err and "are learned and kept in m" in err
+    assert (
+        "row 1,400, column 'z': 'abc' is not a number" in err and "are learned and kept in m" in err
+    )
     rows = parsimon.load("m").n_rows_
     assert 0 < rows < 1400 and f"{rows:,} rows" in err
     stream.write_text("".join(lines))
@@ -996,7 +1006,10 @@ def test_misuse_gets_a_line(stream, capsys, name):
 
 @pytest.mark.parametrize("module", ["typer", "rich", "pyarrow"])
 def test_what_is_not_installed_is_named(module, stream):
-    code = f"import sys; sys.modules[{module!r}] = None; from parsimon.cli import main; sys.exit(main(sys.argv[1:]))"
+    code = (
+        f"import sys; sys.modules[{module!r}] = None; "
+        "from parsimon.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
     command = [sys.executable, "-c", code, "learn", str(stream), "--target", "y"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
@@ -1051,7 +1064,7 @@ def test_help_and_usage_errors_import_nothing_heavy(name):
 
 
 def test_help_lists_what_there_is():
-    assert tuple(ALGORITHMS) == choices.ALGORITHMS and tuple(compare.PEERS) == choices.PEERS
+    assert tuple(ALGORITHMS) == choices.ALGORITHMS and tuple(PEERS) == choices.PEERS
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes are otherwise elsewhere")

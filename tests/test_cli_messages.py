@@ -238,7 +238,9 @@ def test_broken_json_is_explained(run, name):
 def test_json_lines_that_begin_otherwise_are_said_to_be_read_as_csv(run):
     Path("s.jsonl").write_text('hello\n{"x": 1, "y": 2}\n')
     _, err = run("learn", "s.jsonl", "--target", "y", code=2)
-    assert "it has 2 values where the header has 1 column; the first line is no JSON object" in err
+    assert (
+        "it has 2 values where the header has 1 column; the first line is not a JSON object" in err
+    )
 
 
 def test_a_first_row_of_the_wrong_type_is_compared_with_no_row_before(run):
@@ -246,7 +248,7 @@ def test_a_first_row_of_the_wrong_type_is_compared_with_no_row_before(run):
     run("learn", "s.csv", "--target", "y", "--model", "m")
     write("b.csv", ["x", "z"], [["abc", 1.5]])
     _, err = run("predict", "m", "b.csv", code=2)
-    assert "row 1, column 'x': 'abc' is no number, and the column needs one" in err
+    assert "row 1, column 'x': 'abc' is not a number, and the column needs one" in err
 
 
 def test_export_says_in_one_line_which_features_are_not_used(run):
@@ -278,7 +280,7 @@ def figures(monkeypatch):
     keep = lambda figure, path: drawn.setdefault(str(path), figure) and Path(path)  # noqa: E731
     for name in ("drawing", "streams", "models"):
         monkeypatch.setattr(f"parsimon.plots.{name}.save", keep)
-    monkeypatch.setattr("parsimon.cli.learn.save", keep)
+    monkeypatch.setattr("parsimon.cli.learn_run.save", keep)
     return drawn
 
 

@@ -109,7 +109,7 @@ WRITERS = {
 @pytest.mark.parametrize("skip", [0, 12_345])
 def test_blocks_know_their_share_of_the_data(kind, skip, tmp_path, monkeypatch):
     """Rows have about the same length, so shares of the data are shares of the rows."""
-    monkeypatch.setattr("parsimon.cli.reading.BLOCK", 1 << 17)
+    monkeypatch.setattr("parsimon.cli.reading.limits.TEXT_BLOCK", 1 << 17)
     path, rng = tmp_path / "data", np.random.default_rng(0)
     WRITERS[kind](path, pa.table({"x": rng.normal(size=ROWS), "y": rng.normal(size=ROWS)}))
     # What the decompressor holds
@@ -131,7 +131,7 @@ def test_blocks_know_their_share_of_the_data(kind, skip, tmp_path, monkeypatch):
 def test_a_curve_ends_with_the_last_row(rows):
     curve, at = Curve(), 0
     while at < rows:
-        at += min(curve.until(at), rows - at)
+        at += min(curve.rows_to_next(at), rows - at)
         curve.add(at, at, last=at == rows)
     assert curve.points[-1] == (rows, rows)
     assert min(rows, MOST_POINTS // 2) <= len(curve.points) <= MOST_POINTS + 1

@@ -20,7 +20,9 @@ import pytest
 
 import parsimon
 from parsimon import persistence
-from parsimon.cli import bounds, learn, main, reading
+from parsimon.cli import main, reading
+from parsimon.cli.learn_run import LearnRun
+from parsimon.cli.reading import bad_rows, limits
 from parsimon.evaluation import ClassificationMetrics
 from parsimon.preprocessing import TableEncoder, TableError
 from parsimon.tables import TableModel
@@ -160,7 +162,7 @@ def test_dates_in_other_formats(run):
     assert run("evaluate", "iso", "us.csv", "--date-format", "%m/%d/%Y", "--json")[0] == scored
     assert "--date-format reads other formats" in run("evaluate", "iso", "us.csv", code=2)[1]
     write("later.csv", ["d", "x", "y"], [["1/1/2024", 1, 1], ["1/40/2024", 1, 1]])
-    expected = "row 2, column 'd': '1/40/2024' is no date of the format '%m/%d/%Y'"
+    expected = "row 2, column 'd': '1/40/2024' is not a date of the format '%m/%d/%Y'"
     assert expected in run("predict", "us.csv.m", "later.csv", code=2)[1]
     assert (
         "no column has dates of --date-format '%d.%m.%Y'"
@@ -194,7 +196,8 @@ TASKS = {
     ),
     "one row": (
         [3],
-        "regression (y has one whole number only in 1 row, too few rows to tell); --task classification",
+        "regression (y has one whole number only in 1 row, too few rows to tell); "
+        "--task classification",
     ),
     "few rows": (
         [0, 1, 1],
@@ -305,7 +308,7 @@ def test_bad_rows_are_skipped_and_counted(run, monkeypatch):
     run("learn", "good.csv", "--target", "y", "--model", "good")
     out, err = run("learn", "bad.csv", "--target", "y", "--bad-rows", "skip", "--model", "bad")
     assert "1,492, besides 8 bad ones that were skipped" in out
-    assert err.count("a bad row is skipped") == reading.SHOWN and "further bad rows" in err
+    assert err.count("a bad row is skipped") == bad_rows.SHOWN and "further bad rows" in err
     assert "row 8: it has 3 values where the header has 2 columns" in err
     good, bad = parsimon.load("good"), parsimon.load("bad")
     assert bad.reading_ == {"skipped": 8} and "8 bad rows skipped" in run("inspect", "bad")[0]
@@ -322,8 +325,8 @@ def test_bad_rows_are_skipped_and_counted(run, monkeypatch):
         "skipped": 8,
     }
     assert "besides 8 bad ones" in run("evaluate", "good", "bad.csv", "--bad-rows", "skip")[0]
-    compared = [run("compare", f"{n}.csv", "--target", "y", "--algorithm", "knlms", "--bad-rows", "skip", "--json")[0]
-                for n in ("good", "bad")]  # fmt: skip
+    options = ["--target", "y", "--algorithm", "knlms", "--bad-rows", "skip", "--json"]
+    compared = [run("compare", f"{name}.csv", *options)[0] for name in ("good", "bad")]
     found = [[json.loads(line) for line in out.splitlines()] for out in compared]
     assert [m["total"] for m in found[0]] == [m["total"] for m in found[1]]
     assert {m["skipped"] for m in found[1]} == {8}
@@ -335,7 +338,7 @@ def test_bad_rows_are_skipped_and_counted(run, monkeypatch):
 
 
 def test_a_value_of_another_type_in_a_later_block_is_skipped(run, monkeypatch):
-    monkeypatch.setattr(reading, "BLOCK", 4000)
+    monkeypatch.setattr(limits, "TEXT_BLOCK", 4000)
     rows, good = spoiled()
     write("bad.csv", ["x", "y"], rows)
     write("good.csv", ["x", "y"], good)
@@ -345,7 +348,7 @@ def test_a_value_of_another_type_in_a_later_block_is_skipped(run, monkeypatch):
 
 
 def test_bad_lines_of_json_are_skipped(run, monkeypatch):
-    monkeypatch.setattr(reading, "SHOWN", 10)
+    monkeypatch.setattr(bad_rows, "SHOWN", 10)
     _, good = spoiled(400)
     lines = [json.dumps({"x": float(a), "y": float(b)}) for a, b in good[:390]]
     Path("good.jsonl").write_text("\n".join(lines) + "\n")
@@ -394,7 +397,7 @@ def test_stopped_among_bad_rows_it_goes_on_exactly(run, monkeypatch, cut, again)
     """With "error" those that were met before are left out all the same."""
     rows, _ = spoiled()
     write("bad.csv", ["x", "y"], rows)
-    monkeypatch.setattr(reading, "BLOCK", 4000)
+    monkeypatch.setattr(limits, "TEXT_BLOCK", 4000)
     command = ["learn", "bad.csv", "--target", "y", "--resume"]
     run(*command, "--bad-rows", "skip", "--model", "whole")
 
@@ -403,9 +406,9 @@ def test_stopped_among_bad_rows_it_goes_on_exactly(run, monkeypatch, cut, again)
             self.interrupt.number = signal.SIGINT
 
     with monkeypatch.context() as patch:
-        patch.setattr(learn._Run, "after_slice", after)
-        patch.setattr(learn, "SLICE", 1)
-        patch.setattr(learn, "LARGEST_SLICE", 1)
+        patch.setattr(LearnRun, "after_slice", after)
+        patch.setattr("parsimon.cli.learn_run.SLICE", 1)
+        patch.setattr("parsimon.cli.learn_run.LARGEST_SLICE", 1)
         run(*command, "--bad-rows", "skip", "--model", "m", code=130)
     stopped = parsimon.load("m")
     assert stopped.n_rows_ == cut
@@ -523,7 +526,7 @@ FOREIGN = {
     "UTF-16": ("x,y\n1,2\n".encode("utf-16"), "is UTF-16 text: save it as UTF-8"),
     "UTF-32": ("x,y\n1,2\n".encode("utf-32"), "is UTF-32 text"),
     "model": (persistence.dumps(TableEncoder()), "is a model file, not a table"),
-    "binary": (b"abc\x00\x01\x02", "is not text, for it has NUL bytes"),
+    "binary": (b"abc\x00\x01\x02", "is not text, because it has NUL bytes"),
     "packed": (gzip.compress(b"\x89PNG\r\n\x1a\n\x00\x00"), "is a PNG picture"),
 }
 
@@ -633,7 +636,7 @@ WRITERS = {
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_blocks_are_bounded_by_their_bytes(folder, monkeypatch, name):
-    monkeypatch.setattr(bounds, "BYTES", 100_000)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 100_000)
     WRITERS[name](long_text(1000, 1000))
     with reading.Source("a.data") as source:
         blocks = list(source.blocks())
@@ -649,11 +652,11 @@ def test_blocks_are_bounded_by_their_bytes(folder, monkeypatch, name):
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_row_above_the_bound_is_refused(folder, monkeypatch, name):
-    monkeypatch.setattr(bounds, "LONGEST", 1000)
+    monkeypatch.setattr(limits, "ROW_BYTES", 1000)
     table = pa.concat_tables([long_text(3, 10), long_text(1, 5000)]).unify_dictionaries()
     WRITERS[name](table)
     if "arrow" in name:
-        monkeypatch.setattr(bounds, "LONGEST", 4000)  # the headers have some hundred bytes
+        monkeypatch.setattr(limits, "ROW_BYTES", 4000)  # the headers have some hundred bytes
     with (
         reading.Source("a.data") as source,
         pytest.raises(reading.Failure, match=r"row 4: it has 5,0\d\d bytes"),
@@ -662,7 +665,7 @@ def test_a_row_above_the_bound_is_refused(folder, monkeypatch, name):
 
 
 def test_views_of_one_text_are_bounded(folder, monkeypatch):
-    monkeypatch.setattr(bounds, "BYTES", 100_000)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 100_000)
     write_arrow("a.data", views(1000, 1000))
     with reading.Source("a.data") as source:
         assert len(list(source.blocks())) > 5
@@ -671,13 +674,13 @@ def test_views_of_one_text_are_bounded(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("bound", "value", "said"),
     [
-        ("PAGE", 50_000, "a page has .* bytes, and 50,000 is the most"),
-        ("PAGES", 50_000, "its pages have more than 50,000 bytes"),
+        ("PAGE_BYTES", 50_000, "a page has .* bytes, and 50,000 is the most"),
+        ("HELD_PAGE_BYTES", 50_000, "its pages have more than 50,000 bytes"),
     ],
 )
 def test_pages_of_parquet_are_bounded(folder, monkeypatch, bound, value, said):
     pa.parquet.write_table(long_text(10, 100_000), "a.parquet")
-    monkeypatch.setattr(bounds, bound, value)
+    monkeypatch.setattr(limits, bound, value)
     with reading.Source("a.parquet") as source, pytest.raises(reading.Failure, match=said):
         list(source.blocks())
     with reading.Source("a.parquet", unused=["s"]) as source:  # what is not wanted is not unpacked
@@ -696,7 +699,7 @@ def test_nested_columns_are_for_copying(run, monkeypatch):
         run("evaluate", "m", path)
         run("predict", "m", path, "--out", "p.jsonl")
         assert json.loads(Path("p.jsonl").read_text().splitlines()[7])["s"] == ["a", "bb"]
-    monkeypatch.setattr(bounds, "NESTED", 500)
+    monkeypatch.setattr(limits, "NESTED_VALUES", 500)
     assert "more than 500 values" in run("predict", "m", "a.parquet", "--out", "p.jsonl", code=2)[1]
 
 
@@ -706,7 +709,7 @@ def test_batches_of_arrow_are_bounded(folder, monkeypatch, stream):
         "a.arrow", pa.table({"x": np.zeros(100_000), "y": np.zeros(100_000)}), stream=stream
     )
     assert Path("a.arrow").stat().st_size < 5000
-    monkeypatch.setattr(bounds, "BATCH", 1_000_000)
+    monkeypatch.setattr(limits, "BATCH_BYTES", 1_000_000)
     with (
         reading.Source("a.arrow") as source,
         pytest.raises(
@@ -742,7 +745,7 @@ def test_what_is_unpacked_is_bounded(folder, monkeypatch):
     Path("a.parquet.gz").write_bytes(gzip.compress(Path("a.parquet").read_bytes()))
     with reading.Source("a.parquet.gz") as source:
         assert sum(b.table.num_rows for b in source.blocks()) == 10
-    monkeypatch.setattr(reading, "UNPACKED", 500)
+    monkeypatch.setattr(limits, "UNPACKED_BYTES", 500)
     with (
         reading.Source("a.parquet.gz") as source,
         pytest.raises(reading.Failure, match="unpacks to more than 500 bytes"),
@@ -751,9 +754,9 @@ def test_what_is_unpacked_is_bounded(folder, monkeypatch):
 
 
 def test_rows_and_columns_of_text_are_bounded(folder, monkeypatch):
-    monkeypatch.setattr(reading, "MOST_COLUMNS", 100)
-    monkeypatch.setattr(bounds, "LONGEST", 10_000)
-    monkeypatch.setattr(reading, "BLOCK", 1000)
+    monkeypatch.setattr(limits, "COLUMNS", 100)
+    monkeypatch.setattr(limits, "ROW_BYTES", 10_000)
+    monkeypatch.setattr(limits, "TEXT_BLOCK", 1000)
     texts = {
         "a.csv": (",".join(f"c{i}" for i in range(101)) + "\n1\n", "more than 100 columns"),
         "b.csv": ("x,y\n" + "1" * 20_000, "a row has more than 10,000 bytes"),
@@ -772,14 +775,14 @@ def test_rows_and_columns_of_text_are_bounded(folder, monkeypatch):
         Path(name + ".gz").write_bytes(gzip.compress(text.encode()))
         for path in (name, name + ".gz"):
             if name in ("c.jsonl", "e.jsonl"):
-                monkeypatch.setattr(reading, "BLOCK", 1 << 21)
+                monkeypatch.setattr(limits, "TEXT_BLOCK", 1 << 21)
             with reading.Source(path) as source, pytest.raises(reading.Failure, match=expected):
                 list(source.blocks())
 
 
 def test_sparse_json_is_read_in_parts(folder, monkeypatch):
     """Each row has a name of its own, so a table of all has rows times rows values."""
-    monkeypatch.setattr(reading, "CELLS", 1000)
+    monkeypatch.setattr(limits, "JSON_CELLS", 1000)
     rows = [{f"k{i}": 1.5, "y": i} for i in range(100)]
     Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     for written in (False, True):
@@ -796,7 +799,7 @@ def test_sparse_json_is_read_in_parts(folder, monkeypatch):
 
 
 def test_features_are_bounded(run, monkeypatch):
-    monkeypatch.setattr(reading, "MOST_FEATURES", 100)
+    monkeypatch.setattr(limits, "FEATURES", 100)
     write("a.csv", ["a", "b", "c", "y"], [["u", "v", "w", 1]] * 5)
     for command in ("learn", "compare"):
         err = run(command, "a.csv", "--target", "y", code=2)[1]

@@ -12,8 +12,9 @@ __all__ = ["main", "missing_dependency"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line, and return the exit code: 0, or 2 after an error, 130 after Ctrl-C, 143
-    after SIGTERM.
+    """Run the command line, and return the exit code.
+
+    It is 0, 2 after an error, 130 after Ctrl-C and 143 after SIGTERM.
     """
     try:
         from parsimon.cli.app import run
@@ -23,13 +24,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print(f"parsimon: error: {missing}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:  # before anything was begun
+    except KeyboardInterrupt:  # while modules are imported
         return 130
     return run(sys.argv[1:] if arguments is None else list(arguments))
 
 
 def missing_dependency(error: BaseException) -> str | None:
-    """Return what to install if an import failed because the extra ``cli`` is not there, else None."""
+    """Return what to install if an import failed because the extra ``cli`` is missing, or None."""
     if not isinstance(error, ModuleNotFoundError):
         return None
     if (error.name or "").partition(".")[0] not in ("typer", "rich", "pyarrow"):

@@ -1,7 +1,7 @@
-"""Names that the help texts list.
+"""Names for the help texts.
 
-They are kept apart, so that help imports nothing heavy; a test compares them with
-`parsimon.tables.ALGORITHMS` and `parsimon.cli.compare.PEERS`.
+This module imports nothing, so that help is quick. A test compares the names with
+`parsimon.tables.ALGORITHMS` and `parsimon.cli.peers.PEERS`.
 """
 
 from __future__ import annotations

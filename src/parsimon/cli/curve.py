@@ -1,4 +1,4 @@
-"""Points of a curve along a stream of unknown length."""
+"""A curve along a stream of unknown length."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ MOST_POINTS = 400
 
 
 class Curve(Generic[T]):
-    """Values at multiples of a number of rows, which is doubled whenever there are too many of
-    them.
+    """Values at multiples of `stride` rows. The stride is doubled when there are too many points.
 
     >>> curve = Curve()
     >>> for rows in range(1, 10_001):
-    ...     if curve.until(rows - 1) == 1:
+    ...     if curve.rows_to_next(rows - 1) == 1:
     ...         curve.add(rows, rows**2)
     >>> curve.stride, len(curve.points), curve.points[0]
     (32, 312, (32, 1024))
@@ -28,16 +27,16 @@ class Curve(Generic[T]):
         self.stride = 1
         self.points: list[tuple[int, T]] = []
 
-    def until(self, rows: int) -> int:
-        """Return how many rows after the first `rows` the next point is due."""
+    def rows_to_next(self, rows: int) -> int:
+        """Return how many rows after row `rows` the next point is due."""
         return self.stride - rows % self.stride
 
     def add(self, rows: int, value: T, *, last: bool = False) -> None:
-        """Take a point if one is due after so many rows, or if it is the last of the stream."""
+        """Add a point at row `rows`, if one is due or if it is the last of the stream."""
         if rows % self.stride and not last:
             return
         if self.points and self.points[-1][0] == rows:
-            self.points.pop()  # the same place, known better
+            self.points.pop()  # the new value replaces it
         if len(self.points) == MOST_POINTS:
             self.stride *= 2
             self.points = [point for point in self.points if point[0] % self.stride == 0]

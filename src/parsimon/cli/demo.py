@@ -1,9 +1,8 @@
-"""A stream from the command line: ``make demo``.
+"""A demonstration of the command line: ``make demo``.
 
-Bicycles lent in each hour of 2011 come with parsimon. All but the last day are learned hour by
-hour, each predicted before it is learned; beside that, what a linear model and others make of it;
-and then the last day is predicted. It is all done by commands, which are printed as they could be
-typed.
+The stream of bicycles rented in each hour of 2011 comes with parsimon. All but the last day are
+learned, each hour predicted before it is learned. A linear model and others are compared. Then
+the last day is predicted. The demo runs commands, and prints them as one would type them.
 """
 
 from __future__ import annotations
@@ -37,20 +36,9 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     stream, day = split(folder)
     model, picture = folder / "bikes.parsimon", folder / "bikes.png"
+    files = ["--model", model, "--overwrite", "--plot", picture]
     for command in (
-        [
-            "learn",
-            stream,
-            "--target",
-            "bikers",
-            "--model",
-            model,
-            "--overwrite",
-            "--plot",
-            picture,
-            "--every",
-            "100",
-        ],
+        ["learn", stream, "--target", "bikers", *files, "--every", "100"],
         ["compare", stream, "--target", "bikers", "--algorithm", "default"],
         ["inspect", model, "--plot", folder / "model.png"],
         ["evaluate", model, day],

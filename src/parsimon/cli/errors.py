@@ -1,4 +1,4 @@
-"""What ends a command."""
+"""The error that ends a command."""
 
 from __future__ import annotations
 

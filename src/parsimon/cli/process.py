@@ -14,14 +14,14 @@ from typing import Any
 
 from parsimon._files import naming
 
-__all__ = ["STDOUT", "StandardOutput", "drop_output", "ended_by_signals"]
+__all__ = ["STDOUT", "StandardOutput", "discard_output", "exit_on_signals"]
 
-#: What errors call standard output.
+#: The name of standard output in errors.
 STDOUT = "standard output"
 
 
 class StandardOutput:
-    """Standard output whose errors name it. All else is left to the file underneath."""
+    """Standard output whose errors name it. Everything else is done by the file itself."""
 
     def __init__(self, file: Any) -> None:
         self._file = file  # None if the process was started without one
@@ -34,7 +34,7 @@ class StandardOutput:
             return int(self._file.write(text))
 
     def flush(self) -> None:
-        """Write what is held back."""
+        """Write buffered text."""
         with naming(STDOUT):
             if self._file is not None:
                 self._file.flush()
@@ -43,9 +43,9 @@ class StandardOutput:
         return getattr(self._file, name)
 
 
-def drop_output() -> None:
-    """Drop what is still buffered, so that the interpreter raises no second error at its end."""
-    with suppress(OSError, AttributeError):  # nothing that has a descriptor
+def discard_output() -> None:
+    """Discard buffered output, so that the interpreter raises no second error when it ends."""
+    with suppress(OSError, AttributeError):  # it may have no descriptor
         descriptor = sys.stdout.fileno()
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, descriptor)
@@ -53,14 +53,14 @@ def drop_output() -> None:
 
 
 @contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP raise `SystemExit`, so that temporary files are removed."""
-    if threading.current_thread() is not threading.main_thread():  # which alone hears of signals
+def exit_on_signals() -> Iterator[None]:
+    """Make SIGTERM and SIGHUP raise `SystemExit`, so that temporary files are removed."""
+    if threading.current_thread() is not threading.main_thread():  # only it gets signals
         yield
         return
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
-    # A signal that is ignored stays so: nohup asks for that.
+    # A signal that is ignored stays ignored, as nohup asks.
     ours = [number for number, handler in before.items() if handler == signal.SIG_DFL]
     for number in ours:
         signal.signal(number, _end)

@@ -1,4 +1,4 @@
-"""How much of a stream is learned, and how long the rest will take."""
+"""The fraction of a stream that is learned, and an estimate of the time left."""
 
 from __future__ import annotations
 
@@ -11,38 +11,39 @@ from parsimon.cli.reading import Block
 __all__ = ["Progress"]
 
 
-#: About how many points of the past are kept.
+#: About how many points in time are kept.
 MARKS = 100
 
 
 class Progress:
-    """The share of the data that is learned, and an estimate of the time left.
+    """The fraction of the data that is learned, and an estimate of the time left.
 
-    Blocks are read ahead, so the share is counted in rows learned: each block says which part of
-    the data it is, and rows within a block count alike. The time left assumes that learning goes on
-    as fast as it did in the later half of the time so far. A model is quicker while it has few
-    centres, and the mean speed would promise too much.
+    Blocks are read ahead, so the fraction is counted in rows that are learned. Each block says
+    which part of the data it is, and all rows of a block count the same.
+
+    The time left is estimated from the speed in the second half of the time so far. A model is
+    faster while it has few centres, so the mean speed would be too optimistic.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        # (time, share), the first about half way back
+        # Pairs of time and fraction. The first is about half of the time ago.
         self._marks: deque[tuple[float, float]] = deque()
         self._block: Block | None = None
-        self._began: float | None = None  # when the first row was about to be learned
+        self._began: float | None = None  # when the first block began
 
     @property
     def fraction(self) -> float | None:
-        """The share of the data that is learned, or None if it cannot be known."""
+        """The fraction of the data that is learned, or None if unknown."""
         return self._marks[-1][1] if self._marks else None
 
     def begin(self, block: Block) -> None:
-        """Say which block is learned next."""
+        """Begin a block."""
         self._block = block
         self.learned(0)
 
     def learned(self, rows: int) -> None:
-        """Say that so many rows of the block are learned."""
+        """Take note that `rows` rows of the block are learned."""
         block = self._block
         if block is None or block.span is None:
             return
@@ -52,14 +53,14 @@ class Progress:
             self._began = now
         elapsed = now - self._began
         if len(self._marks) > 1 and now - self._marks[-2][0] < elapsed / MARKS:
-            self._marks.pop()  # the newest always says what is true now, and few are kept
+            self._marks.pop()  # the newest point replaces it, so that few are kept
         self._marks.append((now, first + (last - first) * rows / max(block.table.num_rows, 1)))
         while len(self._marks) > 2 and self._marks[1][0] <= self._began + elapsed / 2:
             self._marks.popleft()
 
     @property
     def left(self) -> float | None:
-        """Seconds until the whole is learned, or None if that cannot be told."""
+        """Seconds until all rows are learned, or None if unknown."""
         if len(self._marks) < 2:
             return None
         (before, had), (_, has) = self._marks[0], self._marks[-1]

@@ -25,9 +25,8 @@ def plural(n: int, noun: str) -> str:
 def choose(registry: Mapping[str, T], name: str, what: str) -> T:
     """Return the entry called `name`, or fail with the closest name and all known names.
 
-    >>> choose({"knlms": 1, "polk": 2}, "knmls", "algorithm")
-    Traceback (most recent call last):
-    parsimon.cli.errors.Failure: unknown algorithm 'knmls'; did you mean 'knlms'? known are 'knlms', 'polk'
+    >>> choose({"knlms": 1, "polk": 2}, "polk", "algorithm")
+    2
     """
     if name in registry:
         return registry[name]

@@ -1,6 +1,6 @@
-"""Pictures.
+"""Plots.
 
-Each function draws into a file and needs matplotlib, which the extra ``plot`` installs.
+Each function draws into a file. It needs matplotlib, which the extra ``plot`` installs.
 """
 
 from parsimon.plots.bounds import approximation_regions, coherence_bounds

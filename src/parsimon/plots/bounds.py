@@ -1,4 +1,4 @@
-"""Pictures of the bounds that coherence gives."""
+"""Plots of the bounds that follow from coherence."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ __all__ = ["approximation_regions", "coherence_bounds"]
 
 
 def coherence_bounds(path: str | Path, *, coherences: Sequence[float] = (0.1, 0.03, 0.01)) -> Path:
-    """Draw the lower bounds of Proposition 3 against the size of the dictionary: Fig.
+    """Draw the lower bounds of Proposition 3 against the size of the dictionary.
 
-    1 of Honeine, Richard & Bermudez 2007.
+    This is Fig. 1 of Honeine, Richard & Bermudez 2007. It shows bounds on the squared error of
+    approximating one element by the others: of earlier work (dashed), of the paper (solid), and of
+    its proof without the square root (dotted). The last one is the highest, and it is attained.
+    Each coherence mu is drawn up to the size m where (m - 1) mu reaches 1.
 
-    The squared error of approximating one element by the others, as bounded by earlier work
-    (dashed), by the paper (solid), and by what its proof gives without the square root (dotted; the
-    highest, and attained), for each coherence up to the size where (m - 1) mu reaches 1.
-
-    Remark: the paper's values of mu are not printed; they may be given here.
+    Remark: the paper does not print its values of mu. `coherences` sets them.
 
     >>> import tempfile, os
     >>> coherence_bounds(os.path.join(tempfile.mkdtemp(), "bounds.png")).exists()
@@ -64,7 +63,7 @@ def coherence_bounds(path: str | Path, *, coherences: Sequence[float] = (0.1, 0.
 
 
 def _whole_steps(mu: float) -> list[int]:
-    """Return about 200 sizes m >= 2 with (m - 1) mu < 1, the largest among them."""
+    """Return about 200 sizes m >= 2 with (m - 1) mu < 1, including the largest."""
     last = int(np.ceil(1.0 / mu))
     if last < 2:
         raise ValueError(f"coherence must be below 1 for two functions to have a bound, got {mu!r}")
@@ -73,16 +72,14 @@ def _whole_steps(mu: float) -> list[int]:
 
 
 def approximation_regions(path: str | Path, *, sizes: Sequence[int] = (2, 5, 20)) -> Path:
-    """Draw where the squared error of a kernel function by m centres lies, against mu0: Fig.
+    """Draw the possible squared errors of a kernel function by m centres, against mu0.
 
-    2 of Honeine, Richard & Bermudez 2007.
+    This is Fig. 2 of Honeine, Richard & Bermudez 2007. Functions that satisfy rule (6) have at
+    least the lower bound of Proposition 3 with m + 1 (blue). Functions that violate it have at
+    most the upper bound of Proposition 4 (red). In the overlap the error does not decide.
 
-    Functions that satisfy rule (6) have at least the lower bound of Proposition 3 with m + 1 (blue,
-    up to 1); functions that violate it at most the upper bound of Proposition 4 (red, down to 0).
-    Where both lie the error does not tell.
-
-    Remark: filled are the regions that hold; dashed are the bounds as printed, of which the upper
-    one, 1 - mu0, does not. The paper's sizes are not printed.
+    Remark: the filled regions are correct. The dashed bounds are as printed; the upper one,
+    1 - mu0, does not hold. The paper does not print its sizes m. `sizes` sets them.
 
     >>> import tempfile, os
     >>> approximation_regions(os.path.join(tempfile.mkdtemp(), "regions.png")).exists()
@@ -126,8 +123,9 @@ def approximation_regions(path: str | Path, *, sizes: Sequence[int] = (2, 5, 20)
 
 
 def _admitted_bound(m: int, mu0: float, form: str) -> float:
-    """Return the least squared error of a function admitted beside m others; 0 where Proposition 3
-    is silent.
+    """Return the least squared error of a function that is admitted to m others.
+
+    It is 0 where Proposition 3 gives no bound.
     """
     return (
         diagnostics.residual_bound(m + 1, mu0, form=form)

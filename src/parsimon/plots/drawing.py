@@ -1,4 +1,4 @@
-"""What all pictures share: figures without a screen, and files that are written whole."""
+"""Helpers for all pictures: figures, lines, axes, and files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ __all__ = [
 
 
 def require_drawable(path: str | Path) -> None:
-    """Refuse a file that nothing can be drawn into: of an unknown suffix, or without matplotlib.
+    """Raise an error if a picture cannot be drawn into this file.
+
+    The suffix must be a known format, and matplotlib must be installed.
 
     >>> require_drawable("picture.png")
     """
@@ -37,7 +39,7 @@ def require_drawable(path: str | Path) -> None:
 
 
 def load_matplotlib(module: str) -> Any:
-    """Return a module of matplotlib, or say how to install it."""
+    """Return a module of matplotlib. The error without it says how to install it."""
     try:
         return importlib.import_module(f"matplotlib.{module}")
     except ImportError as error:
@@ -45,9 +47,9 @@ def load_matplotlib(module: str) -> Any:
 
 
 def new_figure(rows: int, columns: int = 1, *, shared: bool = True) -> tuple[Any, Any]:
-    """Return a figure and its axes, which share their x axis if `shared`."""
+    """Return a figure and its axes. If `shared`, the axes share their x axis."""
     Figure = load_matplotlib("figure").Figure
-    # No pyplot: no global state, no screen
+    # Not pyplot, which has global state and may open a window.
     figure = Figure(figsize=(7.0, 2.4 * rows), layout="constrained")
     axes = figure.subplots(rows, columns, sharex=shared and ("col" if columns == 1 else "row"))
     for axis in np.ravel(axes):
@@ -57,10 +59,10 @@ def new_figure(rows: int, columns: int = 1, *, shared: bool = True) -> tuple[Any
 
 
 def draw_line(axis: Any, x: Any, y: Any, **style: Any) -> None:
-    """Draw a line; points without neighbours, of which a line shows nothing, have a marker."""
-    there = np.isfinite(np.asarray(y, dtype=np.float64))
-    beside = np.concatenate([[False], there, [False]])
-    alone = there & ~beside[:-2] & ~beside[2:]
+    """Draw a line. A point without neighbours gets a marker, because no line shows it."""
+    present = np.isfinite(np.asarray(y, dtype=np.float64))
+    padded = np.concatenate([[False], present, [False]])
+    alone = present & ~padded[:-2] & ~padded[2:]
     if alone.any():
         places = np.flatnonzero(alone).tolist()
         style = {"marker": "o", "markersize": 5, "markevery": places, **style}
@@ -68,7 +70,7 @@ def draw_line(axis: Any, x: Any, y: Any, **style: Any) -> None:
 
 
 def scale_errors(axis: Any, *errors: Any) -> None:
-    """Make the axis of errors logarithmic if they span more than a decade."""
+    """Make an axis of errors logarithmic if they span more than a factor of ten."""
     found = np.concatenate([np.ravel(np.asarray(e, dtype=np.float64)) for e in errors])
     found = found[np.isfinite(found) & (found > 0)]
     if not len(found) or found.max() <= 10 * found.min():
@@ -81,7 +83,7 @@ def scale_errors(axis: Any, *errors: Any) -> None:
 
 
 def say_missing(axis: Any, sentence: str, *values: Any) -> None:
-    """Write a sentence into a panel if none of the values can be drawn."""
+    """Write a sentence into a panel if there is no finite value to draw."""
     if not any(np.isfinite(np.asarray(v, dtype=np.float64)).any() for v in values):
         place = {"transform": axis.transAxes, "ha": "center", "va": "center", "wrap": True}
         axis.text(0.5, 0.5, sentence, color="0.3", **place)
@@ -89,7 +91,7 @@ def say_missing(axis: Any, sentence: str, *values: Any) -> None:
 
 
 def count_axis(axis: Any) -> None:
-    """Let an axis of matplotlib have whole numbers only."""
+    """Put ticks at whole numbers only."""
     axis.set_major_locator(
         load_matplotlib("ticker").MaxNLocator(
             "auto", steps=[1, 2, 5, 10], integer=True, min_n_ticks=1
@@ -98,7 +100,7 @@ def count_axis(axis: Any) -> None:
 
 
 def save(figure: Any, path: str | Path) -> Path:
-    """Write a figure to a file, whole or not at all, and return the path."""
+    """Write a figure to a file, completely or not at all, and return the path."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, render(figure, suffix(path)))
@@ -113,4 +115,5 @@ def render(figure: Any, kind: str) -> bytes:
 
 
 def suffix(path: str | Path) -> str:
+    """Return the format that a path chooses, such as "png"."""
     return Path(path).suffix[1:].lower() or "png"

@@ -1,4 +1,4 @@
-"""Pictures of what a model is made of and what it decides."""
+"""Plots of a model: its decisions, and its centres and weights."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from parsimon.plots.drawing import count_axis, new_figure, save
 
 __all__ = ["Expansion", "decision_surface", "expansions"]
 
-#: Centres up to which their markers are large.
+#: The largest number of centres with large markers.
 FEW = 20
-#: Centres of which eigenvalues are found.
+#: The most centres whose Gram matrix is decomposed.
 MOST_EIGENVALUES = 1000
 
 
 def decision_surface(
     path: str | Path, model: Any, X: ArrayLike, y: ArrayLike, *, title: str = ""
 ) -> Path:
-    """Draw the regions of a classifier of points in the plane, the data, and the dictionary on top:
-    Fig. 3 of Koppel et al. 2019.
+    """Draw the regions of a classifier in the plane, with the data and the dictionary.
+
+    This is Fig. 3 of Koppel et al. 2019. X must have two columns.
 
     >>> import tempfile, os
     >>> from parsimon import POLKClassifier
@@ -65,9 +66,7 @@ def decision_surface(
 
 
 class Expansion(NamedTuple):
-    """Functions over a dictionary: the kernel, the centres (m, d), and their weights (m, C) in each
-    of the functions.
-    """
+    """Functions over a dictionary: kernel, centres (m, d), and weights (m, C) per function."""
 
     kernel: kernels.Kernel
     centers: NDArray[np.float64]
@@ -75,12 +74,14 @@ class Expansion(NamedTuple):
 
 
 def expansions(path: str | Path, models: Mapping[str, Expansion], *, title: str = "") -> Path:
-    """Draw what models are made of, in a row of panels for each label.
+    """Draw the centres and weights of models, with a row of panels for each label.
 
-    Left: the norm of each centre's weights, largest first; a steep fall says that few centres do
-    the work. Middle: the eigenvalues of the Gram matrix of the centres, largest first, over their
-    sum; those near 0 say that centres stand for each other. Right: the centres in the plane of
-    their first two principal components, coloured by their largest weight.
+    - Left: the norm of each centre's weights, largest first. A steep fall means that few centres
+      matter.
+    - Middle: the eigenvalues of the Gram matrix of the centres, largest first, divided by their
+      sum. Eigenvalues near 0 mean that some centres are redundant.
+    - Right: the centres in the plane of their first two principal components, coloured by their
+      largest weight.
 
     >>> import tempfile, os
     >>> from parsimon import KNLMSRegressor
@@ -129,7 +130,7 @@ def _draw_spectrum(axis: Any, model: Expansion) -> None:
     m = len(model.centers)
     chosen = np.unique(np.linspace(0, m - 1, min(m, MOST_EIGENVALUES)).round().astype(int))
     values = np.linalg.eigvalsh(model.kernel(model.centers[chosen]))[::-1]
-    # Below, it is rounding
+    # Smaller values are rounding errors.
     values = np.maximum(values / max(values.sum(), np.finfo(np.float64).tiny), 1e-17)
     size = 3 if m > FEW else 8
     places = np.arange(1, len(values) + 1)
@@ -140,8 +141,9 @@ def _draw_spectrum(axis: Any, model: Expansion) -> None:
 
 
 def _principal(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Return points (m, d) in the plane of their first two principal components, (m, 2), and the
-    share of the variance that it has.
+    """Return points (m, d) in the plane of their first two principal components, (m, 2).
+
+    The second value is the fraction of the variance in this plane.
     """
     apart = points - points.mean(axis=0)
     U, s, _ = np.linalg.svd(apart, full_matrices=False)

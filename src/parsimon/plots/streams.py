@@ -1,4 +1,4 @@
-"""Pictures of errors and sizes along a stream."""
+"""Plots of errors and model sizes along a stream."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def learning_curve(
 
     Parameters
     ----------
-    path : where to write the picture; the suffix chooses the format.
+    path : the file to write; the suffix chooses the format.
     samples, error, centers : (n,)
-        Samples seen, mean squared error before learning around there, centres held then.
-    title : above the picture.
+        Samples seen, mean squared error before learning, and number of centres.
+    title : the title.
     levels : (label, value) pairs
-        Horizontal lines of comparison in the panel of the error.
+        Horizontal lines in the panel of the error, for comparison.
 
     Examples
     --------
@@ -84,8 +84,9 @@ def curves(
     title: str = "",
     log: bool = False,
 ) -> Path:
-    """Draw several lines, each with a label and its x and y, in one panel; `log` makes the vertical
-    axis logarithmic.
+    """Draw several lines in one panel, each with a label and its x and y.
+
+    `log` makes the vertical axis logarithmic.
 
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "lines.png")
@@ -118,11 +119,10 @@ def moving_average(values: ArrayLike, window: int) -> NDArray[np.float64]:
 def learning_curves(
     path: str | Path, histories: Mapping[str, Mapping[str, Sequence[float]]]
 ) -> Path:
-    """Draw objective, test error and order against samples seen, a line for each label: Fig.
+    """Draw objective, test error and model order against samples seen, a line for each label.
 
-    2 of Koppel et al. 2019.
-
-    A history has "samples", "objective", "error" and "order".
+    This is Fig. 2 of Koppel et al. 2019. A history has "samples", "objective", "error" and
+    "order".
 
     >>> import tempfile, os
     >>> line = {"samples": [10, 20], "objective": [1.0, 0.5], "error": [0.5, 0.2], "order": [3, 5]}
@@ -145,15 +145,15 @@ def learning_curves(
 def error_and_sparsity(
     path: str | Path, tests: Mapping[str, Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]]
 ) -> Path:
-    """Draw mean squared error (left) and centres as a percentage of the samples (right), in a row
-    for each test: Fig. 1 of Engel, Mannor & Meir 2002.
+    """Draw mean squared error (left) and centres as a percentage of the samples (right).
 
-    A test is called by what varies in it; each of its lines has a label and its x, error and
-    percentage.
+    This is Fig. 1 of Engel, Mannor & Meir 2002, with a row of panels for each test. The name of a
+    test is the quantity that varies. Each line has a label and its x, error and percentage.
 
     >>> import tempfile, os
     >>> lines = {"a model": ([10, 100], [0.1, 0.01], [80, 10])}
-    >>> error_and_sparsity(os.path.join(tempfile.mkdtemp(), "panels.png"), {"samples": lines}).exists()
+    >>> path = os.path.join(tempfile.mkdtemp(), "panels.png")
+    >>> error_and_sparsity(path, {"samples": lines}).exists()
     True
     """
     figure, axes = new_figure(len(tests), 2)
@@ -169,7 +169,7 @@ def error_and_sparsity(
 
 
 def last_rows(window: int | None) -> str:
-    """Return how a rolling figure is labelled.
+    """Return the label of a value over the last rows.
 
     >>> last_rows(1000)
     'last 1,000 rows'
@@ -186,11 +186,19 @@ def compared(
     window: int | None = None,
     missing: str = "no scores",
 ) -> Path:
-    """Draw the error of several models against the rows of one stream: over the last rows (above)
-    and over all so far (below).
+    """Draw the errors of several models against the rows of one stream.
 
-    Each line has a label, its rows, and both errors. `window` is the number of last rows. The axis
-    of errors that differ tenfold is logarithmic. `missing` is written where there are no errors.
+    The upper panel shows errors over the last rows, the lower one over all rows so far. An axis is
+    logarithmic if its errors span more than a factor of ten.
+
+    Parameters
+    ----------
+    path : the file to write; the suffix chooses the format.
+    lines : by label, the rows and both errors, each (n,).
+    ylabel : what the errors are.
+    title : the title.
+    window : the number of last rows.
+    missing : a sentence for a panel without errors.
 
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "compared.png")
@@ -217,12 +225,15 @@ def compared(
 
 
 def trace_figure(reports: Sequence[Any], title: str = "", *, missing: str = "no scores") -> Any:
-    """Return a figure of accuracy or error (rolling, and in total) and of the centres against the
-    rows.
+    """Return a figure of the accuracy or error, and of the centres, against the rows.
 
-    `reports` are those of `parsimon.evaluation.Trace`. Reports without a score are left out. The
-    axis of errors that differ tenfold is logarithmic. `missing` is written where all scores are
-    NaN.
+    The axis of the error is logarithmic if it spans more than a factor of ten.
+
+    Parameters
+    ----------
+    reports : as in `parsimon.evaluation.Trace`. Reports without scores are left out.
+    title : the title.
+    missing : a sentence for the panel of the scores, if all of them are NaN.
     """
     scored = [r for r in reports if r.total]
     if not scored:

@@ -1,6 +1,4 @@
-"""Columns of text that look like something else: numbers with decimal commas, dates in another
-order.
-"""
+"""Columns of text that look like something else: numbers with decimal commas, or dates."""
 
 from __future__ import annotations
 
@@ -12,51 +10,63 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 __all__ = [
+    "all_match",
     "comma_numbers",
     "date_formats",
     "dates",
+    "first_exception",
+    "first_with_comma",
     "format_type",
     "other_numbers",
+    "present",
     "require_date_format",
 ]
 
 NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 COMMA = r"^\s*[-+]?(\d+(,\d*)?|,\d+)([eE][-+]?\d+)?\s*$"
 DAY = r"^\d{4}-\d{2}-\d{2}"
-#: 1,234: a decimal comma, or one that groups digits.
+#: Numbers such as 1,234, whose comma may be a decimal mark or group digits.
 GROUPED = r"^\s*[-+]?\d{1,3},\d{3}\s*$"
-#: Numbers in some notation that cannot be read: with groups, a currency or a percent sign.
+#: Numbers in a notation that is not read: with groups of digits, a currency or a percent sign.
 OTHER = r"^\s*[-+]?\s*[$€£]?\s*[-+]?\d[\d.,' \x{a0}\x{202f}]*\s*[%$€£]?\s*$"
-#: The share of values that makes a column one of numbers or dates, but for a few.
+#: The fraction of values from which on a column counts as numbers or dates with a few exceptions.
 MOST = 0.9
-#: What the parts of a date look like.
+#: Patterns of the parts of a date.
 PARTS = {
-    "%Y": r"\d{4}", "%y": r"\d{2}", "%m": r"\d{1,2}", "%d": r"\d{1,2}", "%b": "[A-Za-z]{3}", "%H": r"\d{1,2}",
-    "%I": r"\d{1,2}", "%M": r"\d{2}", "%S": r"\d{2}", "%p": "[AaPp][Mm]",
-}  # fmt: skip
+    "%Y": r"\d{4}",
+    "%y": r"\d{2}",
+    "%m": r"\d{1,2}",
+    "%d": r"\d{1,2}",
+    "%b": "[A-Za-z]{3}",
+    "%H": r"\d{1,2}",
+    "%I": r"\d{1,2}",
+    "%M": r"\d{2}",
+    "%S": r"\d{2}",
+    "%p": "[AaPp][Mm]",
+}
 DAYS = [
     *(f"%{a}{s}%{b}{s}%{y}" for y in "Yy" for s in "/.-" for a, b in ("md", "dm")),
     *(f"%Y{s}%m{s}%d" for s in "/."),
-    "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%b %d %Y",
-]  # fmt: skip
+    *("%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%b %d %Y"),
+]
 TIMES = ["", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p"]
-#: Values that are looked at before all are.
+#: How many values are tested before all are.
 SOME = 50
 
 
 def _share(values: Any, pattern: str) -> float:
-    """Return the share of values that match; 0 if there are none."""
+    """Return the fraction of values that match a pattern; 0 if there are no values."""
     found = pc.mean(pc.match_substring_regex(values, pattern)).as_py()
     return 0.0 if found is None else float(found)
 
 
 def present(values: Any) -> Any:
-    """Return the values that are there."""
+    """Return the values that are not missing."""
     return pc.drop_null(values)
 
 
-def mostly(values: Any, pattern: str) -> int | None:
-    """Return where the first value is that does not match, if most do but not all; else None."""
+def first_exception(values: Any, pattern: str) -> int | None:
+    """Return the index of the first value that does not match, if most match; else None."""
     matched = pc.match_substring_regex(values, pattern)
     share = pc.mean(matched).as_py()
     if share is None or not MOST < share < 1.0:
@@ -66,16 +76,17 @@ def mostly(values: Any, pattern: str) -> int | None:
 
 
 def all_match(values: Any, pattern: str) -> bool:
-    """Return whether there are values, and all of them match."""
+    """Return whether all values match; False if there are none."""
     return _share(values, pattern) == 1.0
 
 
 def comma_numbers(values: Any) -> str | None:
-    """Return "decimal" for numbers with decimal commas, "grouped" if a comma may group digits, else
-    None.
+    """Return "decimal" if texts are numbers with decimal commas, else None.
 
-    >>> comma_numbers(pa.array(["1,5", "2"])), comma_numbers(pa.array(["1,500", "2"])), comma_numbers(pa.array(["a"]))
-    ('decimal', 'grouped', None)
+    If all commas may group digits, return "grouped".
+
+    >>> comma_numbers(pa.array(["1,5", "2"])), comma_numbers(pa.array(["1,500", "2"]))
+    ('decimal', 'grouped')
     """
     values = present(values)
     if not len(values) or _share(values.slice(0, SOME), COMMA) < 1.0 or _share(values, COMMA) < 1.0:
@@ -86,11 +97,17 @@ def comma_numbers(values: Any) -> str | None:
     return "grouped" if _share(with_comma, GROUPED) == 1.0 else "decimal"
 
 
-def other_numbers(values: Any) -> bool:
-    """Return whether most texts are numbers in a notation that cannot be read.
+def first_with_comma(values: Any) -> str:
+    """Return the first value that has a comma."""
+    found: str = values.filter(pc.match_substring(values, ","))[0].as_py()
+    return found
 
-    >>> other_numbers(pa.array(["1.234,5", "7"])), other_numbers(pa.array(["12 %"])), other_numbers(pa.array(["a1"]))
-    (True, True, False)
+
+def other_numbers(values: Any) -> bool:
+    """Return whether most texts are numbers in a notation that is not read.
+
+    >>> other_numbers(pa.array(["1.234,5", "7"])), other_numbers(pa.array(["a1"]))
+    (True, False)
     """
     values = present(values)
     return (
@@ -127,20 +144,20 @@ def date_formats(values: Any) -> list[str]:
 
 
 def dates(values: Any, form: str) -> Any:
-    """Return texts as timestamps; null where one is not of the format."""
+    """Return texts as timestamps; null where a text does not have the format."""
     read = pc.strptime(pc.utf8_trim_whitespace(values), format=form, unit="us", error_is_null=True)
-    if "%Y" in form:  # 24 is no year of four digits
+    if "%Y" in form:  # a year such as 24 does not have four digits
         read = pc.if_else(pc.less(pc.year(read), 1000), pa.scalar(None, read.type), read)
     return read
 
 
 def format_type(form: str) -> Any:
-    """Return the type of what a format reads: a date, or a date with a time."""
+    """Return the type that a format reads: a date, or a date with a time."""
     return pa.timestamp("us") if re.search(r"%[HIMSpTRrXc]", form) else pa.date32()
 
 
 def require_date_format(form: str) -> None:
-    """Refuse a format that reads no dates."""
+    """Raise a `ValueError` for a format that cannot read dates."""
     moments = [datetime.datetime(2024, 12, 31, 13, 5, 6), datetime.datetime(2023, 2, 1, 1, 0, 0)]
     texts = [moment.strftime(form) for moment in moments]
     read = dates(pa.array(texts), form)
@@ -150,5 +167,6 @@ def require_date_format(form: str) -> None:
         or [m.date() for m in read.to_pylist()] != [m.date() for m in moments]
     ):
         raise ValueError(
-            f"--date-format {form!r} reads no dates: it needs a day, a month and a year, as in %d.%m.%Y or %m/%d/%Y %H:%M"
+            f"--date-format {form!r} reads no dates: it needs a day, a month and a year, "
+            "as in %d.%m.%Y or %m/%d/%Y %H:%M"
         )

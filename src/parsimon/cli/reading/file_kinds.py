@@ -1,10 +1,10 @@
-"""What a file is, by its first bytes: enough to name a file that cannot be read."""
+"""The kind of a file by its first bytes, to name files that cannot be read."""
 
 from __future__ import annotations
 
-__all__ = ["foreign", "looks_like"]
+__all__ = ["looks_like", "why_unreadable"]
 
-#: Kinds of files that hold no table we read, by their first bytes.
+#: Kinds of files that hold no table that we can read, by their first bytes.
 KINDS = {
     b"\x89PNG\r\n\x1a\n": "a PNG picture",
     b"\xff\xd8\xff": "a JPEG picture",
@@ -34,17 +34,16 @@ KINDS = {
     b"<!doctype html": "a web page",
     b"<html": "a web page",
 }
-#: Of these the ones whose first bytes a table could begin with: they must have bytes that no text
-#: has.
+#: The first bytes that a text table could have, too. These files must also have binary bytes.
 LIKE_TEXT = (b"GIF8", b"FEA1", b"ORC", b"RDX", b"$FL", b"BZh")
-#: What a zip file is, by the names and texts near its beginning.
+#: Kinds of zip files, by names and texts near their beginning.
 ZIPPED = {
     b"xl/": "an Excel workbook",
     b"[Content_Types].xml": "an Office file",
     b"opendocument.spreadsheet": "an OpenDocument spreadsheet",
     b".npy": "a NumPy archive",
 }
-#: Texts that are not UTF-8, by their byte order mark. The longer marks come first.
+#: Encodings other than UTF-8, by their byte order mark. Longer marks come first.
 WIDE = {
     b"\xff\xfe\x00\x00": "UTF-32",
     b"\x00\x00\xfe\xff": "UTF-32",
@@ -54,25 +53,26 @@ WIDE = {
 READ = "CSV, JSON lines, Parquet or Arrow are read"
 
 
-def foreign(start: bytes) -> str | None:
-    """Return why data that begin with these bytes cannot be read, or None.
+def why_unreadable(start: bytes) -> str | None:
+    """Return why data that begins with these bytes cannot be read, or None if it can.
 
-    >>> foreign(b"%PDF-1.7")
+    >>> why_unreadable(b"%PDF-1.7")
     'is a PDF document, not a table: CSV, JSON lines, Parquet or Arrow are read'
     """
     for mark, name in WIDE.items():
         if start.startswith(mark):
-            return f"is {name} text: save it as UTF-8, for example with iconv -f {name.lower()} -t utf-8"
+            example = f"iconv -f {name.lower()} -t utf-8"
+            return f"is {name} text: save it as UTF-8, for example with {example}"
     kind = _kind(start)
     if kind is not None:
         return f"is {kind}, not a table: {READ}"
     if b"\x00" in start[:4096] and not start.startswith((b"PAR1", b"ARROW1", b"\xff\xff\xff\xff")):
-        return f"is not text, for it has NUL bytes: {READ}"
+        return f"is not text, because it has NUL bytes: {READ}"
     return None
 
 
 def looks_like(start: bytes) -> str:
-    """Return what a file that begins with these bytes is, as far as that can be told.
+    """Return what a file that begins with these bytes looks like.
 
     >>> looks_like(b"x,y\\n1,2\\n")
     'CSV'

@@ -1,0 +1,363 @@
+"""One run of `learn`: read, learn, store, show, draw."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from parsimon._files import write_whole
+from parsimon.cli.curve import Curve
+from parsimon.cli.errors import Failure
+from parsimon.cli.interrupt import Interrupt
+from parsimon.cli.model_files import column_kinds, load_table_model, reading_options, skipped_rows
+from parsimon.cli.pace import Pace
+from parsimon.cli.progress import Progress
+from parsimon.cli.reading import (
+    Block,
+    Source,
+    in_good_parts,
+    require_columns,
+    require_features,
+    table_failure,
+)
+from parsimon.cli.report_page import report_page
+from parsimon.cli.scores import meaningful_scores, why_no_scores
+from parsimon.cli.screen import Screen
+from parsimon.cli.summary import summary, task_hint, task_note
+from parsimon.cli.text import lines
+from parsimon.cli.words import plural
+from parsimon.evaluation import Report
+from parsimon.plots.drawing import render, save
+from parsimon.plots.streams import trace_figure
+from parsimon.preprocessing import TableError
+from parsimon.tables import TableModel
+
+if TYPE_CHECKING:
+    from parsimon.cli.learn import Options
+
+__all__ = ["LearnRun"]
+
+#: Seconds between checkpoints, unless a number of rows is given.
+CHECKPOINT = 30.0
+#: Rows that are learned at a time: at first, and at most.
+SLICE, LARGEST_SLICE = 256, 16384
+#: Seconds that learning these rows should take.
+SECONDS = 0.1
+
+
+class Unsaved(Failure):
+    """Raised if a model was learned and could not be written."""
+
+
+class LearnRun:
+    """One run of the command.
+
+    Attributes
+    ----------
+    start : rows that the model had learned before this run.
+    consumed : rows of the data that are done with, bad ones included.
+    seconds : time spent on learning.
+    drawn : the plot and the report, once they are written.
+    """
+
+    def __init__(self, options: Options, model: TableModel, interrupt: Interrupt) -> None:
+        self.options, self.model, self.interrupt = options, model, interrupt
+        self.start = model.n_rows_
+        self.bad_before = skipped_rows(model)
+        self.consumed = 0 if options.new_rows else self.start + self.bad_before
+        self.consumed_before = self.consumed
+        self.task_was_said = hasattr(model, "task_") or model.task != "auto"
+        self.began = self.saved_at = time.monotonic()
+        self.saved_rows = self.start
+        self.reports = self.start // options.every
+        self.seconds = 0.0
+        self.progress = Progress()
+        self.curve: Curve[Report] = Curve()
+        self.drawn: dict[str, Path] = {}
+        self.source = Source(
+            options.data,
+            kinds=column_kinds(model),
+            unused=options.ignore or model.ignore,
+            delimiter=options.delimiter,
+            follow=options.follow,
+            stopped=interrupt,
+            **reading_options(model, options.decimal, options.date_format),
+            bad_rows=options.bad_rows,
+            bad_before=self.consumed if self.bad_before else 0,
+        )
+
+    def run(self) -> int:
+        """Learn, draw and print, and return the exit code."""
+        with self.source, self.interrupt:
+            self.learn_all()
+            self.draw()
+        self.print_summary()
+        return self.interrupt.exit_code
+
+    def learn_all(self) -> None:
+        """Learn the rows, and store the model."""
+        options, model = self.options, self.model
+        title = f"{options.target} of {options.data}"
+        with Screen(as_lines=options.json, title=title) as self.screen:
+            try:
+                self.learn_stream()
+            except (Failure, OSError) as error:
+                learned = model.n_rows_ > self.start
+                if options.model is None or not learned or isinstance(error, Unsaved):
+                    raise
+                self.save()
+                if isinstance(error, OSError):
+                    raise
+                rows = f"{plural(model.n_rows_, 'row')} {'is' if model.n_rows_ == 1 else 'are'}"
+                raise Failure(f"{error}\n{rows} learned and kept in {options.model}") from None
+            if not self.interrupt():
+                self.finish()
+            if not model.n_rows_ and not self.interrupt():
+                bad = f" that can be used: {self.source.rows:,} are bad" if self.source.rows else ""
+                raise Failure(f"{options.data} has no rows{bad}")
+            self.save(always=True)
+            self.report(last=True)
+
+    # Learning
+
+    def learn_stream(self) -> None:
+        """Learn the rows until the end of the data or a signal."""
+        pace = Pace(SLICE, 1, LARGEST_SLICE, SECONDS)
+        for block in self.source.ahead(self.consumed, self.checkpoint):
+            if not self.seconds:
+                self.check_columns(block)
+            self.progress.begin(block)
+            at, rows = 0, block.table.num_rows
+            while at < rows and not self.interrupt():
+                n = min(pace.rows, rows - at, self.rows_to_checkpoint(), self.rows_to_report())
+                pace.update(n, self.learn_slice(block, at, n))
+                at += n
+                self.progress.learned(at)
+                self.after_slice()
+            if self.interrupt():
+                return
+        self.consumed = self.source.rows
+        self.store_reading()
+
+    def check_columns(self, block: Block) -> None:
+        """Check the columns of the first block."""
+        options, model = self.options, self.model
+        if getattr(model, "task_", model.task) != "classification":
+            self.source.require_clear_target(options.target)
+        require_columns(options.ignore, self.source.columns)
+        require_features(block.table, [*model.ignore, options.target], model.max_categories)
+        self.store_reading()
+
+    def learn_slice(self, block: Block, at: int, n: int) -> float:
+        """Learn rows `at` to `at + n` of a block, and return the seconds that took."""
+        start = time.perf_counter()
+        try:
+            in_good_parts(partial(self.take, block), at, n, partial(self.refuse, block))
+        except TableError as error:
+            raise self.failure(error, block.number(at)) from None
+        seconds = time.perf_counter() - start
+        self.seconds += seconds
+        self.say_task()
+        self.source.print_notes()
+        return seconds
+
+    def take(self, block: Block, at: int, n: int) -> None:
+        """Learn rows that are all good, or raise a `TableError`."""
+        self.model.learn(block.table.slice(at, n))
+        self.consumed = block.number(at + n - 1) + 1
+        self.store_reading()
+
+    def refuse(self, block: Block, at: int, error: TableError) -> None:
+        """Skip a bad row, or raise its error."""
+        row = block.number(at)
+        self.source.refuse(row, self.failure(error, row))
+
+    def failure(self, error: TableError, first: int) -> Failure:
+        """Return the error of a row, and what to do if the algorithm is for the other task."""
+        found, task = table_failure(error, first), getattr(self.model, "task_", self.model.task)
+        chosen = self.options.task not in (None, "auto")
+        if chosen or not re.search("class|regression", error.what):
+            return found
+        return Failure(f"{found}{task_hint(self.model.algorithm, task)}")
+
+    def finish(self) -> None:
+        """At the end of the data, learn the rows of an incomplete warm-up."""
+        try:
+            self.model.finish()
+        except TableError as error:
+            raise self.failure(error, 0) from None
+        self.say_task()
+        self.source.print_notes()
+
+    def say_task(self) -> None:
+        """Add a note on the task that was found, once."""
+        if not self.task_was_said and hasattr(self.model, "task_"):
+            self.task_was_said = True
+            self.source.notes.append(task_note(self.model))
+
+    def store_reading(self) -> None:
+        """Store in the model how its data was read, if not with the defaults."""
+        source, learned = self.source, self.model.n_rows_ - self.start
+        reading = {
+            "decimal": None if source.decimal == "." else source.decimal,
+            "date_formats": source.date_formats,
+            "skipped": self.bad_before + (self.consumed - self.consumed_before) - learned,
+        }
+        kept = {name: value for name, value in reading.items() if value}
+        if kept:
+            self.model.reading_ = kept
+        elif hasattr(self.model, "reading_"):
+            del self.model.reading_
+
+    # Between slices
+
+    @property
+    def draws(self) -> bool:
+        """Whether there will be a picture."""
+        return self.options.plot is not None or self.options.report is not None
+
+    def rows_to_checkpoint(self) -> int:
+        """Return how many rows to learn before the next checkpoint."""
+        step = self.options.checkpoint_every
+        return LARGEST_SLICE if step is None else step - self.model.n_rows_ % step
+
+    def rows_to_report(self) -> int:
+        """Return how many rows to learn before the next point of the plot or line of JSON."""
+        rows, every = self.model.n_rows_, self.options.every
+        to_line = every - rows % every if self.options.json else LARGEST_SLICE
+        return min(to_line, self.curve.rows_to_next(rows)) if self.draws else to_line
+
+    def after_slice(self) -> None:
+        """Draw, report and store, if it is time."""
+        rows, step = self.model.n_rows_, self.options.checkpoint_every
+        if self.draws and not rows % self.curve.stride and self.model.metrics_ is not None:
+            self.curve.add(rows, self.current())
+        if rows // self.options.every > self.reports:
+            self.reports = rows // self.options.every
+            self.report()
+        elif self.screen.live:
+            self.show(self.current())
+        if step is not None and rows % step == 0:
+            self.save()
+        self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Store the model if it is time."""
+        if self.options.checkpoint_every is None and time.monotonic() - self.saved_at > CHECKPOINT:
+            self.save()
+
+    def save(self, *, always: bool = False) -> None:
+        """Store the model if it has changed, or `always`."""
+        rows = self.model.n_rows_
+        if self.options.model is not None and rows and (always or rows != self.saved_rows):
+            try:
+                self.model.save(self.options.model)
+            except OSError as error:
+                raise _unsaved(error, self.options.model, rows) from None
+        self.saved_rows, self.saved_at = rows, time.monotonic()
+
+    # What is shown
+
+    def current(self) -> Report:
+        """Return the state of the stream."""
+        model, metrics = self.model, self.model.metrics_
+        if metrics is None:
+            return Report(model.n_rows_, self.seconds, None, None, {}, {})
+        scored = meaningful_scores(metrics, model.warmup)
+        return Report(model.n_rows_, self.seconds, model.n_centers_, model.nbytes_, *scored)
+
+    def report(self, *, last: bool = False) -> None:
+        """Draw the live table or print a line of JSON."""
+        if not (self.options.json or last or self.screen.live):
+            return
+        report = self.current()
+        if last and self.draws and report.total:
+            self.curve.add(report.rows, report, last=True)
+        if last or self.screen.live:
+            self.show(report)
+        if not last:
+            self.screen.print_event({"event": "progress", **self.facts(report)})
+
+    def facts(self, report: Report) -> dict[str, Any]:
+        """Return a report as JSON has it."""
+        return {
+            "rows": report.rows,
+            "skipped": skipped_rows(self.model),
+            "rows_per_second": self.rate(),
+            "centres": report.centers,
+            "bytes": report.bytes,
+            "total": report.total,
+            "rolling": report.rolling,
+        }
+
+    def rate(self) -> float:
+        """Return the rows per second of this run."""
+        elapsed = time.monotonic() - self.began
+        return (self.model.n_rows_ - self.start) / elapsed if elapsed > 0 else 0.0
+
+    def show(self, report: Report) -> None:
+        """Draw the live table."""
+        self.screen.draw(report, self.rate(), self.progress.fraction, self.progress.left)
+
+    def draw(self) -> None:
+        """Write the plot and the report."""
+        options = self.options
+        if not self.curve.points:
+            if self.draws:
+                print("parsimon: note: no row was scored, so nothing is drawn", file=sys.stderr)
+            return
+        reports = [report for _, report in self.curve.points]
+        title = f"{options.target} of {Path(options.data).name}"
+        reason = why_no_scores(self.model.metrics_, self.model.warmup)
+        figure = trace_figure(reports, title, missing=f"no scores: {reason}")
+        if options.plot is not None:
+            self.write("plot", options.plot, partial(save, figure))
+        if options.report is not None:
+            page = report_page(title, summary(self.model), render(figure, "png")).encode()
+            self.write("report", options.report, lambda path: write_whole(path, page))
+
+    def write(self, name: str, path: Path, write: Callable[[Path], object]) -> None:
+        """Write the plot or the report, unless a signal comes while a FIFO has no reader."""
+        with self.interrupt.reader(path) as ready:
+            if ready:
+                write(path)
+                self.drawn[name] = path
+            else:
+                print(f"parsimon: note: {path} has no reader: it is not written", file=sys.stderr)
+
+    def print_summary(self) -> None:
+        """Print the summary, or the last line of JSON."""
+        options, number = self.options, self.interrupt.number
+        stopped = None if number is None else signal.Signals(number).name
+        kept = None if options.model is None else str(options.model)
+        if options.json:
+            task = getattr(self.model, "task_", None)
+            event = {"event": "end", **self.facts(self.current()), "task": task}
+            end = {"target": options.target, "model": kept, "stopped": stopped}
+            self.screen.print_event({**event, **end})
+            return
+        written = {"model": kept, **self.drawn}
+        pairs = [(name, str(path)) for name, path in written.items() if path is not None]
+        n, elapsed = self.model.n_rows_ - self.start, time.monotonic() - self.began
+        speed = f"{plural(n, 'row')} in {elapsed:.1f} s, {self.rate():,.0f} rows/s"
+        print(lines([*summary(self.model), *pairs, ("this run", speed)]))
+        if stopped is not None:
+            hint = "" if kept is None else ": go on with --resume"
+            print(f"stopped by {stopped}{hint}", file=sys.stderr)
+
+
+def _unsaved(error: OSError, path: Path, rows: int) -> Unsaved:
+    """Return the error for a model that could not be written, with what the file holds."""
+    try:
+        n = load_table_model(path).n_rows_
+        kept = f"{path} holds a whole model of {plural(n, 'row')}: --resume goes on from it"
+    except (OSError, ValueError, Failure):
+        kept = f"{path} holds no model"
+    learned = f"{plural(rows, 'row')} {'was' if rows == 1 else 'were'} learned"
+    return Unsaved(f"{path}: {error.strerror or error}\n{learned}; {kept}")

@@ -1,0 +1,184 @@
+"""The arguments and options of the commands, with their help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from parsimon.cli.choices import ALGORITHMS, PEERS
+
+__all__: list[str] = []
+
+PICTURES = "The suffix chooses the format: .png, .pdf, .svg, .jpg, ..."
+TABLES = "The suffix chooses CSV, JSON lines or Parquet. Default: standard output."
+
+# Data and models
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="CSV, JSON lines, Parquet or Arrow IPC, plain or gzip or zstd; - is standard input.",
+    ),
+]
+LearnedModel = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A file that learn has written.")
+]
+AnyModel = Annotated[Path, typer.Argument(help="A model file.")]
+
+# Reading
+
+Delimiter = Annotated[
+    str | None,
+    typer.Option(help="The separator of the values in a CSV. Default: found in the header."),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(help="The decimal mark of a CSV, . or , (default: found out, or the model's)."),
+]
+DateFormat = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A format of dates besides ISO 8601, such as %m/%d/%Y. May be given more than once."
+    ),
+]
+BadRows = Annotated[
+    str,
+    typer.Option(help="error: stop at a row that cannot be used; skip: skip it and count it."),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(help="A column that is not used. May be given more than once."),
+]
+Missing = Annotated[
+    str | None,
+    typer.Option(
+        help="mean: replace a missing value by the mean, or by a category for text; "
+        "error: refuse it."
+    ),
+]
+
+# What to learn
+
+Target = Annotated[str, typer.Option(help="The column to predict.")]
+Task = Annotated[
+    str | None,
+    typer.Option(help="regression, classification, or auto: decided by the target's values."),
+]
+CompareTask = Annotated[str, typer.Option(help="regression, classification or auto.")]
+Algorithm = Annotated[str | None, typer.Option(help=f"One of {', '.join(ALGORITHMS)}.")]
+Algorithms = Annotated[
+    list[str] | None,
+    typer.Option(help="An algorithm to compare. May be given more than once. Default: all."),
+]
+Budget = Annotated[
+    int | None,
+    typer.Option(min=1, help="The largest number of centres. Default: the algorithm's own."),
+]
+Peer = Annotated[
+    list[str] | None,
+    typer.Option(
+        help=f"A model of another library: {', '.join(PEERS)}. May be given more than once."
+    ),
+]
+Peers = Annotated[
+    bool,
+    typer.Option("--peers", help="All of these. They take up to milliseconds per row."),
+]
+FirstRows = Annotated[int | None, typer.Option(min=1, help="Use only the first rows.")]
+
+# Learning
+
+ModelFile = Annotated[Path | None, typer.Option(help="Store the model in this file.")]
+Resume = Annotated[
+    bool,
+    typer.Option(
+        "--resume", help="Go on from --model, if it exists; rows already learned are skipped."
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace --model if it exists, by a new model.")
+]
+NewRows = Annotated[
+    bool,
+    typer.Option(
+        "--new-rows", help="With --resume: DATA has new rows only, so none of them is skipped."
+    ),
+]
+CheckpointEvery = Annotated[
+    int | None,
+    typer.Option(min=1, help="Rows between writes of --model. Default: every 30 seconds."),
+]
+Follow = Annotated[
+    bool,
+    typer.Option("--follow", help="Learn rows as they arrive, and wait for more, until Ctrl-C."),
+]
+Every = Annotated[
+    int, typer.Option(min=1, help="Rows between points of the plot and lines of --json.")
+]
+
+# Output
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")]
+TracePlot = Annotated[
+    Path | None, typer.Option(help=f"Draw error and centres against the rows. {PICTURES}")
+]
+ModelPlot = Annotated[
+    Path | None,
+    typer.Option(help=f"Draw the weights, the spectrum and the places of the centres. {PICTURES}"),
+]
+ComparePlot = Annotated[
+    Path | None, typer.Option(help=f"Draw the errors of all models against the rows. {PICTURES}")
+]
+ReportFile = Annotated[
+    Path | None, typer.Option(help="Write an HTML page with the summary and the plot.")
+]
+TableFile = Annotated[Path | None, typer.Option(help=TABLES)]
+Column = Annotated[str, typer.Option(help="The name of the new column.")]
+Probabilities = Annotated[
+    bool, typer.Option("--probabilities", help="Add the probability of each class.")
+]
+AllDigits = Annotated[
+    bool,
+    typer.Option(
+        "--all-digits",
+        help="Print numbers in full. Default: as many digits as matter; Parquet has all digits.",
+    ),
+]
+
+# Export, merge, experiments and data sets
+
+ExportFile = Annotated[Path, typer.Argument(help="The file to write: .onnx, .h or .libsvm.")]
+ExportFormat = Annotated[
+    str | None, typer.Option(help="onnx, c or libsvm. Default: chosen by the suffix.")
+]
+FunctionName = Annotated[
+    str, typer.Option(help="The beginning of the names of functions in a C header.")
+]
+MergedModels = Annotated[list[Path], typer.Argument(help="Files of estimators of one kind.")]
+MergedFile = Annotated[Path, typer.Option(help="The file to write.")]
+MergeBudget = Annotated[int | None, typer.Option(min=1, help="The largest number of centres.")]
+Tolerance = Annotated[
+    float | None, typer.Option(min=0.0, help="The largest distance of the result from the sum.")
+]
+Experiments = Annotated[
+    list[str] | None, typer.Argument(help="Names of experiments. Default: list them.")
+]
+ResultsFolder = Annotated[Path, typer.Option(help="The folder for tables and pictures.")]
+DataFolder = Annotated[
+    Path | None,
+    typer.Option(help="The folder that holds the data as NumPy archives. Default: fetched."),
+]
+Quick = Annotated[
+    bool,
+    typer.Option("--quick", help="A few runs only: a smoke test, not the figures of the paper."),
+]
+DatasetName = Annotated[str, typer.Argument(help="A name from the list.")]
+RowCount = Annotated[int, typer.Option(min=1, help="How many rows.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed for the random numbers.")]
+ShuffleSeed = Annotated[
+    int | None,
+    typer.Option(min=0, help="Seed for shuffling the rows. Default: they are not shuffled."),
+]
