@@ -280,7 +280,7 @@ def figures(monkeypatch):
     keep = lambda figure, path: drawn.setdefault(str(path), figure) and Path(path)  # noqa: E731
     for name in ("drawing", "streams", "models"):
         monkeypatch.setattr(f"parsimon.plots.{name}.save", keep)
-    monkeypatch.setattr("parsimon.cli.learn_run.save", keep)
+    monkeypatch.setattr("parsimon.cli.learn_view.save", keep)
     return drawn
 
 

@@ -12,6 +12,13 @@ import pyarrow as pa
 
 from parsimon import plots
 from parsimon.cli.compare_models import WARMUP, Encoding, Model, OwnModel, make_models
+from parsimon.cli.compare_table import (
+    drawn_metric,
+    model_facts,
+    score_notes,
+    score_table,
+    window,
+)
 from parsimon.cli.curve import Curve
 from parsimon.cli.errors import Failure
 from parsimon.cli.interrupt import Interrupt
@@ -41,11 +48,6 @@ __all__ = ["CompareRun"]
 SLICE, LARGEST_SLICE = 256, 8192
 #: Seconds that learning these rows should take.
 SECONDS = 0.5
-#: Metrics that are shown, by task. The first one is drawn.
-SHOWN = {
-    "classification": {"accuracy": "accuracy", "kappa": "kappa", "log_loss": "log loss"},
-    "regression": {"relative_mse": "error / variance", "mae": "absolute error", "r2": "R2"},
-}
 
 
 class CompareRun:
@@ -177,7 +179,7 @@ class CompareRun:
         """Add a point to each curve, if it is time."""
         if self.options.plot is None or (self.rows % self.curve.stride and not last):
             return
-        key, found = next(iter(SHOWN[self.task])), {}
+        key, found = drawn_metric(self.task), {}
         for name, model in self.models.items():
             total, rolling = model.scores()
             if total and model.failed is None:
@@ -198,79 +200,25 @@ class CompareRun:
     def show(self) -> None:
         """Draw the live table, if it is time."""
         if self.screen.live:
-            header, rows = self.score_table()
+            header, rows = score_table(self.models, self.task)
             self.screen.draw_all(header, rows, self.progress.fraction, self.progress.left)
-
-    def window(self) -> int:
-        """Return over how many rows the scores of the last rows are."""
-        metrics = [m.metrics for m in self.models.values() if m.metrics is not None]
-        return max((int(m.rolling()["rows"]) for m in metrics), default=0)
-
-    def score_table(self) -> tuple[list[str], list[list[str]]]:
-        """Return the header and the rows of the table of scores."""
-        shown = SHOWN[self.task]
-        first = next(iter(shown))
-        rows = []
-        for name, model in self.models.items():
-            total, rolling = model.scores()
-            values = [*(total.get(key) for key in shown), rolling.get(first)]
-            texts = ["" if v is None or np.isnan(v) else f"{v:.4f}" for v in values]
-            centres = "" if model.centres is None else f"{model.centres:,}"
-            cost = "" if not model.rows else f"{model.microseconds_per_row:,.1f}"
-            rows.append([name, *texts, centres, cost, model.failed or ""])
-        last = f"last {self.window():,}" if self.window() else "last rows"
-        recent = f"{shown[first]}, {last}"
-        header = [self.task, *shown.values(), recent, "centres", "us/row", ""]
-        if not any(model.failed for model in self.models.values()):
-            return header[:-1], [row[:-1] for row in rows]
-        return header, rows
-
-    def row_notes(self) -> list[str]:
-        """Return which rows were learned, and which rows the scores are over."""
-        skipped = self.consumed - self.rows
-        bad = f"; {plural(skipped, 'bad row')} skipped" if skipped else ""
-        rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows, each"
-        notes = [f"{rows} predicted and then learned{bad}"]
-        unscored: dict[str, list[str]] = {}
-        for name, model in self.models.items():
-            if reason := model.why_no_scores():
-                unscored.setdefault(reason, []).append(name)
-        for reason, names in unscored.items():
-            which = "" if len(names) == len(self.models) else f" for {', '.join(names)}"
-            notes.append(f"no scores{which}: {reason}")
-        if not unscored:
-            loss = ", which have no log loss" if self.task == "classification" else ""
-            notes.append(
-                f"parsimon's algorithms repeat the last target for the first {WARMUP} rows{loss}"
-            )
-        return notes
 
     def print_scores(self) -> None:
         """Print the scores, and draw them."""
+        skipped = self.consumed - self.rows
         if self.options.as_lines:
             for name, model in self.models.items():
-                print(as_json({"model": name, **self.facts(model)}))
+                print(as_json({"model": name, **model_facts(model, skipped)}))
         else:
-            print(table(*self.score_table()))
-            print("\n".join(self.row_notes()), flush=True)
+            rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows, each"
+            bad = f"; {plural(skipped, 'bad row')} skipped" if skipped else ""
+            print(table(*score_table(self.models, self.task)))
+            print(f"{rows} predicted and then learned{bad}")
+            print("\n".join(score_notes(self.models, self.task)), flush=True)
         if self.options.plot is not None:
             with self.interrupt.reader(self.options.plot) as ready:
                 if ready:
                     self.draw(self.options.plot)
-
-    def facts(self, model: Model) -> dict[str, object]:
-        """Return the scores of a model as JSON has them."""
-        total, rolling = model.scores()
-        failed = {} if model.failed is None else {"failed": model.failed}
-        return {
-            "rows": model.rows,
-            "centres": model.centres,
-            "microseconds_a_row": model.microseconds_per_row,
-            "skipped": self.consumed - self.rows,
-            "total": total,
-            "rolling": rolling,
-            **failed,
-        }
 
     def draw(self, path: Path) -> None:
         """Draw the errors of all models."""
@@ -286,7 +234,7 @@ class CompareRun:
             lines,
             ylabel="share of wrong labels" if classes else "squared error / variance",
             title=f"{self.options.target} of {Path(self.options.data).name}",
-            window=self.window(),
+            window=window(self.models),
             missing=f"no scores: {reasons[0] or 'no row was scored'}",
         )
         if not self.options.as_lines:

@@ -1,23 +1,18 @@
-"""One run of `learn`: read, learn, store, show, draw."""
+"""One run of `learn`: read rows, learn them, and store the model."""
 
 from __future__ import annotations
 
 import re
-import signal
-import sys
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from parsimon._files import write_whole
-from parsimon.cli.curve import Curve
 from parsimon.cli.errors import Failure
 from parsimon.cli.interrupt import Interrupt
+from parsimon.cli.learn_view import LearnView
 from parsimon.cli.model_files import column_kinds, load_table_model, reading_options, skipped_rows
 from parsimon.cli.pace import Pace
-from parsimon.cli.progress import Progress
 from parsimon.cli.reading import (
     Block,
     Source,
@@ -26,15 +21,8 @@ from parsimon.cli.reading import (
     require_features,
     table_failure,
 )
-from parsimon.cli.report_page import report_page
-from parsimon.cli.scores import meaningful_scores, why_no_scores
-from parsimon.cli.screen import Screen
-from parsimon.cli.summary import summary, task_hint, task_note
-from parsimon.cli.text import lines
+from parsimon.cli.summary import task_hint, task_note
 from parsimon.cli.words import plural
-from parsimon.evaluation import Report
-from parsimon.plots.drawing import render, save
-from parsimon.plots.streams import trace_figure
 from parsimon.preprocessing import TableError
 from parsimon.tables import TableModel
 
@@ -62,8 +50,7 @@ class LearnRun:
     ----------
     start : rows that the model had learned before this run.
     consumed : rows of the data that are done with, bad ones included.
-    seconds : time spent on learning.
-    drawn : the plot and the report, once they are written.
+    view : what is shown and drawn.
     """
 
     def __init__(self, options: Options, model: TableModel, interrupt: Interrupt) -> None:
@@ -73,13 +60,9 @@ class LearnRun:
         self.consumed = 0 if options.new_rows else self.start + self.bad_before
         self.consumed_before = self.consumed
         self.task_was_said = hasattr(model, "task_") or model.task != "auto"
-        self.began = self.saved_at = time.monotonic()
+        self.saved_at = time.monotonic()
         self.saved_rows = self.start
-        self.reports = self.start // options.every
-        self.seconds = 0.0
-        self.progress = Progress()
-        self.curve: Curve[Report] = Curve()
-        self.drawn: dict[str, Path] = {}
+        self.view = LearnView(options, model, interrupt)
         self.source = Source(
             options.data,
             kinds=column_kinds(model),
@@ -96,15 +79,14 @@ class LearnRun:
         """Learn, draw and print, and return the exit code."""
         with self.source, self.interrupt:
             self.learn_all()
-            self.draw()
-        self.print_summary()
+            self.view.draw()
+        self.view.print_summary()
         return self.interrupt.exit_code
 
     def learn_all(self) -> None:
         """Learn the rows, and store the model."""
         options, model = self.options, self.model
-        title = f"{options.target} of {options.data}"
-        with Screen(as_lines=options.json, title=title) as self.screen:
+        with self.view.screen:
             try:
                 self.learn_stream()
             except (Failure, OSError) as error:
@@ -122,7 +104,7 @@ class LearnRun:
                 bad = f" that can be used: {self.source.rows:,} are bad" if self.source.rows else ""
                 raise Failure(f"{options.data} has no rows{bad}")
             self.save(always=True)
-            self.report(last=True)
+            self.view.report(last=True)
 
     # Learning
 
@@ -130,15 +112,16 @@ class LearnRun:
         """Learn the rows until the end of the data or a signal."""
         pace = Pace(SLICE, 1, LARGEST_SLICE, SECONDS)
         for block in self.source.ahead(self.consumed, self.checkpoint):
-            if not self.seconds:
+            if not self.view.seconds:
                 self.check_columns(block)
-            self.progress.begin(block)
+            self.view.progress.begin(block)
             at, rows = 0, block.table.num_rows
             while at < rows and not self.interrupt():
-                n = min(pace.rows, rows - at, self.rows_to_checkpoint(), self.rows_to_report())
+                n = min(pace.rows, rows - at, self.rows_to_checkpoint())
+                n = min(n, self.view.rows_to_report(LARGEST_SLICE))
                 pace.update(n, self.learn_slice(block, at, n))
                 at += n
-                self.progress.learned(at)
+                self.view.progress.learned(at)
                 self.after_slice()
             if self.interrupt():
                 return
@@ -162,7 +145,7 @@ class LearnRun:
         except TableError as error:
             raise self.failure(error, block.number(at)) from None
         seconds = time.perf_counter() - start
-        self.seconds += seconds
+        self.view.seconds += seconds
         self.say_task()
         self.source.print_notes()
         return seconds
@@ -217,33 +200,16 @@ class LearnRun:
 
     # Between slices
 
-    @property
-    def draws(self) -> bool:
-        """Whether there will be a picture."""
-        return self.options.plot is not None or self.options.report is not None
-
     def rows_to_checkpoint(self) -> int:
         """Return how many rows to learn before the next checkpoint."""
         step = self.options.checkpoint_every
         return LARGEST_SLICE if step is None else step - self.model.n_rows_ % step
 
-    def rows_to_report(self) -> int:
-        """Return how many rows to learn before the next point of the plot or line of JSON."""
-        rows, every = self.model.n_rows_, self.options.every
-        to_line = every - rows % every if self.options.json else LARGEST_SLICE
-        return min(to_line, self.curve.rows_to_next(rows)) if self.draws else to_line
-
     def after_slice(self) -> None:
         """Draw, report and store, if it is time."""
-        rows, step = self.model.n_rows_, self.options.checkpoint_every
-        if self.draws and not rows % self.curve.stride and self.model.metrics_ is not None:
-            self.curve.add(rows, self.current())
-        if rows // self.options.every > self.reports:
-            self.reports = rows // self.options.every
-            self.report()
-        elif self.screen.live:
-            self.show(self.current())
-        if step is not None and rows % step == 0:
+        self.view.update()
+        step = self.options.checkpoint_every
+        if step is not None and self.model.n_rows_ % step == 0:
             self.save()
         self.checkpoint()
 
@@ -261,95 +227,6 @@ class LearnRun:
             except OSError as error:
                 raise _unsaved(error, self.options.model, rows) from None
         self.saved_rows, self.saved_at = rows, time.monotonic()
-
-    # What is shown
-
-    def current(self) -> Report:
-        """Return the state of the stream."""
-        model, metrics = self.model, self.model.metrics_
-        if metrics is None:
-            return Report(model.n_rows_, self.seconds, None, None, {}, {})
-        scored = meaningful_scores(metrics, model.warmup)
-        return Report(model.n_rows_, self.seconds, model.n_centers_, model.nbytes_, *scored)
-
-    def report(self, *, last: bool = False) -> None:
-        """Draw the live table or print a line of JSON."""
-        if not (self.options.json or last or self.screen.live):
-            return
-        report = self.current()
-        if last and self.draws and report.total:
-            self.curve.add(report.rows, report, last=True)
-        if last or self.screen.live:
-            self.show(report)
-        if not last:
-            self.screen.print_event({"event": "progress", **self.facts(report)})
-
-    def facts(self, report: Report) -> dict[str, Any]:
-        """Return a report as JSON has it."""
-        return {
-            "rows": report.rows,
-            "skipped": skipped_rows(self.model),
-            "rows_per_second": self.rate(),
-            "centres": report.centers,
-            "bytes": report.bytes,
-            "total": report.total,
-            "rolling": report.rolling,
-        }
-
-    def rate(self) -> float:
-        """Return the rows per second of this run."""
-        elapsed = time.monotonic() - self.began
-        return (self.model.n_rows_ - self.start) / elapsed if elapsed > 0 else 0.0
-
-    def show(self, report: Report) -> None:
-        """Draw the live table."""
-        self.screen.draw(report, self.rate(), self.progress.fraction, self.progress.left)
-
-    def draw(self) -> None:
-        """Write the plot and the report."""
-        options = self.options
-        if not self.curve.points:
-            if self.draws:
-                print("parsimon: note: no row was scored, so nothing is drawn", file=sys.stderr)
-            return
-        reports = [report for _, report in self.curve.points]
-        title = f"{options.target} of {Path(options.data).name}"
-        reason = why_no_scores(self.model.metrics_, self.model.warmup)
-        figure = trace_figure(reports, title, missing=f"no scores: {reason}")
-        if options.plot is not None:
-            self.write("plot", options.plot, partial(save, figure))
-        if options.report is not None:
-            page = report_page(title, summary(self.model), render(figure, "png")).encode()
-            self.write("report", options.report, lambda path: write_whole(path, page))
-
-    def write(self, name: str, path: Path, write: Callable[[Path], object]) -> None:
-        """Write the plot or the report, unless a signal comes while a FIFO has no reader."""
-        with self.interrupt.reader(path) as ready:
-            if ready:
-                write(path)
-                self.drawn[name] = path
-            else:
-                print(f"parsimon: note: {path} has no reader: it is not written", file=sys.stderr)
-
-    def print_summary(self) -> None:
-        """Print the summary, or the last line of JSON."""
-        options, number = self.options, self.interrupt.number
-        stopped = None if number is None else signal.Signals(number).name
-        kept = None if options.model is None else str(options.model)
-        if options.json:
-            task = getattr(self.model, "task_", None)
-            event = {"event": "end", **self.facts(self.current()), "task": task}
-            end = {"target": options.target, "model": kept, "stopped": stopped}
-            self.screen.print_event({**event, **end})
-            return
-        written = {"model": kept, **self.drawn}
-        pairs = [(name, str(path)) for name, path in written.items() if path is not None]
-        n, elapsed = self.model.n_rows_ - self.start, time.monotonic() - self.began
-        speed = f"{plural(n, 'row')} in {elapsed:.1f} s, {self.rate():,.0f} rows/s"
-        print(lines([*summary(self.model), *pairs, ("this run", speed)]))
-        if stopped is not None:
-            hint = "" if kept is None else ": go on with --resume"
-            print(f"stopped by {stopped}{hint}", file=sys.stderr)
 
 
 def _unsaved(error: OSError, path: Path, rows: int) -> Unsaved:

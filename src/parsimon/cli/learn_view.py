@@ -1,0 +1,165 @@
+"""What `learn` shows: the live table, lines of JSON, the plot and the summary."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from parsimon._files import write_whole
+from parsimon.cli.curve import Curve
+from parsimon.cli.interrupt import Interrupt
+from parsimon.cli.model_files import skipped_rows
+from parsimon.cli.progress import Progress
+from parsimon.cli.report_page import report_page
+from parsimon.cli.scores import meaningful_scores, why_no_scores
+from parsimon.cli.screen import Screen
+from parsimon.cli.summary import summary
+from parsimon.cli.text import lines
+from parsimon.cli.words import plural
+from parsimon.evaluation import Report
+from parsimon.plots.drawing import render, save
+from parsimon.plots.streams import trace_figure
+from parsimon.tables import TableModel
+
+if TYPE_CHECKING:
+    from parsimon.cli.learn import Options
+
+__all__ = ["LearnView"]
+
+
+class LearnView:
+    """What one run of `learn` shows.
+
+    Attributes
+    ----------
+    seconds : time spent on learning.
+    progress : the fraction of the data that is learned.
+    screen : the live table, to be entered before rows are learned.
+    drawn : the plot and the report, once they are written.
+    """
+
+    def __init__(self, options: Options, model: TableModel, interrupt: Interrupt) -> None:
+        self.options, self.model, self.interrupt = options, model, interrupt
+        self.start, self.began, self.seconds = model.n_rows_, time.monotonic(), 0.0
+        self.reports = self.start // options.every
+        self.progress = Progress()
+        self.screen = Screen(as_lines=options.json, title=f"{options.target} of {options.data}")
+        self.curve: Curve[Report] = Curve()
+        self.drawn: dict[str, Path] = {}
+
+    @property
+    def draws(self) -> bool:
+        """Whether there will be a picture."""
+        return self.options.plot is not None or self.options.report is not None
+
+    def rows_to_report(self, most: int) -> int:
+        """Return how many rows to learn before the next point of the plot or line of JSON.
+
+        It is `most` if there is neither.
+        """
+        rows, every = self.model.n_rows_, self.options.every
+        to_line = every - rows % every if self.options.json else most
+        return min(to_line, self.curve.rows_to_next(rows)) if self.draws else to_line
+
+    def update(self) -> None:
+        """Draw and report, if it is time."""
+        rows = self.model.n_rows_
+        if self.draws and not rows % self.curve.stride and self.model.metrics_ is not None:
+            self.curve.add(rows, self.current())
+        if rows // self.options.every > self.reports:
+            self.reports = rows // self.options.every
+            self.report()
+        elif self.screen.live:
+            self.show(self.current())
+
+    def current(self) -> Report:
+        """Return the state of the stream."""
+        model, metrics = self.model, self.model.metrics_
+        if metrics is None:
+            return Report(model.n_rows_, self.seconds, None, None, {}, {})
+        scored = meaningful_scores(metrics, model.warmup)
+        return Report(model.n_rows_, self.seconds, model.n_centers_, model.nbytes_, *scored)
+
+    def report(self, *, last: bool = False) -> None:
+        """Draw the live table or print a line of JSON."""
+        if not (self.options.json or last or self.screen.live):
+            return
+        report = self.current()
+        if last and self.draws and report.total:
+            self.curve.add(report.rows, report, last=True)
+        if last or self.screen.live:
+            self.show(report)
+        if not last:
+            self.screen.print_event({"event": "progress", **self.facts(report)})
+
+    def facts(self, report: Report) -> dict[str, Any]:
+        """Return a report as JSON has it."""
+        return {
+            "rows": report.rows,
+            "skipped": skipped_rows(self.model),
+            "rows_per_second": self.rate(),
+            "centres": report.centers,
+            "bytes": report.bytes,
+            "total": report.total,
+            "rolling": report.rolling,
+        }
+
+    def rate(self) -> float:
+        """Return the rows per second of this run."""
+        elapsed = time.monotonic() - self.began
+        return (self.model.n_rows_ - self.start) / elapsed if elapsed > 0 else 0.0
+
+    def show(self, report: Report) -> None:
+        """Draw the live table."""
+        self.screen.draw(report, self.rate(), self.progress.fraction, self.progress.left)
+
+    def draw(self) -> None:
+        """Write the plot and the report."""
+        options = self.options
+        if not self.curve.points:
+            if self.draws:
+                print("parsimon: note: no row was scored, so nothing is drawn", file=sys.stderr)
+            return
+        reports = [report for _, report in self.curve.points]
+        title = f"{options.target} of {Path(options.data).name}"
+        reason = why_no_scores(self.model.metrics_, self.model.warmup)
+        figure = trace_figure(reports, title, missing=f"no scores: {reason}")
+        if options.plot is not None:
+            self.write("plot", options.plot, partial(save, figure))
+        if options.report is not None:
+            page = report_page(title, summary(self.model), render(figure, "png")).encode()
+            self.write("report", options.report, lambda path: write_whole(path, page))
+
+    def write(self, name: str, path: Path, write: Callable[[Path], object]) -> None:
+        """Write the plot or the report, unless a signal comes while a FIFO has no reader."""
+        with self.interrupt.reader(path) as ready:
+            if ready:
+                write(path)
+                self.drawn[name] = path
+            else:
+                print(f"parsimon: note: {path} has no reader: it is not written", file=sys.stderr)
+
+    def print_summary(self) -> None:
+        """Print the summary, or the last line of JSON."""
+        options, number = self.options, self.interrupt.number
+        stopped = None if number is None else signal.Signals(number).name
+        kept = None if options.model is None else str(options.model)
+        if options.json:
+            task = getattr(self.model, "task_", None)
+            event = {"event": "end", **self.facts(self.current()), "task": task}
+            end = {"target": options.target, "model": kept, "stopped": stopped}
+            self.screen.print_event({**event, **end})
+            return
+        written = {"model": kept, **self.drawn}
+        pairs = [(name, str(path)) for name, path in written.items() if path is not None]
+        n, elapsed = self.model.n_rows_ - self.start, time.monotonic() - self.began
+        speed = f"{plural(n, 'row')} in {elapsed:.1f} s, {self.rate():,.0f} rows/s"
+        print(lines([*summary(self.model), *pairs, ("this run", speed)]))
+        if stopped is not None:
+            hint = "" if kept is None else ": go on with --resume"
+            print(f"stopped by {stopped}{hint}", file=sys.stderr)
