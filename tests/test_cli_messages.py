@@ -136,7 +136,9 @@ def test_one_row_is_one_row(run):
     out, _ = run("learn", "s.csv", "--target", "y", "--model", "m")
     assert "1 row in " in out and "1 rows" not in out.replace("1 rows/s", "")
     assert run("compare", "s.csv", "--target", "y", "--algorithm", "klms")[0].count("1 row ") == 1
-    Path("empty.csv").write_text("x,y\n")
+    write("b.csv", ["x", "y"], [[1, 2], [1], [2, 3]])
+    out, _ = run("learn", "b.csv", "--target", "y", "--bad-rows", "skip")
+    assert pairs(out)["rows"] == "2; 1 bad row skipped"
     assert plural(1, "row") == "1 row" and plural(0, "row") == "0 rows"
 
 

@@ -307,7 +307,7 @@ def test_bad_rows_are_skipped_and_counted(run, monkeypatch):
     write("good.csv", ["x", "y"], good)
     run("learn", "good.csv", "--target", "y", "--model", "good")
     out, err = run("learn", "bad.csv", "--target", "y", "--bad-rows", "skip", "--model", "bad")
-    assert "1,492, besides 8 bad ones that were skipped" in out
+    assert "1,492; 8 bad rows skipped" in out
     assert err.count("a bad row is skipped") == bad_rows.SHOWN and "further bad rows" in err
     assert "row 8: it has 3 values where the header has 2 columns" in err
     good, bad = parsimon.load("good"), parsimon.load("bad")
@@ -324,7 +324,9 @@ def test_bad_rows_are_skipped_and_counted(run, monkeypatch):
         **expected,
         "skipped": 8,
     }
-    assert "besides 8 bad ones" in run("evaluate", "good", "bad.csv", "--bad-rows", "skip")[0]
+    assert (
+        "1,492; 8 bad rows skipped" in run("evaluate", "good", "bad.csv", "--bad-rows", "skip")[0]
+    )
     options = ["--target", "y", "--algorithm", "knlms", "--bad-rows", "skip", "--json"]
     compared = [run("compare", f"{name}.csv", *options)[0] for name in ("good", "bad")]
     found = [[json.loads(line) for line in out.splitlines()] for out in compared]
@@ -366,7 +368,7 @@ def test_bad_lines_of_json_are_skipped(run, monkeypatch):
     text = "\ufeff" + "\n".join(worse) + "\n"
     Path("bad.jsonl").write_bytes(text.encode() + b'{"x": "\xe9", "y": 1}\n')
     out, err = run("learn", "bad.jsonl", "--target", "y", "--bad-rows", "skip", "--model", "bad")
-    assert "390, besides 6 bad ones" in out and "row 6 is not a JSON object" in err
+    assert "390; 6 bad rows skipped" in out and "row 6 is not a JSON object" in err
     assert (
         "row 53, column 'y': the target is missing" in err
         and "row 396: it is not UTF-8 text" in err

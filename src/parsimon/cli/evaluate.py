@@ -14,6 +14,7 @@ from parsimon.cli.model_files import column_kinds, load_fitted_model, reading_op
 from parsimon.cli.reading import Block, Source, in_good_parts, table_failure
 from parsimon.cli.scores import NAMES, score_lines
 from parsimon.cli.text import as_json, lines
+from parsimon.cli.words import plural
 from parsimon.evaluation import METRICS
 from parsimon.preprocessing import TableError
 from parsimon.tables import TableModel
@@ -54,7 +55,7 @@ def evaluate(
         (name, f"{text}, if the rows are in order of time" if name == NAMES[ORDERED] else text)
         for name, text in score_lines(total)
     ]
-    bad = f", besides {skipped:,} bad ones that were skipped" if skipped else ""
+    bad = f"; {plural(skipped, 'bad row')} skipped" if skipped else ""
     print(lines([("rows", f"{scored.rows:,}{bad}"), *pairs]))
     return 0
 

@@ -9,8 +9,6 @@ import typer
 
 from parsimon.cli.choices import ALGORITHMS, PEERS
 
-__all__: list[str] = []
-
 PICTURES = "The suffix chooses the format: .png, .pdf, .svg, .jpg, ..."
 TABLES = "The suffix chooses CSV, JSON lines or Parquet. Default: standard output."
 

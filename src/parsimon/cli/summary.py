@@ -5,6 +5,7 @@ from __future__ import annotations
 from parsimon.cli.model_files import skipped_rows
 from parsimon.cli.scores import model_score_lines
 from parsimon.cli.text import byte_size
+from parsimon.cli.words import plural
 from parsimon.tables import ALGORITHMS, TableModel
 
 __all__ = ["summary", "task_hint", "task_note"]
@@ -16,7 +17,7 @@ def summary(model: TableModel) -> list[tuple[str, str]]:
     It is the same whether the model was learned in one run or in several.
     """
     skipped = skipped_rows(model)
-    bad = f", besides {skipped:,} bad ones that were skipped" if skipped else ""
+    bad = f"; {plural(skipped, 'bad row')} skipped" if skipped else ""
     if model.metrics_ is None:
         return [("rows", f"{model.n_rows_:,}, still warming up ({model.warmup} are needed){bad}")]
     classes = f", classes: {len(model.classes_)}" if model.task_ == "classification" else ""
