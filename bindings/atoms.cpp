@@ -56,11 +56,11 @@ public:
         }
         return to_python(state);
     }
-    void restore(const nb::dict& arrays, const nb::dict& counts) {
+    void restore(const nb::dict& arrays, const nb::dict& counts, std::size_t n_features) {
         State state = from_python(arrays, counts);
         ModelLock::Learning guard(lock_, without_gil);
         if (atoms_.seen() > 0) throw std::runtime_error("these atoms have learned already");
-        atoms_.visit(StateVisitor::reader(state));
+        atoms_.visit(StateVisitor::reader(state, n_features));
     }
     void require_sound() {
         ModelLock::Learning guard(lock_, without_gil);
@@ -175,7 +175,8 @@ void bind_atoms(nb::module_& m) {
         .def("learn_with_costs", &SharedAtoms::learn_with_costs, nb::arg("X"))
         .def("check", &SharedAtoms::check, nb::arg("X"))
         .def("state", &SharedAtoms::state)
-        .def("restore", &SharedAtoms::restore, nb::arg("arrays"), nb::arg("counts"))
+        .def("restore", &SharedAtoms::restore, nb::arg("arrays"), nb::arg("counts"),
+             nb::arg("n_features") = 0)
         .def("require_sound", &SharedAtoms::require_sound)
         .def("codes", &SharedAtoms::codes, nb::arg("X"))
         .def("errors", &SharedAtoms::errors, nb::arg("X"))

@@ -93,12 +93,12 @@ public:
         }
         return to_python(state);
     }
-    void restore(const nb::dict& arrays, const nb::dict& counts) {
+    void restore(const nb::dict& arrays, const nb::dict& counts, std::size_t n_features) {
         State state = from_python(arrays, counts);
         ModelLock::Learning guard(lock_, without_gil);
         if (learner_.seen() > 0 || learner_.dictionary().size() > 0)
             throw std::runtime_error("this learner has learned already");
-        learner_.visit(StateVisitor::reader(state));
+        learner_.visit(StateVisitor::reader(state, n_features));
     }
     void adopt(DictionaryHandle& merged, const Sums& sums, std::uint64_t seen,
                std::uint64_t averaged, double spent) {
@@ -323,7 +323,8 @@ void bind_learner(nb::module_& m) {
              nb::arg("weight") = 1.0)
         .def("compress_by", &SharedLearner::compress_by, nb::arg("compression"), nb::arg("reserve"))
         .def("state", &SharedLearner::state)
-        .def("restore", &SharedLearner::restore, nb::arg("arrays"), nb::arg("counts"))
+        .def("restore", &SharedLearner::restore, nb::arg("arrays"), nb::arg("counts"),
+             nb::arg("n_features") = 0)
         .def("require_sound", &SharedLearner::require_sound)
         .def(
             "snapshot",

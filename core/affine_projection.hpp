@@ -83,7 +83,7 @@ public:
 
     void expect(StateVisitor visitor, std::size_t) const override {
         const std::size_t n = visitor.size("window", taken_, order_);
-        visitor.expect("inputs", expected(n, n_features_));
+        visitor.expect_points("inputs", n, n_features_);
         visitor.expect("targets", expected(n, n_outputs_));
     }
     void visit(StateVisitor visitor, Dictionary& dictionary) override {
@@ -97,7 +97,7 @@ public:
             std::copy_n(targets_.begin() + static_cast<std::ptrdiff_t>(slot * n_outputs_),
                         n_outputs_, targets.begin() + static_cast<std::ptrdiff_t>(i * n_outputs_));
         }
-        visitor.numbers("inputs", inputs.data(), inputs.size());
+        visitor.points("inputs", inputs.data(), n, d);
         visitor.numbers("targets", targets.data(), targets.size());
         if (!visitor.reading()) return;
         require_finite(inputs.data(), n, d, "the state's recent samples");

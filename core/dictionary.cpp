@@ -619,7 +619,7 @@ void Dictionary::visit(StateVisitor visitor) {
     visitor.version(0);
     const std::size_t m = visitor.size("centres", size_, sound::most_centres), d = n_features_;
     if (visitor.reading()) {
-        visitor.expect("points", expected(m, d));
+        visitor.expect_points("points", m, d);
         visitor.expect("weights", expected(m, n_outputs_));
         visitor.expect("diagonal", m);
         if (needs_.factor) visitor.part("factor").expect("rows", expected_triangle(m));
@@ -628,7 +628,7 @@ void Dictionary::visit(StateVisitor visitor) {
     }
     std::vector<double> points(m * d);
     for (std::size_t j = 0; !visitor.reading() && j < m; ++j) centre(j, points.data() + j * d);
-    visitor.numbers("points", points.data(), m * d);
+    visitor.points("points", points.data(), m, d);
     if (visitor.reading()) {
         require_finite(points.data(), m, d, "the state's points", kernel_->single());
         std::vector<double> point(m > 0 ? depth() : 0);

@@ -1,6 +1,7 @@
 // What something that learns must remember to go on as if it had never stopped.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "input.hpp"
+#include "sizes.hpp"
 
 namespace parsimon {
 
@@ -25,7 +27,13 @@ struct State {
 class StateVisitor {
 public:
     static StateVisitor writer(State& state) { return {state, true}; }
-    static StateVisitor reader(State& state) { return {state, false}; }
+    // `n_features`: the features of points in the state, if it is to be read into something with
+    // more of them. 0: as many.
+    static StateVisitor reader(State& state, std::size_t n_features = 0) {
+        StateVisitor visitor(state, false);
+        visitor.n_features_ = n_features;
+        return visitor;
+    }
     bool reading() const { return !writing_; }
 
     // A visitor for a part, whose names begin with its own.
@@ -92,6 +100,19 @@ public:
         std::copy(values.begin(), values.end(), data);
     }
     void number(const char* name, double& value) { numbers(name, &value, 1); }
+    // n points of d features, one after the other. Features that the state lacks are read as 0,
+    // which changes no distance and no inner product.
+    void points(const char* name, double* data, std::size_t n, std::size_t d) {
+        const std::size_t known = stored_features(d);
+        if (known == d) return numbers(name, data, n * d);
+        const auto& values = array(name, n * known);
+        std::fill_n(data, n * d, 0.0);
+        for (std::size_t i = 0; i < n; ++i)
+            std::copy_n(values.data() + i * known, known, data + i * d);
+    }
+    void expect_points(const char* name, std::size_t n, std::size_t d) const {
+        expect(name, expected(n, stored_features(d)));
+    }
     // The numbers of a list of pieces, one after the other.
     template <class Piece>
     void pieces(const char* name, std::size_t n_pieces, Piece&& piece) {  // piece(i): (data, n)
@@ -131,8 +152,13 @@ private:
         return found->second;
     }
 
+    std::size_t stored_features(std::size_t d) const {
+        return writing_ || n_features_ == 0 || n_features_ > d ? d : n_features_;
+    }
+
     State* state_;
     bool writing_;
+    std::size_t n_features_ = 0;
     std::string prefix_;
 };
 

@@ -44,6 +44,7 @@ MODELS = [
     pr.KNLMSRegressor(kernels.Gaussian(1.0) + kernels.Normalized(kernels.Polynomial(2)), budget=12),
     pr.KNLMSRegressor("laplacian", gamma="median", budget=12, compression="oldest"),
     pr.KNLMSRegressor(kernels.SinglePrecision("matern32"), budget=12),
+    pr.KAPRegressor(gamma=1.0, order=3, budget=12),
     pr.KLMSRegressor(gamma=1.0, quantization=0.2),
     pr.NORMARegressor(gamma=1.0, budget=20),
     pr.KRLSRegressor(gamma=1.0, forgetting=0.99),
@@ -295,7 +296,7 @@ def test_a_python_function_knows_its_features():
             )
             learn(model, {"a": 1.0, "b": 2.0})
             learn(model, {"a": 0.5})
-            with pytest.raises(TypeError, match="further features"):
+            with pytest.raises(TypeError, match="new features"):
                 learn(model, {"a": 1.0, "c": 2.0})
             assert model.features == ["a", "b"]
             assert model.estimator.n_features_in_ == 2

@@ -112,7 +112,7 @@ PARSIMON_INLINE Part minimum(Part a, Part b) { return a < b ? a : b; }
 PARSIMON_INLINE Part absolute(Part a) { return from_bits(bits(a) & ~bits(broadcast(-0.0))); }
 PARSIMON_INLINE Part square_root(Part a) {
 #ifdef PARSIMON_VECTOR_EXTENSIONS
-    Part r;
+    Part r = a;
     for (std::size_t i = 0; i < sizeof(Part) / sizeof(double); ++i) r[i] = std::sqrt(a[i]);
     return r;
 #else

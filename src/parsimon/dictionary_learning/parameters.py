@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from parsimon import _core, kernels
 from parsimon._parts import lookup, real, whole
-from parsimon.estimators.base import FITTED, points, require_names, with_wider_points
+from parsimon.estimators.base import FITTED, points, require_names, require_wideable
 from parsimon.persistence import Storable
 from parsimon.updates import SCHEDULES, Schedule
 
@@ -135,9 +135,8 @@ class KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
 
     def _wider(self, learner: _core.Atoms, n_features: int) -> _core.Atoms:
         """Return the same atoms with more features, which were 0 in all samples so far."""
-        arrays, counts = learner.state()
-        arrays = with_wider_points(self.kernel_, arrays, self.n_features_in_, n_features)
-        return self._rebuilt(n_features, arrays, counts)
+        require_wideable(self.kernel_)
+        return self._rebuilt(n_features, *learner.state(), stored_features=self.n_features_in_)
 
     def _require_agreement(self) -> None:
         """Raise a ValueError unless a model from a file agrees with its parameters."""
@@ -152,9 +151,13 @@ class KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         return self._rebuilt(self.n_features_in_, *learned)
 
     def _rebuilt(
-        self, n_features: int, arrays: dict[str, Array], counts: dict[str, int]
+        self,
+        n_features: int,
+        arrays: dict[str, Array],
+        counts: dict[str, int],
+        stored_features: int = 0,
     ) -> _core.Atoms:
-        """Return atoms with this state."""
+        """Return atoms with this state, whose points may have fewer features."""
         K, first = (
             whole("n_components", self._learns_with["n_components"], at_least=1),
             arrays.get("first"),
@@ -167,5 +170,5 @@ class KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
             atoms = self._atoms(n_features, first.reshape(-1, K), at_once=False)
         finally:
             self.set_params(**now)
-        atoms.restore(arrays, counts)
+        atoms.restore(arrays, counts, stored_features)
         return atoms

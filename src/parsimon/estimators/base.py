@@ -213,12 +213,11 @@ class StreamEstimator(OneLearner[_core.Learner], Storable, BaseEstimator):  # ty
 
     def _widen(self, n_features: int) -> None:
         """Add features that were 0 in all samples so far, which does not change f."""
+        require_wideable(self.kernel_)
         learner = self._fitted()
         arrays, counts = learner.state()
         wider = self._recipe(self._learns_with).build(n_features, learner.n_outputs)
-        wider.restore(
-            with_wider_points(self.kernel_, arrays, learner.n_features, n_features), counts
-        )
+        wider.restore(arrays, counts, learner.n_features)
         self._learner, self.n_features_in_ = wider, n_features
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
@@ -357,23 +356,13 @@ def require_unchanged(
             )
 
 
-def with_wider_points(
-    kernel: kernels.Kernel, arrays: dict[str, Array], n_features: int, wider: int
-) -> dict[str, Array]:
-    """Return the arrays of a state with zeros appended to every centre.
-
-    This changes no distance and no inner product.
-    """
+def require_wideable(kernel: kernels.Kernel) -> None:
+    """Raise if features cannot be added to points that a kernel has seen."""
     if _calls_python(kernel):
         raise TypeError(
             "the kernel is a Python function, which may not support new features: "
             "give all features in the first sample"
         )
-    points = arrays["dictionary.points"].reshape(-1, n_features)
-    return {
-        **arrays,
-        "dictionary.points": np.pad(points, ((0, 0), (0, wider - n_features))).ravel(),
-    }
 
 
 def _calls_python(kernel: kernels.Kernel) -> bool:

@@ -15,6 +15,7 @@ __all__ = [
     "SOGSVC",
     "SOGSVR",
     "BSGDClassifier",
+    "KAPRegressor",
     "KLMSRegressor",
     "KNLMSRegressor",
     "KRLSRegressor",
@@ -37,6 +38,23 @@ class KNLMSRegressor(Regressor, of=parsimon.KNLMSRegressor):
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import KNLMSRegressor
     >>> scaled = preprocessing.TargetStandardScaler(KNLMSRegressor(step_size=0.5))
+    >>> model = preprocessing.StandardScaler() | scaled
+    >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    >>> round(error.get(), 2)
+    0.36
+    """
+
+
+class KAPRegressor(Regressor, of=parsimon.KAPRegressor):
+    """Kernel affine projection: like `KNLMSRegressor`, with the last samples together.
+
+    {sections}
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> from parsimon.river import KAPRegressor
+    >>> scaled = preprocessing.TargetStandardScaler(KAPRegressor(step_size=0.5))
     >>> model = preprocessing.StandardScaler() | scaled
     >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     >>> round(error.get(), 2)
