@@ -242,6 +242,9 @@ private:
     void erase(std::size_t j,
                const double* n);  // tells the aligned, closes the gap everywhere but in the factor
     void erase(const std::size_t* js, std::size_t count);
+    // Up to `most_at_once` of the cheapest, in rising order of cost; 0 if none may go.
+    std::size_t cheapest_candidates(double allowance, std::size_t budget, const double* squares,
+                                    std::size_t* candidates) const;
     bool project_out_together(double& allowance, std::size_t budget, double* squares,
                               double& spent);
     const double* column_from_carry(std::size_t j);

@@ -15,6 +15,7 @@
 //   diagonal, which by Cauchy-Schwarz bounds every other value.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <initializer_list>
@@ -87,5 +88,14 @@ KernelPtr product(KernelPtr left, KernelPtr right);
 KernelPtr normalized(KernelPtr kernel);  // k(x, y) / sqrt(k(x, x) k(y, y)); 0 where k(x, x) = 0
 KernelPtr single_precision(
     KernelPtr kernel);  // k(x, y) of x and y rounded to single precision. Not to be part of another
+
+// Writes n points of d features with the kernel's annotations behind them.
+inline void annotate(const Kernel& kernel, const double* x, std::size_t n, std::size_t d,
+                     std::size_t depth, double* out, Scratch& scratch) {
+    for (std::size_t i = 0; i < n; ++i) {
+        std::copy_n(x + i * d, d, out + i * depth);
+        kernel.annotate(out + i * depth, d, 0, scratch);
+    }
+}
 
 }  // namespace parsimon

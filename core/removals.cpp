@@ -4,70 +4,59 @@
 #include <cmath>
 #include <vector>
 
-#include "simd/loops.hpp"
-#include "squares.hpp"
+#include "pursuit.hpp"
 
 namespace parsimon {
-namespace {
-
-// u = P_j - sum_k U_kj U_k, in pieces that stay near.
-void column(const Inverse& inverse, const double* U, std::size_t count, std::size_t j, double* u) {
-    constexpr std::size_t piece = 1024;
-    const std::size_t m = inverse.m;
-    std::copy_n(inverse.P + j * m, j, u);
-    for (std::size_t i = j; i < m; ++i) u[i] = inverse.P[i * m + j];
-    for (std::size_t first = 0; first < m; first += piece) {
-        const std::size_t n = std::min(piece, m - first);
-        for (std::size_t k = 0; k < count; ++k)
-            simd::loops().axpy(-U[k * m + j], U + k * m + first, u + first, n);
-    }
-}
-
-}  // namespace
 
 Removals remove_cheapest(const Inverse& inverse, double* U, std::size_t room, std::size_t most,
                          double allowance, double lost) {
     const std::size_t m = inverse.m;
-    std::vector<double> sums(m);
-    Removals result;
-    const auto ended = [&](Removals::End end) {
-        result.end = end;
-        return result;
-    };
+    std::vector<double> squares(m);
+    for (std::size_t i = 0; i < m; ++i)
+        if (inverse.gone[i]) inverse.diagonal[i] = 0.0;
+    sum_squares(inverse.W, inverse.n_outputs, m, m, squares.data());
+    Pursuit pursuit(m, {inverse.W, inverse.n_outputs, m}, inverse.diagonal, squares.data());
     std::size_t left = static_cast<std::size_t>(std::count(inverse.gone, inverse.gone + m, false));
-    while (result.count < room) {
-        sum_squares(inverse.W, inverse.n_outputs, m, m, sums.data());
-        std::size_t j = m;
-        double cost = 0.0;
-        bool known = true;
-        for (std::size_t i = 0; i < m; ++i) {
-            if (inverse.gone[i]) continue;
-            const double own = sums[i] / inverse.diagonal[i];
-            known = known && !std::isnan(own);
-            if (j == m || own < cost) j = i, cost = own;
+    Removals result;
+    while (pursuit.count() < std::min(room, Pursuit::most)) {
+        bool numbers = true;
+        for (std::size_t i = 0; i < m; ++i)
+            numbers = numbers && (inverse.gone[i] || !std::isnan(pursuit.cost(i)));
+        const std::size_t j = pursuit.cheapest();
+        if (left <= most && !(numbers && j < m && pursuit.cost(j) <= allowance)) {
+            result.end = Removals::End::done;
+            break;
         }
-        if (j == m || (left <= most && !(known && cost <= allowance)))
-            return ended(Removals::End::done);
-        double* u = U + result.count * m;
-        column(inverse, U, result.count, j, u);
-        if (!(known && std::isfinite(cost) && u[j] > 0.0)) return ended(Removals::End::lost);
-        const double scale = 1.0 / std::sqrt(u[j]);
-        for (std::size_t i = 0; i < m; ++i) u[i] = inverse.gone[i] ? 0.0 : u[i] * scale;
-        for (std::size_t c = 0; c < inverse.n_outputs; ++c) {
-            double* w = inverse.W + c * m;
-            simd::loops().axpy(-w[j] / u[j], u, w, m);
+        if (!numbers || j == m) {
+            result.end = left == 0 ? Removals::End::done : Removals::End::lost;
+            break;
         }
+        double* u = U + pursuit.count() * m;
+        std::copy_n(inverse.P + j * m, j, u);
+        for (std::size_t i = j; i < m; ++i) u[i] = inverse.P[i * m + j];
+        pursuit.correct(u, j);
+        for (std::size_t i = 0; i < m; ++i)
+            if (inverse.gone[i]) u[i] = 0.0;
+        if (!(u[j] > 0.0)) {
+            result.end = Removals::End::lost;
+            break;
+        }
+        const bool kept = pursuit.keeps_digits(u, j, inverse.before, lost);
+        const double paid = pursuit.project_out(j, u);
         inverse.gone[j] = true;
         --left;
-        bool worn = false;
-        for (std::size_t i = 0; i < m; ++i) {
-            inverse.diagonal[i] -= u[i] * u[i];
-            worn = worn || (!inverse.gone[i] && inverse.diagonal[i] < lost * inverse.before[i]);
+        allowance -= paid;
+        result.spent += paid;
+        if (!kept) {
+            result.end = Removals::End::lost;
+            break;
         }
-        allowance -= cost;
-        result.spent += cost;
-        ++result.count;
-        if (worn) return ended(Removals::End::lost);
+    }
+    result.count = pursuit.count();
+    for (std::size_t r = 0; r < result.count; ++r) {
+        double* u = U + r * m;
+        const double scale = 1.0 / std::sqrt(u[pursuit.removed()[r]]);
+        for (std::size_t i = 0; i < m; ++i) u[i] *= scale;
     }
     return result;
 }

@@ -1,9 +1,6 @@
-// Destructive matching pursuit over an explicit inverse of the Gram matrix, for thousands of
-// centres at once.
-//
-// Without centre j the weights are W - P_j w_j / P_jj and the inverse is P - P_j P_j' / P_jj. P
-// itself stays as it is for a block of removals; what they would have taken from it is u u' of
-// each, with u the column of P as it is by then over the root of its pivot.
+// Destructive matching pursuit (pursuit.hpp) over an explicit inverse of the Gram matrix, for
+// thousands of centres at once. After a block of removals the inverse is brought up to date by
+// P - U'U.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +28,9 @@ struct Removals {
     End end = End::full;
 };
 
-// Lets the centres go without which f moves least, while there are more than `most` or the cost is
-// within what is left of the allowance. Rows of U (room, m) are written, one for each; `lost` is
-// how far an entry of the diagonal may fall.
+// Projects out the cheapest centres while there are more than `most`, or while the cost is within
+// what is left of the allowance. Writes a row of U (room, m) for each: its column of the inverse as
+// it is by then, over the root of its pivot. `lost` is how far an entry of the diagonal may fall.
 Removals remove_cheapest(const Inverse& inverse, double* U, std::size_t room, std::size_t most,
                          double allowance, double lost);
 

@@ -1,0 +1,194 @@
+// What points see of the dictionary: kernel rows, projections, predictions.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "dictionary.hpp"
+#include "sizes.hpp"
+
+namespace parsimon {
+
+Looks::Looks(std::size_t count, const Dictionary& dictionary) : looks_(count), kxx_(count) {
+    fit(dictionary);
+}
+
+void Looks::fit(const Dictionary& dictionary) {
+    const std::size_t stride = simd::padded(dictionary.capacity()), depth = dictionary.depth(),
+                      n = looks_.size();
+    if (stride == stride_ && points_.size() == n * depth) return;
+    points_.resize(numbers(n, depth));
+    h_.resize(numbers(n, stride));
+    if (dictionary.has_factor()) {
+        t_.resize(h_.size());
+        a_.resize(h_.size());
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        looks_[i].h = h_.data() + i * stride;
+        looks_[i].t = t_.empty() ? nullptr : t_.data() + i * stride;
+        looks_[i].a = a_.empty() ? nullptr : a_.data() + i * stride;
+    }
+    stride_ = stride;  // last: after a failed allocation the next call must try again
+}
+
+std::size_t Looks::nbytes() const {
+    return (points_.capacity() + h_.capacity() + t_.capacity() + a_.capacity() + kxx_.capacity()) *
+               sizeof(double) +
+           looks_.capacity() * sizeof(Look);
+}
+
+void Dictionary::look(Looks& looks, const double* x, std::size_t n) {
+    annotate(*kernel_, x, n, n_features_, depth(), looks.points_.data(), scratch_);
+    const simd::Rows rows{looks.points_.data(), n, depth()};
+    kernel_->rows(rows, points_.panels(), n_features_, 0, {looks.h_.data(), looks.stride_},
+                  scratch_);
+    kernel_->diagonal(rows, n_features_, 0, looks.kxx_.data(), scratch_);
+    for (std::size_t i = 0; i < n; ++i) {
+        Look& look = looks[i];
+        look.x = looks.points_.data() + i * depth();
+        look.kxx = looks.kxx_[i];
+        look.objective = look.residual = look.kxx;
+        look.known = size_;
+        look.projected = 0;
+        look.compared = 0;
+        look.distance = std::numeric_limits<double>::infinity();
+    }
+}
+
+void Dictionary::extend(Look& look) {
+    if (look.known == size_) return;
+    const std::size_t first = look.known / simd::panel_width * simd::panel_width;
+    kernel_->rows({look.x, 1, depth()}, points_.panels(first), n_features_, 0, {look.h + first, 0},
+                  scratch_);
+    look.known = size_;
+}
+
+void Dictionary::project(Look& look) const {
+    if (look.projected == look.known) return;
+    std::fill(look.a + look.projected, look.a + simd::padded(look.known), 0.0);
+    look.objective -= factor_.multiply(look.projected, look.known, look.h, look.t, look.a);
+    settle(look);
+}
+
+void Dictionary::settle(Look& look) const {
+    look.projected = look.known;
+    look.residual = look.objective;
+    if (needs_.ridge > 0.0)
+        look.residual -= needs_.ridge * simd::loops().dot(look.a, look.a, look.known);
+}
+
+void Dictionary::project(Look* const* looks, std::size_t n) const {
+    if (n == 0) return;
+    const std::size_t known = looks[0]->known;
+    for (std::size_t i = 0; i < n; ++i) {
+        std::fill_n(looks[i]->a, simd::padded(known), 0.0);
+        looks[i]->objective = 0.0;
+    }
+    for (std::size_t first = 0; first < known; first += simd::panel_width)
+        for (std::size_t i = 0; i < n; ++i)
+            looks[i]->objective +=
+                factor_.multiply(first, std::min(first + simd::panel_width, known), looks[i]->h,
+                                 looks[i]->t, looks[i]->a);
+    for (std::size_t i = 0; i < n; ++i) {
+        looks[i]->objective = looks[i]->kxx - looks[i]->objective;
+        settle(*looks[i]);
+    }
+}
+
+double Dictionary::coherence(const Look& look) const {
+    if (kernel_->unit_diagonal()) return simd::loops().max_abs(look.h, look.known);
+    if (negligible(look.kxx)) return 1.0;
+    double largest = 0.0;
+    for (std::size_t j = 0; j < look.known; ++j)
+        largest = std::max(largest, std::fabs(look.h[j]) / geometric_mean(look.kxx, diagonal_[j]));
+    return largest;
+}
+
+void Dictionary::find_nearest(Look& look) {
+    if (look.compared == look.known) return;
+    const std::size_t first = look.compared / simd::panel_width * simd::panel_width;
+    const simd::Panels panels = points_.panels(first);
+    auto squares = scratch_.take(panels.count * simd::panel_width);
+    simd::loops().squared_distance({look.x, 1, depth()}, panels, n_features_, {},
+                                   {squares.data(), 0});
+    for (std::size_t j = look.compared; j < look.known; ++j)
+        if (squares.data()[j - first] < look.distance) {
+            look.distance = squares.data()[j - first];
+            look.nearest = j;
+        }
+    look.compared = look.known;
+}
+
+bool Dictionary::accepts(Look& look) const { return sound(look, size_); }
+
+bool Dictionary::sound(Look& look, std::size_t without) const {
+    if (!needs_.factor) return true;
+    if (negligible(look.kxx)) return false;
+    project(look);
+    const auto stored = [without](std::size_t i) { return i + (i >= without); };
+    double scale = look.kxx;
+    for (std::size_t i = 0; i < look.known; ++i)
+        scale += look.a[i] * look.a[i] * diagonal_[stored(i)];
+    if (!(schur(look) > floor * scale)) return false;
+    for (std::size_t i = 0; i < look.known; ++i)
+        if (copies(look, i, stored(i))) return false;
+    return true;
+}
+
+bool Dictionary::copies(const Look& look, std::size_t i, std::size_t j) const {
+    const double slack = 1e-9 * look.kxx;  // most are not even near
+    return std::fabs(look.h[i] - look.kxx) <= slack &&
+           std::fabs(diagonal_[j] - look.kxx) <= slack && points_.equals(j, look.x);
+}
+
+bool Dictionary::holds(const Look& look) const {
+    for (std::size_t j = 0; j < look.known; ++j)
+        if (copies(look, j, j)) return true;
+    return false;
+}
+
+void Dictionary::gram_row(std::size_t i, double* row) {
+    auto point = scratch_.take(depth());
+    points_.copy(i, point.data());
+    kernel_->rows({point.data(), 1, depth()}, points_.panels(), n_features_, 0,
+                  {row, simd::padded(size_)}, scratch_);
+}
+
+void Dictionary::self_values(const double* x, std::size_t n, double* out) const {
+    Scratch scratch;
+    auto point = scratch.take(depth());
+    for (std::size_t i = 0; i < n; ++i) {
+        annotate(*kernel_, x + i * n_features_, 1, n_features_, depth(), point.data(), scratch);
+        kernel_->diagonal({point.data(), 1, depth()}, n_features_, 0, out + i, scratch);
+    }
+}
+
+void Dictionary::evaluate(const Look& look, double* f) const {
+    for (std::size_t c = 0; c < n_outputs_; ++c)
+        f[c] = simd::loops().dot(look.h, weights(c), look.known);
+}
+
+void Dictionary::predict(const double* x, std::size_t n, std::size_t first_output,
+                         std::size_t outputs, double* out) const {
+    constexpr std::size_t tile_bytes = 1 << 18;  // a tile of kernel rows stays in the second-level
+                                                 // cache, unless there are many centres
+    const std::size_t stride = std::max(simd::padded(size_), simd::panel_width);
+    const std::size_t tile = std::clamp<std::size_t>(tile_bytes / (stride * sizeof(double)) / 4 * 4,
+                                                     simd::row_block, 256);
+    Scratch scratch;
+    auto points = scratch.take(std::min(tile, n) * depth());
+    auto rows = scratch.take(std::min(tile, n) * stride);
+    for (std::size_t first = 0; first < n; first += tile) {
+        const std::size_t count = std::min(tile, n - first);
+        annotate(*kernel_, x + first * n_features_, count, n_features_, depth(), points.data(),
+                 scratch);
+        kernel_->rows({points.data(), count, depth()}, points_.panels(), n_features_, 0,
+                      {rows.data(), stride}, scratch);
+        for (std::size_t r = 0; r < count; ++r)
+            for (std::size_t c = 0; c < outputs; ++c)
+                out[(first + r) * outputs + c] =
+                    simd::loops().dot(rows.data() + r * stride, weights(first_output + c), size_);
+    }
+}
+
+}  // namespace parsimon

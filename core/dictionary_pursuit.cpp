@@ -1,0 +1,90 @@
+// Destructive matching pursuit: the cheapest centres are projected out.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "dictionary.hpp"
+#include "pursuit.hpp"
+
+namespace parsimon {
+
+double Dictionary::project_out_cheapest(double allowance, std::size_t budget) {
+    double spent = 0.0;
+    auto work = scratch_.take(size_);
+    while (size_ > 0 && project_out_together(allowance, budget, work.data(), spent)) continue;
+    return spent;
+}
+
+std::size_t Dictionary::cheapest_candidates(double allowance, std::size_t budget,
+                                            const double* squares, std::size_t* candidates) const {
+    constexpr std::size_t most = TriangularFactor::most_at_once;
+    const double* inverse = factor_.diagonal();
+    const auto cost = [&](std::size_t j) { return squares[j] / inverse[j]; };
+    std::size_t count = 0, within = 0;  // within: how many the allowance would pay for
+    for (std::size_t j = 0; j < size_; ++j) {
+        within += cost(j) <= allowance;
+        if (count == most && !(cost(j) < cost(candidates[most - 1]))) continue;
+        std::size_t place = count < most ? count++ : most - 1;
+        for (; place > 0 && cost(j) < cost(candidates[place - 1]); --place)
+            candidates[place] = candidates[place - 1];
+        candidates[place] = j;
+    }
+    if (size_ <= budget && !(cost(candidates[0]) <= allowance)) return 0;
+    const std::size_t beyond = size_ > budget ? size_ - budget : 0;
+    return std::min(count, std::max({within, beyond, std::size_t{1}}));
+}
+
+// Projects out some, and returns whether there may be more. Columns of K^-1 of the cheapest are
+// computed in one sweep over the factor, and the factor removes them in another.
+bool Dictionary::project_out_together(double& allowance, std::size_t budget, double* squares,
+                                      double& spent) {
+    constexpr std::size_t most = TriangularFactor::most_at_once;
+    // A column that keeps less of its digits is computed anew.
+    constexpr double digits = 1e-3;
+    const std::size_t m = size_, stride = simd::padded(m);
+    std::size_t candidates[most] = {};
+    sum_squares(weights_.data(), n_outputs_, capacity_, m, squares);
+    const std::size_t count = cheapest_candidates(allowance, budget, squares, candidates);
+    if (count == 0) return false;
+    if (count == 1 || !aligned_.empty() || needs_.neighbours) {
+        const double paid = project_out(candidates[0]);
+        allowance -= paid;
+        spent += paid;
+        return true;
+    }
+    auto work = scratch_.take((2 * count + 1) * stride);
+    double *columns = work.data(), *diagonal = columns + count * stride, *room = diagonal + stride;
+    factor_.columns(candidates, count, stride, room, columns);
+    std::copy_n(factor_.diagonal(), m, diagonal);
+    Pursuit pursuit(m, {weights_.data(), n_outputs_, capacity_}, diagonal, squares);
+    while (pursuit.count() < count) {
+        const std::size_t best = pursuit.cheapest(),
+                          place = static_cast<std::size_t>(
+                              std::find(candidates, candidates + count, best) - candidates);
+        if (place == count || (m - pursuit.count() <= budget && !(pursuit.cost(best) <= allowance)))
+            break;
+        double* column = columns + place * stride;
+        pursuit.correct(column, best);
+        const bool kept = pursuit.keeps_digits(column, best, factor_.diagonal(), digits);
+        if (!kept && pursuit.count() > 0) break;
+        const double paid = pursuit.project_out(best, column);
+        allowance -= paid;
+        spent += paid;
+        if (!kept) break;
+    }
+    if (pursuit.count() == 0) {  // the costs are not numbers: the budget is kept all the same
+        if (m <= budget) return false;
+        spent += project_out(candidates[0]);
+        return true;
+    }
+    std::copy_n(pursuit.removed(), pursuit.count(), candidates);
+    for (std::size_t r = 1; r < pursuit.count(); ++r)  // rising
+        for (std::size_t k = r; k > 0 && candidates[k] < candidates[k - 1]; --k)
+            std::swap(candidates[k], candidates[k - 1]);
+    factor_.remove(candidates, pursuit.count());
+    erase(candidates, pursuit.count());
+    return true;
+}
+
+}  // namespace parsimon

@@ -1,0 +1,270 @@
+// Products with vectors, and with triangular matrices that are stored by rows.
+// Included by loops.cpp alone, once for each instruction set.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "simd/loops.hpp"
+#include "simd/pack.hpp"
+
+namespace parsimon::simd::PARSIMON_ISA {
+namespace {
+
+PARSIMON_INLINE double inline_dot(const double* x, const double* y, std::size_t n) {
+    Pack even = broadcast(0.0), odd = broadcast(0.0);
+    std::size_t i = 0;
+    for (; i + 2 * lanes <= n; i += 2 * lanes) {
+        even = fma(load(x + i), load(y + i), even);
+        odd = fma(load(x + i + lanes), load(y + i + lanes), odd);
+    }
+    if (i + lanes <= n) {
+        even = fma(load(x + i), load(y + i), even);
+        i += lanes;
+    }
+    double total = sum(even + odd);
+    for (; i < n; ++i) total += x[i] * y[i];
+    return total;
+}
+
+PARSIMON_INLINE void inline_axpy(double scale, const double* x, double* y, std::size_t n) {
+    const Pack s = broadcast(scale);
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) store(y + i, fma(s, load(x + i), load(y + i)));
+    for (; i < n; ++i) y[i] += scale * x[i];
+}
+
+double dot(const double* x, const double* y, std::size_t n) { return inline_dot(x, y, n); }
+
+void axpy(double scale, const double* x, double* y, std::size_t n) { inline_axpy(scale, x, y, n); }
+
+double max_abs(const double* x, std::size_t n) {
+    Pack best = broadcast(0.0);
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) best = maximum(best, absolute(load(x + i)));
+    if (i < n) best = maximum(best, absolute(load_some(x + i, n - i)));
+    double v[lanes];
+    store(v, best);
+    double result = v[0];
+    for (std::size_t k = 1; k < lanes; ++k) result = v[k] > result ? v[k] : result;
+    return result;
+}
+
+// Rows of the same padded length are taken up to eight at a time. That changes no result: each dot
+// product has its own sum, and the vector that all rows add to takes them in order.
+constexpr std::size_t group = panel_width;
+
+template <std::size_t N>
+PARSIMON_INLINE void dots(const double* rows, std::size_t length, const double* h, double (&t)[N]) {
+    constexpr std::size_t width =
+        N < 4 ? N : 4;  // as many sums as there are registers for, in as few streams as that takes
+    for (std::size_t first = 0; first < N; first += width) {
+        const double* row = rows + first * length;
+        Pack acc[width];
+        for (std::size_t r = 0; r < width; ++r) acc[r] = broadcast(0.0);
+        for (std::size_t j = 0; j < length; j += lanes) {
+            const Pack v = load(h + j);
+            for (std::size_t r = 0; r < width; ++r)
+                if (first + r < N) acc[r] = fma(load(row + r * length + j), v, acc[r]);
+        }
+        for (std::size_t r = 0; r < width && first + r < N; ++r) t[first + r] = sum(acc[r]);
+    }
+}
+
+template <std::size_t N>
+PARSIMON_INLINE void combine_rows(const double* rows, std::size_t length, const double* t,
+                                  double* a) {
+    Part scale[N];
+    for (std::size_t r = 0; r < N; ++r) scale[r] = one::broadcast(t[r]);
+    for (std::size_t j = 0; j < length; j += lanes) {
+        Pack v = load(a + j);
+        for (std::size_t r = 0; r < N; ++r) v = fma(scale[r], load(rows + r * length + j), v);
+        store(a + j, v);
+    }
+}
+
+template <std::size_t N>
+double project_rows(const double* S, std::size_t i, const double* h, double* t, double* a) {
+    const std::size_t length = padded(i + 1);
+    const double* rows = S + row_start(i);
+    double f[N];
+    dots<N>(rows, length, h, f);
+    double squares = 0.0;
+    for (std::size_t r = 0; r < N; ++r) {
+        t[i + r] = f[r];
+        squares += f[r] * f[r];
+    }
+    combine_rows<N>(rows, length, f, a);
+    return squares;
+}
+
+// f<N>(...) with N known at run time.
+template <std::size_t N, class Function>
+PARSIMON_INLINE auto with_count(std::size_t n, Function&& function) {
+    if constexpr (N > 1)
+        if (n < N) return with_count<N - 1>(n, function);
+    return function.template operator()<N>();
+}
+
+// f<N>(i) for the rows from `first` to `last` in groups of N that do not cross a panel.
+template <class Function>
+PARSIMON_INLINE void in_groups(std::size_t first, std::size_t last, Function&& function) {
+    for (std::size_t i = first; i < last;) {
+        const std::size_t end = i / group * group + group, count = (end < last ? end : last) - i;
+        with_count<group>(count, [&]<std::size_t N>() { function.template operator()<N>(i); });
+        i += count;
+    }
+}
+
+double project(const double* S, std::size_t first, std::size_t last, const double* h, double* t,
+               double* a) {
+    double squares = 0.0;
+    in_groups(first, last,
+              [&]<std::size_t N>(std::size_t i) { squares += project_rows<N>(S, i, h, t, a); });
+    return squares;
+}
+
+void combine(const double* S, std::size_t first, std::size_t last, const double* t, double* a) {
+    in_groups(first, last, [&]<std::size_t N>(std::size_t i) {
+        combine_rows<N>(S + row_start(i), padded(i + 1), t + i, a);
+    });
+}
+
+template <std::size_t N>
+double absorb_rows(double* R, std::size_t i, const double* a, double alpha, double scale,
+                   double* k) {
+    const std::size_t length = padded(i + 1);
+    double* rows = R + row_start(i);
+    double f[N];
+    dots<N>(rows, length, a, f);
+    Part keep[N], gone[N], gain[N];
+    double root = std::sqrt(alpha);
+    for (std::size_t r = 0; r < N; ++r) {
+        // row <- sqrt(alpha / next) row - f / sqrt(alpha next) k, and k += f row as it was. Without
+        // noise the first row that sees a is used up.
+        const double seen = scale * f[r];
+        alpha += seen * seen;
+        const double next = std::sqrt(alpha), product = root * next;
+        keep[r] = one::broadcast(scale * (next > 0.0 ? root / next : 1.0));
+        gone[r] = one::broadcast(product > 0.0 ? -seen / product : 0.0);
+        gain[r] = one::broadcast(scale * seen);
+        root = next;
+    }
+    for (std::size_t j = 0; j < length; j += lanes) {
+        Pack v = load(k + j);
+        for (std::size_t r = 0; r < N; ++r) {
+            const Pack old = load(rows + r * length + j);
+            store(rows + r * length + j, fma(gone[r], v, times(keep[r], old)));
+            v = fma(gain[r], old, v);
+        }
+        store(k + j, v);
+    }
+    return alpha;
+}
+
+double absorb(double* R, std::size_t m, const double* a, double noise, double scale, double* k) {
+    double alpha = noise;
+    std::size_t i = 0;
+    for (; i + 4 <= m; i += 4)
+        alpha =
+            absorb_rows<4>(R, i, a, alpha, scale, k);  // three factors a row: registers for four
+    for (; i < m; ++i) alpha = absorb_rows<1>(R, i, a, alpha, scale, k);
+    return alpha;
+}
+
+template <std::size_t N>
+PARSIMON_INLINE void turn_rows(const Turn* turns, double* v, std::size_t n) {
+    constexpr std::size_t width = lanes / parts;
+    Part c[N], s[N], minus_s[N];
+    const double* in[N];  // in locals: for all the compiler knows, a store might change what
+                          // `turns` points to
+    double* out[N];
+    for (std::size_t r = 0; r < N; ++r) {
+        in[r] = turns[r].in;
+        out[r] = turns[r].out;
+        c[r] = one::broadcast(turns[r].c);
+        s[r] = one::broadcast(turns[r].s);
+        minus_s[r] = one::broadcast(-turns[r].s);
+    }
+    std::size_t i = 0;
+    for (; i + width <= n; i += width) {
+        Part carried = one::load(v + i);
+        for (std::size_t r = 0; r < N; ++r) {
+            const Part x = one::load(in[r] + i);
+            const Part turned = one::fma(minus_s[r], carried, c[r] * x);
+            carried = one::fma(c[r], carried, s[r] * x);
+            one::store(out[r] + i, turned);
+        }
+        one::store(v + i, carried);
+    }
+    for (; i < n; ++i)
+        for (std::size_t r = 0; r < N; ++r) {
+            const double x = in[r][i], y = v[i];
+            out[r][i] = turns[r].c * x - turns[r].s * y;
+            v[i] = turns[r].s * x + turns[r].c * y;
+        }
+}
+
+void turn(const Turn* turns, std::size_t count, double* v, std::size_t n) {
+    if (count == 4)
+        turn_rows<4>(turns, v, n);
+    else
+        for (std::size_t r = 0; r < count; ++r) turn_rows<1>(turns + r, v, n);
+}
+
+void symmetric(const double* T, std::size_t m, const double* x, std::size_t count,
+               std::size_t stride, double* y) {
+    in_groups(0, m, [&]<std::size_t N>(std::size_t i) {
+        const double* rows = T + row_start(i);
+        const std::size_t length = padded(i + 1);
+        for (std::size_t c = 0; c < count; ++c) {  // while the rows are near
+            const double* in = x + c * stride;
+            double *out = y + c * stride, f[N];
+            dots<N>(rows, length, in, f);
+            combine_rows<N>(rows, length, in + i, out);
+            for (std::size_t r = 0; r < N; ++r) out[i + r] += f[r];
+        }
+    });
+}
+
+template <std::size_t N>
+PARSIMON_INLINE void add_outer_rows(double* T, std::size_t i, double scale, const double* a) {
+    const std::size_t length = padded(i + 1);
+    double* rows = T + row_start(i);
+    Part factor[N];
+    double diagonal[N];
+    for (std::size_t r = 0; r < N; ++r) {
+        const double own = scale * a[i + r];
+        factor[r] = one::broadcast(own);
+        diagonal[r] = rows[r * length + i + r] + 0.5 * own * a[i + r];
+    }
+    for (std::size_t j = 0; j < length; j += lanes) {
+        const Pack v = load(a + j);
+        for (std::size_t r = 0; r < N; ++r)
+            store(rows + r * length + j, fma(factor[r], v, load(rows + r * length + j)));
+    }
+    for (std::size_t r = 0; r < N; ++r) {
+        double* row = rows + r * length;
+        row[i + r] = diagonal[r];
+        for (std::size_t j = i + r + 1; j < length; ++j) row[j] = 0.0;
+    }
+}
+
+void add_outer(double* T, std::size_t m, double scale, const double* a) {
+    in_groups(0, m, [&]<std::size_t N>(std::size_t i) { add_outer_rows<N>(T, i, scale, a); });
+}
+
+void column_squares(const double* S, std::size_t m, double* sums) {
+    for (std::size_t i = 0; i < m; ++i) {
+        const double* row = S + row_start(i);
+        for (std::size_t j = 0; j <= i; j += lanes) {
+            const Pack v = load(row + j);
+            store(sums + j, fma(v, v, load(sums + j)));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace parsimon::simd::PARSIMON_ISA
