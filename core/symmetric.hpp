@@ -45,7 +45,6 @@ public:
             double* to = rows_.data() + simd::row_start(i - 1);
             std::copy_n(from, j, to);
             std::copy(from + j + 1, from + i + 1, to + j);
-            std::fill(to + i, to + simd::padded(i), 0.0);
         }
         --size_;
     }

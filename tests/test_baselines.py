@@ -14,7 +14,11 @@ from sklearn.svm import LinearSVC
 from parsimon.datasets import make_multidist
 from parsimon.experiments.engel_2002.baselines import SVRseq, homogenised
 from parsimon.experiments.koppel_2019 import baselines
-from parsimon.experiments.koppel_2019.baselines import ImportVectorMachine, KernelLBFGS
+from parsimon.experiments.koppel_2019.baselines import (
+    ImportVectorMachine,
+    KernelLBFGS,
+    import_vectors,
+)
 from parsimon.losses import MulticlassHinge, MultinomialLogistic
 
 GAMMA, ALPHA, N = 1.4, 1e-3, 200
@@ -137,12 +141,14 @@ def test_a_newton_step_with_a_candidate_is_that_of_the_whole_system(data, K):
     Phi, S = baselines.orthonormal(K)
     y, q, pool = data[1], 4, np.arange(4, 9)
     V = np.random.default_rng(2).normal(size=(3, q))
-    sample, column, reached = baselines._Newton(Phi[:, :q], y, 0.1, V).best(S[pool], Phi[:, pool])
+    sample, column, reached = import_vectors._Newton(Phi[:, :q], y, 0.1, V).best(
+        S[pool], Phi[:, pool]
+    )
     risks = {}
     for k in pool:
         whole = np.column_stack([Phi[:, :q], Phi[:, k]])
         start = np.column_stack([V, np.zeros(3)])
-        at = baselines._Newton(whole, y, 0.1, start)
+        at = import_vectors._Newton(whole, y, 0.1, start)
         step = start - np.linalg.solve(at.H, at.gradient).reshape(3, q + 1)
         risks[k] = baselines.risk(step, whole, y, 0.1)[0]
         if S[k] == sample:
@@ -154,7 +160,7 @@ def test_a_newton_step_with_a_candidate_is_that_of_the_whole_system(data, K):
 def test_the_hessian_is_the_gradient_s_slope(data, K):
     Phi = baselines.orthonormal(K)[0][:, :5]
     V = np.random.default_rng(3).normal(size=(3, 5))
-    at = baselines._Newton(Phi, data[1], 0.1, V)
+    at = import_vectors._Newton(Phi, data[1], 0.1, V)
     for i, e in enumerate(1e-5 * np.eye(15)):
         up, down = (baselines.risk(V.ravel() + s * e, Phi, data[1], 0.1)[1] for s in (1, -1))
         np.testing.assert_allclose((up - down) / 2e-5, at.H[i], atol=1e-8)

@@ -271,4 +271,12 @@ TEST(an_atom_of_no_length_takes_no_part) {
     }
 }
 
+TEST(a_squared_error_is_not_negative_whatever_rounding_says) {
+    const double G = 1.0, b = 1.0, energy = 1.0 - 1e-15;  // less than b^2 / G, by rounding
+    double alpha = 0.0;
+    SparseCoder coder;
+    const auto cost = coder.code(&G, 1, 1, &b, energy, 0.0, &alpha);
+    CHECK(cost.squared_error == 0.0 && alpha == 1.0);
+}
+
 }  // namespace

@@ -13,6 +13,7 @@
 #include "model_lock.hpp"
 #include "rls.hpp"
 #include "sizes.hpp"
+#include "sound.hpp"
 
 namespace {
 
@@ -169,6 +170,21 @@ TEST(a_model_is_read_by_many_or_changed_by_one) {
         });
     for (auto& thread : threads) thread.join();
     CHECK(value == 4000 && torn == 0);
+}
+
+TEST(every_number_is_looked_at) {
+    for (std::size_t bad = 0; bad < 3; ++bad) {
+        double values[] = {1.0, -1.0, 1.0};
+        sound::require_within(values, 3, 1.0, "numbers");
+        values[bad] *= 2.0;
+        bool refused = false;
+        try {
+            sound::require_within(values, 3, 1.0, "numbers");
+        } catch (const InputError&) {
+            refused = true;
+        }
+        CHECK(refused);
+    }
 }
 
 }  // namespace

@@ -1,0 +1,170 @@
+"""Losses of regression: each output and its target."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsimon import _core
+from parsimon._parts import part, real
+from parsimon.formulas import OUTPUT, exp, minimum
+from parsimon.losses.base import Loss
+
+__all__ = [
+    "REGRESSION",
+    "Absolute",
+    "EpsilonInsensitive",
+    "Huber",
+    "Poisson",
+    "Quantile",
+    "Squared",
+]
+
+Array = NDArray[np.float64]
+
+
+@part
+class Squared(Loss):
+    """Squared loss, l(f, y) = sum_c (f_c - y_c)^2 / 2.
+
+    The gradient is f - y.
+
+    >>> Squared().value([0.0, 1.0], [1.0, 1.0])
+    0.5
+    """
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.loss("squared", [])
+
+
+@part
+class Absolute(Loss):
+    """Absolute loss, l(f, y) = sum_c |f_c - y_c|.
+
+    The subgradient is sign(f - y), and 0 at f = y.
+
+    >>> Absolute().value([3.0], [1.0])
+    2.0
+    """
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.loss("epsilon_insensitive", [0.0])
+
+
+@part
+class Huber(Loss):
+    """Huber loss: squared for small residuals, linear for large ones.
+
+    With r = f - y, it is r^2 / 2 for |r| <= delta, and delta (|r| - delta / 2) otherwise, summed
+    over the outputs. The gradient is r clipped to [-delta, delta].
+
+    Reference: Huber, *Robust estimation of a location parameter*, Annals of Mathematical Statistics
+    1964.
+
+    >>> Huber(delta=1.0).value([3.0], [0.0])
+    2.5
+    """
+
+    delta: float = 1.0
+
+    def __post_init__(self) -> None:
+        real("delta", self.delta, above=0, at_most=1e20)
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.loss("huber", [self.delta])
+
+
+@part
+class EpsilonInsensitive(Loss):
+    """Epsilon-insensitive loss, l(f, y) = sum_c max(0, |f_c - y_c| - epsilon).
+
+    The subgradient is sign(f - y) outside the zone, and 0 inside and on its edge.
+
+    >>> EpsilonInsensitive(epsilon=0.5).value([2.0], [0.0])
+    1.5
+    """
+
+    epsilon: float = 0.1
+
+    def __post_init__(self) -> None:
+        real("epsilon", self.epsilon, at_least=0)
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.loss("epsilon_insensitive", [self.epsilon])
+
+
+@part
+class Quantile(Loss):
+    """Pinball loss, whose minimiser is the q-quantile of y.
+
+    It is q (y - f) for y > f and (1 - q) (f - y) otherwise, summed over the outputs. The
+    subgradient is -q for f < y, 1 - q for f > y, and 0 at f = y.
+
+    Reference: Koenker & Bassett, *Regression quantiles*, Econometrica 1978.
+
+    >>> Quantile(quantile=0.9).value([0.0], [2.0])
+    1.8
+    """
+
+    quantile: float = 0.5
+
+    def __post_init__(self) -> None:
+        real("quantile", self.quantile, above=0, below=1)
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.loss("quantile", [self.quantile])
+
+
+@part
+class Poisson(Loss):
+    """Poisson loss for counts y >= 0, l(f, y) = sum_c exp(f_c) - y_c f_c.
+
+    f is the logarithm of the mean, and `predict` returns the mean exp(f). The gradient is exp(f) -
+    y. Up to a constant the loss is half the Poisson deviance. Targets need not be whole. Negative
+    targets raise an error. Above f = 231, beyond the logarithm of the largest target that models
+    accept, the mean is constant and the loss continues as its tangent.
+
+    The second derivative exp(f) is unbounded, so no step size is safe for plain gradient steps.
+    Therefore each step is limited. With s = step_size weight k(x, x), a plain step moves f(x) by -s
+    (exp(f) - y). Here it moves f(x)
+
+    - upwards at most to log y, which minimises the loss;
+    - downwards by at most Newton's step 1 - y exp(-f). As 1 - exp(-t) <= t for t = f - log y, it
+      does not pass log y either.
+
+    So a step never increases the loss of its own sample, for any step size. The new f lies between
+    f and its projection onto the functions that are log y at x. Hence for y > 0 ||f||^2 grows by at
+    most (log y)^2 / k(x, x), and nothing overflows. Short steps are plain gradient steps: those
+    with s exp(f) < 1 downwards, and with s y < 1 upwards. For means far above 1 use a `step_size`
+    below 1 / mean. Then many samples are averaged; with larger steps f follows each sample.
+
+    >>> Poisson().value([0.0], [3.0])
+    1.0
+    >>> Poisson().gradient([0.0], [3.0])
+    array([-2.])
+
+    Reference: Nelder & Wedderburn, *Generalized linear models*, Journal of the Royal Statistical
+    Society A 1972.
+    """
+
+    inverse_link = exp(minimum(OUTPUT, 231.0))
+
+    def core(self) -> _core.Loss:
+        """Return the C++ twin."""
+        return _core.loss("poisson", [])
+
+
+#: Names for the ``loss`` parameter of a regressor.
+REGRESSION: dict[str, type[Loss]] = {
+    "squared": Squared,
+    "absolute": Absolute,
+    "huber": Huber,
+    "epsilon_insensitive": EpsilonInsensitive,
+    "quantile": Quantile,
+    "poisson": Poisson,
+}
