@@ -7,20 +7,24 @@
 // - Centres 0..size-1 are in insertion order; a removal closes the gap and permutes nothing.
 // - weights: output c of centre j at c * capacity + j; diagonal_j = k(d_j, d_j).
 // - With a factor: S is lower triangular with positive diagonal, packed by rows, and S'S = K^-1 up
-// to `drift`.
-// - With a ridge g, S'S = (K + g I)^-1. Three residuals differ then: the ridge objective k(x,x) -
-// h'a, the squared distance of k(x, .) to
-//   the combination a, k(x,x) - h'a - g a'a, and the Schur complement k(x,x) + g - h'a. Removals,
-//   whose costs know nothing of a ridge, are not for dictionaries with one.
+//   to `drift`.
+// - With a ridge g, S'S = (K + g I)^-1. Three residuals differ then: the ridge objective
+//   k(x,x) - h'a, the squared distance of k(x, .) to the combination a, k(x,x) - h'a - g a'a, and
+//   the Schur complement k(x,x) + g - h'a. Removals are not for dictionaries with a ridge, because
+//   their costs do not include it.
 // - Aligned states see every append after it happened, and every removal before anything but the
-// factor forgets the centre.
+//   factor forgets the centre.
 // - Capacity changes only in `make_room` and `reserve`. Nothing else allocates once
-// `reserve_scratch` has been called, but for a rebuild, which holds a
-//   second factor for the moment, and a replacement with a factor, which holds a copy of it to go
-//   back to.
+//   `reserve_scratch` has been called, with two exceptions: a rebuild holds a second factor for the
+//   moment, and a replacement with a factor holds a copy of it to go back to.
 // - The cost of a removal is a squared RKHS norm, summed over outputs.
 // - A kernel may throw. It is evaluated before anything is changed: after an exception the
-// dictionary is as it was.
+//   dictionary is as it was.
+// - Points are contiguous rows of doubles, owned by the caller and copied. They must be finite, and
+//   their k(x, x) at most `largest_kernel_value` (input.hpp). This is required, not checked.
+// - Threads: const members may run on many threads at once, while no other member runs. The
+//   dictionary shares the kernel. It does not own aligned states: they must outlive its last use.
+// - A pointer from `weights` or `diagonal` is valid until the dictionary changes.
 #pragma once
 
 #include <algorithm>

@@ -2,17 +2,19 @@
 //
 // CONVENTION
 // - A value k(x, c) depends on x and c alone: evaluated in a row, in a block or on the diagonal it
-// has the same bits.
+//   has the same bits.
 // - A kernel may keep values with each point beside its features (`extra`), computed once by
-// `annotate`; composed kernels pass on where
-//   theirs begin (`at`).
-// - A kernel may round the features of points to single precision (`single`), in `annotate`: every
-// point, sample or centre, is annotated
-//   before anything else is done with it. Such points are stored as floats; all that is computed is
-//   computed in double.
-// - Points handed in are finite, and within the range of floats where they are rounded to such.
-// Values may overflow: callers bound the
-//   diagonal, which by Cauchy-Schwarz bounds every other value.
+//   `annotate`. Composed kernels pass on where theirs begin (`at`).
+// - A kernel may round the features of points to single precision (`single`), in `annotate`. Every
+//   point, sample or centre, is annotated before anything else is done with it. Such points are
+//   stored as floats, and all computations are in double.
+// - Points passed in are finite, and within the range of floats if they are rounded to such.
+//   Values may overflow: callers bound the diagonal, which by Cauchy-Schwarz bounds every other
+//   value.
+// - Kernels are positive definite.
+// - Kernels are immutable: many threads and learners may share one. Working memory is the caller's
+//   `Scratch`, one per thread.
+// - A kernel class of your own may throw. Models that are learning stay usable.
 #pragma once
 
 #include <algorithm>
@@ -61,33 +63,35 @@ public:
 using KernelPtr = std::shared_ptr<const Kernel>;
 
 // A kernel of one sum over the features, by its name and with its parameters in simd/shapes.hpp.
+// Throws InputError if there is no such name, or if the number of parameters is wrong. Requires
+// parameters in the ranges of src/parsimon/kernels: they are not checked.
 KernelPtr leaf(std::string_view name, std::span<const double> parameters);
 inline KernelPtr leaf(std::string_view name, std::initializer_list<double> parameters) {
     return leaf(name, std::span(parameters.begin(), parameters.size()));
 }
 
-// Short for some of them.
-inline KernelPtr gaussian(double gamma) {
-    return leaf("gaussian", {gamma});
-}  // exp(-gamma ||x - y||^2)
-inline KernelPtr laplacian(double gamma) {
-    return leaf("laplacian", {gamma});
-}  // exp(-gamma ||x - y||_1)
-inline KernelPtr matern32(double gamma) {
-    return leaf("matern32", {gamma});
-}  // (1 + z) exp(-z), z^2 = 6 gamma ||x - y||^2
-inline KernelPtr polynomial(double gamma, double offset,
-                            int degree) {  // (gamma x'y + offset)^degree
+// Short for some of them. They require a finite gamma > 0, offset >= 0 and degree >= 1.
+
+// exp(-gamma ||x - y||^2)
+inline KernelPtr gaussian(double gamma) { return leaf("gaussian", {gamma}); }
+// exp(-gamma ||x - y||_1)
+inline KernelPtr laplacian(double gamma) { return leaf("laplacian", {gamma}); }
+// (1 + z) exp(-z), z^2 = 6 gamma ||x - y||^2
+inline KernelPtr matern32(double gamma) { return leaf("matern32", {gamma}); }
+// (gamma x'y + offset)^degree
+inline KernelPtr polynomial(double gamma, double offset, int degree) {
     return leaf("polynomial", {gamma, offset, static_cast<double>(degree)});
 }
 inline KernelPtr linear() { return leaf("linear", {}); }  // x'y
 
-KernelPtr constant(double value);  // value
+// Kernels made of others, which they share. They require pointers that are not null.
+
+KernelPtr constant(double value);  // value, >= 0
 KernelPtr sum(KernelPtr left, KernelPtr right);
 KernelPtr product(KernelPtr left, KernelPtr right);
 KernelPtr normalized(KernelPtr kernel);  // k(x, y) / sqrt(k(x, x) k(y, y)); 0 where k(x, x) = 0
-KernelPtr single_precision(
-    KernelPtr kernel);  // k(x, y) of x and y rounded to single precision. Not to be part of another
+// k(x, y) of x and y rounded to single precision. Not to be part of another.
+KernelPtr single_precision(KernelPtr kernel);
 
 // Writes n points of d features with the kernel's annotations behind them.
 inline void annotate(const Kernel& kernel, const double* x, std::size_t n, std::size_t d,

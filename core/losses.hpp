@@ -4,6 +4,11 @@
 //
 // A loss is a class below and its line in `Losses` at the end. Its name is how the rest of the
 // library asks for it, and its parameters are those of its constructor.
+//
+// - Losses are immutable: many threads and learners may share one.
+// - f and g are arrays (n_outputs,), y (n_targets,). The caller owns them.
+// - `value`, `gradient` and `limit` require finite f and a y without objection. They throw nothing.
+// - Constructors do not check parameters. The ranges are those of src/parsimon/losses.py.
 #pragma once
 
 #include <algorithm>
@@ -18,17 +23,19 @@ namespace parsimon {
 class Loss {
 public:
     virtual ~Loss() = default;
-    // How many numbers make a target.
+    // How many numbers make a target y.
     virtual std::size_t n_targets(std::size_t n_outputs) const { return n_outputs; }
-    // What a target must be, null if y is one.
+    // Null if y is a valid target. Else says what a target must be, to follow "y at row i".
     virtual const char* objection(const double* /*y*/, std::size_t /*n_outputs*/) const {
         return nullptr;
     }
+    // l(f, y)
     virtual double value(const double* f, const double* y, std::size_t n_outputs) const = 0;
+    // g = the gradient of l(f, y) with respect to f.
     virtual void gradient(const double* f, const double* y, double* g,
                           std::size_t n_outputs) const = 0;
-    // The largest second derivative where the gradient is unbounded: gradient steps beyond 2 /
-    // (curvature k(x, x)) diverge then. Else 0.
+    // The largest second derivative if the gradient is unbounded. Gradient steps larger than
+    // 2 / (curvature k(x, x)) diverge then. Else 0.
     virtual double curvature() const { return 0.0; }
     // Shortens a gradient g at f, so that a step that moves f by -reach g does not pass the
     // minimiser of the loss. For losses with unbounded second derivatives: their steps could
@@ -126,8 +133,8 @@ public:
                    ? nullptr
                    : "must be at least 0: it is a count";
     }
-    // Upwards to the minimiser log y. Downwards by at most Newton's step, 1 - y exp(-f) <= f - log
-    // y.
+    // Upwards to the minimiser log y. Downwards by at most Newton's step,
+    // 1 - y exp(-f) <= f - log y.
     void limit(const double* f, const double* y, double reach, double* g,
                std::size_t n_outputs) const override {
         for (std::size_t c = 0; c < n_outputs && reach > 0.0; ++c) {
@@ -145,8 +152,8 @@ private:
     double slope(double f, double y) const override { return std::exp(std::min(f, largest)) - y; }
 };
 
-// Losses of the margins z_c = y_c f_c, y_c in {-1, 1}, summed over the outputs; an output with y_c
-// = 0 takes no part.
+// Losses of the margins z_c = y_c f_c, y_c in {-1, 1}, summed over the outputs. An output with
+// y_c = 0 takes no part.
 class MarginLoss : public Loss {
 public:
     const char* objection(const double* y, std::size_t n_outputs) const final;
