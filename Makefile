@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard core/*.?pp core/*/*.?pp bindings/*.?pp)
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.7" "cmake>=3.26" ninja
-SOURCES := core/*.?pp core/*/*.?pp bindings/*.?pp benchmarks/*.cpp
+SOURCES := core/*.?pp core/*/*.?pp bindings/*.?pp benchmarks/*.cpp examples/cpp/*.cpp
 
 .PHONY: demo test lint format core-test wheel asan tsan bench bench-quick bench-compare soak mutants experiments clean
 

@@ -96,13 +96,14 @@ def build(name, tree, folder):
     ).stdout.strip()
     (Path(places) / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     driver = folder / "driver"
+    archives = [native / "libparsimon.a", native / "libcore.a"]  # the latter in old revisions
     command = [
         compiler(),
         "-O2",
         "-std=c++20",
         f"-I{tree / 'core'}",
         HERE / "compare_driver.cpp",
-        native / "libcore.a",
+        next(archive for archive in archives if archive.exists()),
     ]
     done = subprocess.run(
         [*map(str, command), "-o", str(driver)], capture_output=True, text=True, check=False

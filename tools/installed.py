@@ -3,6 +3,7 @@ does it learn?
 """
 
 import sys
+from importlib.metadata import files
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,10 @@ assert home.is_relative_to(Path(sys.prefix).resolve()), (
     f"parsimon was imported from {home}, not from the wheel"
 )
 assert (home.parent / "py.typed").exists()
+for file in files("parsimon") or ():
+    assert file.suffix not in {".hpp", ".a", ".cmake"}, (
+        f"{file} is for C++ programs, not for wheels"
+    )
 X = np.linspace(-3, 3, 500)[:, np.newaxis]
 model = parsimon.KNLMSRegressor(gamma=1.0, step_size=0.5, n_passes=20).fit(X, np.sin(X[:, 0]))
 assert model.score(X, np.sin(X[:, 0])) > 0.99
