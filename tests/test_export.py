@@ -84,6 +84,7 @@ KERNELS = [
 #: Estimators in all their ways of predicting.
 MODELS = [
     parsimon.KNLMSRegressor(gamma=0.7),
+    parsimon.KAPRegressor(gamma=0.7, order=2),
     parsimon.KLMSRegressor(gamma=0.7, quantization=0.2),
     parsimon.NORMARegressor(gamma=0.7, budget=20),
     parsimon.KRLSRegressor(gamma=0.7, forgetting=0.99),

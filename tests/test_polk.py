@@ -372,7 +372,7 @@ def test_a_merge_is_the_best_there_is():
         (POLKClassifier(parsimony=-1), "parsimony"),
         (POLKClassifier(batch_size=0), "batch_size"),
         (BSGDClassifier(schedule="pegasos", alpha=0.0), "needs alpha > 0"),
-        (BSGDClassifier(kernel="laplacian"), "for the Gaussian kernel"),
+        (BSGDClassifier(kernel="laplacian"), "needs the Gaussian kernel"),
         (
             BSGDClassifier(maintenance="pray"),
             "unknown maintenance 'pray'; known are 'merge', 'projection', 'removal'",
