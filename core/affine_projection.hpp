@@ -73,7 +73,7 @@ public:
             Look look;
             look.x = point(i);
             look.h = row(i);
-            look.known = known_;
+            look.n_known = known_;
             dictionary.extend(look);
         }
         known_ = dictionary.size();

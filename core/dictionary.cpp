@@ -90,7 +90,7 @@ void Dictionary::append(Look& look, const double* w) {
     for (std::size_t c = 0; c < n_outputs_; ++c) weights(c)[size_] = w ? w[c] : 0.0;
     look.h[size_] = look.kxx;
     ++size_;
-    look.known = size_;
+    look.n_known = size_;
     ++changes_;
     for (Aligned* state : aligned_) state->appended(*this, look);
 }
@@ -143,7 +143,7 @@ void Dictionary::add(const double* x, const double* w, std::size_t n, Looks& loo
             }
             project(term);
             for (std::size_t c = 0; c < n_outputs_; ++c)
-                simd::loops().axpy(w[i * n_outputs_ + c], term.a, weights(c), term.known);
+                simd::loops().axpy(w[i * n_outputs_ + c], term.a, weights(c), term.n_known);
         }
     }
 }
@@ -197,7 +197,7 @@ bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks&
     find_neighbours_without(j);
     Look& seen = looks[0];
     std::copy(seen.h + j + 1, seen.h + size_, seen.h + j);
-    seen.known = size_ - 1;
+    seen.n_known = size_ - 1;
     const double* n = nullptr;
     if (needs_.factor) {
         // Whether z is accepted is a question to the dictionary without j: take j out of the

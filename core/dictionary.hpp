@@ -52,7 +52,7 @@ struct Look {
         nullptr;  // (capacity,) S'S h: coefficients of the projection of k(x, .) onto the span
     double objective = 0.0;     // k(x, x) - t't
     double residual = 0.0;      // squared distance of k(x, .) to the combination a of the centres
-    std::size_t known = 0;      // centres in h
+    std::size_t n_known = 0;    // centres in h
     std::size_t projected = 0;  // centres in t, a and residual
     std::size_t compared = 0;   // centres among which `nearest` was found
     std::size_t nearest = 0;    // the centre nearest to x in input space

@@ -48,7 +48,7 @@ void Dictionary::look(Looks& looks, const double* x, std::size_t n) {
         look.x = looks.points_.data() + i * depth();
         look.kxx = looks.kxx_[i];
         look.objective = look.residual = look.kxx;
-        look.known = size_;
+        look.n_known = size_;
         look.projected = 0;
         look.compared = 0;
         look.distance = std::numeric_limits<double>::infinity();
@@ -56,30 +56,30 @@ void Dictionary::look(Looks& looks, const double* x, std::size_t n) {
 }
 
 void Dictionary::extend(Look& look) {
-    if (look.known == size_) return;
-    const std::size_t first = look.known / simd::panel_width * simd::panel_width;
+    if (look.n_known == size_) return;
+    const std::size_t first = look.n_known / simd::panel_width * simd::panel_width;
     kernel_->rows({look.x, 1, depth()}, points_.panels(first), n_features_, 0, {look.h + first, 0},
                   scratch_);
-    look.known = size_;
+    look.n_known = size_;
 }
 
 void Dictionary::project(Look& look) const {
-    if (look.projected == look.known) return;
-    std::fill(look.a + look.projected, look.a + simd::padded(look.known), 0.0);
-    look.objective -= factor_.multiply(look.projected, look.known, look.h, look.t, look.a);
+    if (look.projected == look.n_known) return;
+    std::fill(look.a + look.projected, look.a + simd::padded(look.n_known), 0.0);
+    look.objective -= factor_.multiply(look.projected, look.n_known, look.h, look.t, look.a);
     settle(look);
 }
 
 void Dictionary::settle(Look& look) const {
-    look.projected = look.known;
+    look.projected = look.n_known;
     look.residual = look.objective;
     if (needs_.ridge > 0.0)
-        look.residual -= needs_.ridge * simd::loops().dot(look.a, look.a, look.known);
+        look.residual -= needs_.ridge * simd::loops().dot(look.a, look.a, look.n_known);
 }
 
 void Dictionary::project(Look* const* looks, std::size_t n) const {
     if (n == 0) return;
-    const std::size_t known = looks[0]->known;
+    const std::size_t known = looks[0]->n_known;
     for (std::size_t i = 0; i < n; ++i) {
         std::fill_n(looks[i]->a, simd::padded(known), 0.0);
         looks[i]->objective = 0.0;
@@ -96,27 +96,27 @@ void Dictionary::project(Look* const* looks, std::size_t n) const {
 }
 
 double Dictionary::coherence(const Look& look) const {
-    if (kernel_->unit_diagonal()) return simd::loops().max_abs(look.h, look.known);
+    if (kernel_->unit_diagonal()) return simd::loops().max_abs(look.h, look.n_known);
     if (negligible(look.kxx)) return 1.0;
     double largest = 0.0;
-    for (std::size_t j = 0; j < look.known; ++j)
+    for (std::size_t j = 0; j < look.n_known; ++j)
         largest = std::max(largest, std::fabs(look.h[j]) / geometric_mean(look.kxx, diagonal_[j]));
     return largest;
 }
 
 void Dictionary::find_nearest(Look& look) {
-    if (look.compared == look.known) return;
+    if (look.compared == look.n_known) return;
     const std::size_t first = look.compared / simd::panel_width * simd::panel_width;
     const simd::Panels panels = points_.panels(first);
     auto squares = scratch_.take(panels.count * simd::panel_width);
     simd::loops().squared_distance({look.x, 1, depth()}, panels, n_features_, {},
                                    {squares.data(), 0});
-    for (std::size_t j = look.compared; j < look.known; ++j)
+    for (std::size_t j = look.compared; j < look.n_known; ++j)
         if (squares.data()[j - first] < look.distance) {
             look.distance = squares.data()[j - first];
             look.nearest = j;
         }
-    look.compared = look.known;
+    look.compared = look.n_known;
 }
 
 bool Dictionary::accepts(Look& look) const { return sound(look, size_); }
@@ -127,10 +127,10 @@ bool Dictionary::sound(Look& look, std::size_t without) const {
     project(look);
     const auto stored = [without](std::size_t i) { return i + (i >= without); };
     double scale = look.kxx;
-    for (std::size_t i = 0; i < look.known; ++i)
+    for (std::size_t i = 0; i < look.n_known; ++i)
         scale += look.a[i] * look.a[i] * diagonal_[stored(i)];
     if (!(schur(look) > floor * scale)) return false;
-    for (std::size_t i = 0; i < look.known; ++i)
+    for (std::size_t i = 0; i < look.n_known; ++i)
         if (copies(look, i, stored(i))) return false;
     return true;
 }
@@ -142,7 +142,7 @@ bool Dictionary::copies(const Look& look, std::size_t i, std::size_t j) const {
 }
 
 bool Dictionary::holds(const Look& look) const {
-    for (std::size_t j = 0; j < look.known; ++j)
+    for (std::size_t j = 0; j < look.n_known; ++j)
         if (copies(look, j, j)) return true;
     return false;
 }
@@ -165,7 +165,7 @@ void Dictionary::self_values(const double* x, std::size_t n, double* out) const 
 
 void Dictionary::evaluate(const Look& look, double* f) const {
     for (std::size_t c = 0; c < n_outputs_; ++c)
-        f[c] = simd::loops().dot(look.h, weights(c), look.known);
+        f[c] = simd::loops().dot(look.h, weights(c), look.n_known);
 }
 
 void Dictionary::predict(const double* x, std::size_t n, std::size_t first_output,

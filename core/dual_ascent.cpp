@@ -170,8 +170,8 @@ void DualAscentUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
             kept(sum, c)[m] = 0.0;
             kept(fit, c)[m] = targets_[c];
             kept(value, c)[m] = sample.f[c];
-            kept(gap, c)[m] = targets_[c] - sample.f[c];
-            kept(residual_, c)[m] = sample.weight * kept(gap, c)[m];
+            kept(shortfall, c)[m] = targets_[c] - sample.f[c];
+            kept(residual_, c)[m] = sample.weight * kept(shortfall, c)[m];
         }
         dictionary.append(look, nullptr);
         if (m == 0) {
@@ -188,9 +188,9 @@ void DualAscentUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
             // The least-squares fit follows its error in this sample: fit += Q a (y - a'fit) /
             // alpha.
             const double error = targets_[c] - loops.dot(look.a, kept(value, c), m);
-            const double by = (error - loops.dot(look.a, kept(gap, c), m)) / alpha;
+            const double by = (error - loops.dot(look.a, kept(shortfall, c), m)) / alpha;
             loops.axpy(by, covariance_.gain(), kept(fit, c), m);
-            loops.axpy(by, covariance_.gain(), kept(gap, c), m);
+            loops.axpy(by, covariance_.gain(), kept(shortfall, c), m);
             loops.axpy(sample.weight * error, look.a, kept(residual_, c), m);
         }
     }
@@ -203,8 +203,8 @@ void DualAscentUpdate::begin(Dictionary& dictionary, std::size_t c) {
     dictionary.weights(c)[0] = w;
     kept(sum, c)[0] = std::fabs(w);
     kept(value, c)[0] = k * w;
-    kept(gap, c)[0] = targets_[c] - k * w;
-    kept(residual_, c)[0] = ones_[0] * kept(gap, c)[0];
+    kept(shortfall, c)[0] = targets_[c] - k * w;
+    kept(residual_, c)[0] = ones_[0] * kept(shortfall, c)[0];
 }
 
 double DualAscentUpdate::direction(const double* from, double* to) const {
@@ -219,31 +219,32 @@ void DualAscentUpdate::climb(Dictionary& dictionary) {
     const auto& loops = simd::loops();
     const std::size_t m = gram_.size(), C = n_outputs_;
     if (m == 0) return;
-    double *unit = room(0), *bent = room(C),
+    double *unit = room(0), *image = room(C),
            *counted = room(2 * C);  // the direction r, K r and A'A K r
     for (std::size_t c = 0; c < C; ++c)
         lengths_[c] = direction(kept(residual_, c), unit + c * capacity_);
-    gram_.multiply(unit, C, capacity_, bent);
+    gram_.multiply(unit, C, capacity_, image);
     if (boxed())
         fit_ones(room(rooms * C), room(rooms * C + 1));
     else
-        counts_.multiply(bent, C, capacity_, counted);
+        counts_.multiply(image, C, capacity_, counted);
     for (std::size_t c = 0; c < C;
-         ++c, unit += capacity_, bent += capacity_, counted += capacity_) {
-        const double slope = loops.dot(unit, kept(gap, c), m), bend = loops.dot(unit, bent, m);
-        const bool rises = slope > 0.0 && bend > 0.0;
+         ++c, unit += capacity_, image += capacity_, counted += capacity_) {
+        const double slope = loops.dot(unit, kept(shortfall, c), m),
+                     curvature = loops.dot(unit, image, m);
+        const bool rises = slope > 0.0 && curvature > 0.0;
         if (boxed()) {
-            climb_in_box(dictionary, c, rises ? slope / bend : 0.0);
+            climb_in_box(dictionary, c, rises ? slope / curvature : 0.0);
             continue;
         }
-        const double spread = loops.dot(bent, counted, m), length = lengths_[c];
-        const double along = far_ ? slope / bend : bend / spread * length;
+        const double spread = loops.dot(image, counted, m), length = lengths_[c];
+        const double along = longest_ ? slope / curvature : curvature / spread * length;
         const double reach =
-            along * std::max({1.0, loops.max_abs(bent, m), loops.max_abs(counted, m)});
+            along * std::max({1.0, loops.max_abs(image, m), loops.max_abs(counted, m)});
         if (!rises || !(spread > 0.0) || !(reach < beyond)) continue;
         loops.axpy(along, unit, dictionary.weights(c), m);
-        loops.axpy(along, bent, kept(value, c), m);
-        loops.axpy(-along, bent, kept(gap, c), m);
+        loops.axpy(along, image, kept(value, c), m);
+        loops.axpy(-along, image, kept(shortfall, c), m);
         loops.axpy(-along, counted, kept(residual_, c), m);
         const double fall = along / length * epsilon_;
         if (fall * loops.max_abs(ones_.data(), m) < beyond)
@@ -256,7 +257,7 @@ void DualAscentUpdate::renew(Dictionary& dictionary) {
     for (std::size_t c = 0; c < n_outputs_; ++c) {
         gram_.multiply(dictionary.weights(c), 1, capacity_, kept(value, c));
         for (std::size_t j = 0; j < gram_.size(); ++j)
-            kept(gap, c)[j] = kept(fit, c)[j] - kept(value, c)[j];
+            kept(shortfall, c)[j] = kept(fit, c)[j] - kept(value, c)[j];
         residual(c, kept(residual_, c));
     }
 }
@@ -265,26 +266,28 @@ void DualAscentUpdate::renew(Dictionary& dictionary) {
 void DualAscentUpdate::climb_in_box(Dictionary& dictionary, std::size_t c, double along) {
     const auto& loops = simd::loops();
     const std::size_t m = gram_.size(), first = rooms * n_outputs_;
-    double *ones = room(first), *unit = room(first + 2), *bent = room(first + 3),
+    double *ones = room(first), *unit = room(first + 2), *image = room(first + 3),
            *w = dictionary.weights(c);
     Move step{room(first + 4), room(first + 5), room(first + 6), 0.0},
         gradient{room(first + 7), room(first + 8), room(first + 9), 0.0};
     const double length = lengths_[c];
     try_in_box(w, c, room(c), ones_.data(), along, length > 0.0 ? along / length : 0.0, step);
-    const double size = direction(kept(gap, c), unit);
-    gram_.multiply(unit, 1, capacity_, bent);
-    const double bend = loops.dot(unit, bent, m),
-                 far = bend > 0.0 ? size * (loops.dot(unit, unit, m) / bend) : 0.0;
-    try_in_box(w, c, unit, ones, far,
-               size > 0.0 && bend > 0.0 ? far / size : 1.0 / dictionary.diagonal()[0], gradient);
+    const double size = direction(kept(shortfall, c), unit);
+    gram_.multiply(unit, 1, capacity_, image);
+    const double curvature = loops.dot(unit, image, m),
+                 step_length =
+                     curvature > 0.0 ? size * (loops.dot(unit, unit, m) / curvature) : 0.0;
+    try_in_box(w, c, unit, ones, step_length,
+               size > 0.0 && curvature > 0.0 ? step_length / size : 1.0 / dictionary.diagonal()[0],
+               gradient);
     const Move& better = step.rise >= gradient.rise ? step : gradient;
     if (!(better.rise > 0.0)) return;
     loops.axpy(1.0, better.w, w, m);
     loops.axpy(1.0, better.s, kept(sum, c), m);
     loops.axpy(1.0, better.f, kept(value, c), m);
-    loops.axpy(-1.0, better.f, kept(gap, c), m);
-    counts_.multiply(better.f, 1, capacity_, bent);
-    loops.axpy(-1.0, bent, kept(residual_, c), m);
+    loops.axpy(-1.0, better.f, kept(shortfall, c), m);
+    counts_.multiply(better.f, 1, capacity_, image);
+    loops.axpy(-1.0, image, kept(residual_, c), m);
 }
 
 void DualAscentUpdate::try_in_box(const double* weights, std::size_t c, const double* w,
@@ -301,10 +304,11 @@ void DualAscentUpdate::try_in_box(const double* weights, std::size_t c, const do
     }
     std::fill(move.w + m, move.w + simd::padded(m), 0.0);
     gram_.multiply(move.w, 1, capacity_, move.f);
-    const double slope = loops.dot(move.w, kept(gap, c), m) - epsilon_ * loops.dot(move.s, ones, m);
-    const double bend = loops.dot(move.w, move.f, m);
-    const double part = !(slope > 0.0) ? 0.0 : bend > slope ? slope / bend : 1.0;
-    move.rise = part * (slope - 0.5 * part * bend);
+    const double slope =
+        loops.dot(move.w, kept(shortfall, c), m) - epsilon_ * loops.dot(move.s, ones, m);
+    const double curvature = loops.dot(move.w, move.f, m);
+    const double part = !(slope > 0.0) ? 0.0 : curvature > slope ? slope / curvature : 1.0;
+    move.rise = part * (slope - 0.5 * part * curvature);
     if (part == 1.0) return;
     for (double* array : {move.w, move.s, move.f})
         for (std::size_t j = 0; j < m; ++j) array[j] *= part;
@@ -326,14 +330,14 @@ void DualAscentUpdate::alpha_star(const Dictionary& dictionary, std::size_t c, d
 }
 
 void DualAscentUpdate::residual(std::size_t c, double* out) const {
-    counts_.multiply(kept(gap, c), 1, capacity_, out);
+    counts_.multiply(kept(shortfall, c), 1, capacity_, out);
 }
 
 double DualAscentUpdate::dual(const Dictionary& dictionary, std::size_t c) const {
     const std::size_t m = gram_.size();
     std::vector<double> ones(capacity_), t(capacity_);
     fit_ones(ones.data(), t.data());
-    const double *w = dictionary.weights(c), *f = kept(value, c), *z = kept(gap, c);
+    const double *w = dictionary.weights(c), *f = kept(value, c), *z = kept(shortfall, c);
     double gained = 0.0, zone = 0.0;
     for (std::size_t j = 0; j < m; ++j) {
         gained += w[j] * (z[j] + 0.5 * f[j]);

@@ -31,9 +31,9 @@ namespace parsimon {
 // CONVENTION
 // - Arrays of an output are `capacity` apart and have room for whole panels. `fit` = Q A'y, the
 // values of the least-squares fit, follows
-//   every sample in O(m); gap = Q r = fit - f. Products with Q, which lose digits where samples
-//   have very different weights, are not needed.
-// - f, r and gap are followed from step to step, and made anew from w and `fit` after every
+//   every sample in O(m); shortfall = Q r = fit - f. Products with Q, which lose digits where
+//   samples have very different weights, are not needed.
+// - f, r and shortfall are followed from step to step, and made anew from w and `fit` after every
 // `renewal` steps.
 // - A sample's target y is f - l'(f) / curvature: y itself for the squared loss, and f where a
 // margin is no longer violated.
@@ -47,9 +47,9 @@ public:
     // Steps to numbers beyond this are not taken.
     static constexpr double beyond = sound::largest_norm;
 
-    // box: infinity for none. `far`: as far as L rises.
-    DualAscentUpdate(double epsilon, double box, bool far)
-        : epsilon_(epsilon), box_(box), far_(far), covariance_(1.0) {}
+    // box: infinity for none. `longest`: as far as L rises.
+    DualAscentUpdate(double epsilon, double box, bool longest)
+        : epsilon_(epsilon), box_(box), longest_(longest), covariance_(1.0) {}
     Needs needs() const override { return {.factor = true}; }
     void attach(Dictionary& dictionary, const Loss& loss) override;
     void set_outputs(std::size_t n_outputs) override { resize(n_outputs, capacity_); }
@@ -73,7 +73,7 @@ public:
 
 private:
     // s, Q A'y, f, r and Q r of an output.
-    enum Kept { sum, fit, value, residual_, gap, n_kept };
+    enum Kept { sum, fit, value, residual_, shortfall, n_kept };
     double* kept(Kept what, std::size_t c) {
         return kept_.data() + (what * n_outputs_ + c) * capacity_;
     }
@@ -107,7 +107,7 @@ private:
     double clipped(double x) const { return std::min(std::max(x, -box_), box_); }
 
     double epsilon_, box_, curvature_ = 1.0;
-    bool far_;
+    bool longest_;
     std::size_t n_outputs_ = 0, capacity_ = 0;
     std::uint64_t steps_ = 0;
     Covariance covariance_;          // Q

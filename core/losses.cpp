@@ -27,7 +27,7 @@ const char* MarginLoss::objection(const double* y, std::size_t n) const {
 double MarginLoss::value(const double* f, const double* y, std::size_t n) const {
     double total = 0.0;
     for (std::size_t c = 0; c < n; ++c)
-        if (y[c] != 0.0) total += of(y[c] * f[c]);
+        if (y[c] != 0.0) total += value_at(y[c] * f[c]);
     return total;
 }
 void MarginLoss::gradient(const double* f, const double* y, double* g, std::size_t n) const {

@@ -49,7 +49,7 @@ class OutputLoss : public Loss {
 public:
     double value(const double* f, const double* y, std::size_t n_outputs) const final {
         double total = 0.0;
-        for (std::size_t c = 0; c < n_outputs; ++c) total += of(f[c], y[c]);
+        for (std::size_t c = 0; c < n_outputs; ++c) total += value_at(f[c], y[c]);
         return total;
     }
     void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const final {
@@ -57,7 +57,7 @@ public:
     }
 
 private:
-    virtual double of(double f, double y) const = 0;
+    virtual double value_at(double f, double y) const = 0;
     virtual double slope(double f, double y) const = 0;  // the derivative with respect to f
 };
 
@@ -68,7 +68,7 @@ public:
     double curvature() const override { return 1.0; }
 
 private:
-    double of(double f, double y) const override { return 0.5 * (f - y) * (f - y); }
+    double value_at(double f, double y) const override { return 0.5 * (f - y) * (f - y); }
     double slope(double f, double y) const override { return f - y; }
 };
 
@@ -79,7 +79,7 @@ public:
     explicit EpsilonInsensitiveLoss(double epsilon) : epsilon_(epsilon) {}
 
 private:
-    double of(double f, double y) const override {
+    double value_at(double f, double y) const override {
         return std::max(0.0, std::fabs(f - y) - epsilon_);
     }
     double slope(double f, double y) const override {
@@ -97,7 +97,7 @@ public:
     explicit HuberLoss(double delta) : delta_(delta) {}
 
 private:
-    double of(double f, double y) const override {
+    double value_at(double f, double y) const override {
         const double r = f - y;
         return std::fabs(r) <= delta_ ? 0.5 * r * r : delta_ * (std::fabs(r) - 0.5 * delta_);
     }
@@ -112,7 +112,7 @@ public:
     explicit QuantileLoss(double quantile) : quantile_(quantile) {}
 
 private:
-    double of(double f, double y) const override {
+    double value_at(double f, double y) const override {
         return f < y ? -quantile_ * (f - y) : (1.0 - quantile_) * (f - y);
     }
     double slope(double f, double y) const override {
@@ -146,7 +146,7 @@ public:
     }
 
 private:
-    double of(double f, double y) const override {
+    double value_at(double f, double y) const override {
         return (f <= largest ? std::exp(f) : std::exp(largest) * (1.0 + f - largest)) - y * f;
     }
     double slope(double f, double y) const override { return std::exp(std::min(f, largest)) - y; }
@@ -161,7 +161,7 @@ public:
     void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const final;
 
 private:
-    virtual double of(double margin) const = 0;
+    virtual double value_at(double margin) const = 0;
     virtual double slope(double margin) const = 0;
 };
 
@@ -171,7 +171,7 @@ public:
     static constexpr const char* name = "hinge";
 
 private:
-    double of(double z) const override { return std::max(0.0, 1.0 - z); }
+    double value_at(double z) const override { return std::max(0.0, 1.0 - z); }
     double slope(double z) const override { return z < 1.0 ? -1.0 : 0.0; }
 };
 
@@ -182,7 +182,7 @@ public:
     double curvature() const override { return 2.0; }
 
 private:
-    double of(double z) const override { return z < 1.0 ? (1.0 - z) * (1.0 - z) : 0.0; }
+    double value_at(double z) const override { return z < 1.0 ? (1.0 - z) * (1.0 - z) : 0.0; }
     double slope(double z) const override { return z < 1.0 ? -2.0 * (1.0 - z) : 0.0; }
 };
 
@@ -192,7 +192,7 @@ public:
     static constexpr const char* name = "logistic";
 
 private:
-    double of(double z) const override {
+    double value_at(double z) const override {
         return std::max(0.0, -z) + std::log1p(std::exp(-std::fabs(z)));
     }
     double slope(double z) const override {

@@ -90,7 +90,7 @@ void RLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
         const double alpha = covariance_.absorb(look.h, 1.0 / sample.weight);
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
             simd::loops().axpy(-sample.gradient[c] / alpha, covariance_.gain(),
-                               dictionary.weights(c), look.known);
+                               dictionary.weights(c), look.n_known);
     }
     if (covariance_.forgetting() < 1.0) hold(dictionary);
 }

@@ -16,10 +16,10 @@ void NLMSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     Look& look = *sample.look;
     if (sample.admitted) dictionary.append(look, nullptr);
     const auto& loops = simd::loops();
-    const double energy = ridge_ + loops.dot(look.h, look.h, look.known);
+    const double energy = ridge_ + loops.dot(look.h, look.h, look.n_known);
     if (!(energy >= least_energy)) return;
     for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
-        loops.axpy(sample.coefficient[c] / energy, look.h, dictionary.weights(c), look.known);
+        loops.axpy(sample.coefficient[c] / energy, look.h, dictionary.weights(c), look.n_known);
 }
 
 void GradientUpdate::open(Dictionary& dictionary, Step& step) {
@@ -71,7 +71,7 @@ void ProjectedGradientUpdate::learn_unadmitted(Dictionary& dictionary, Sample& s
     dictionary.project(look);
     for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) {
         const double coefficient = sample.coefficient[c];
-        simd::loops().axpy(coefficient, look.a, dictionary.weights(c), look.known);
+        simd::loops().axpy(coefficient, look.a, dictionary.weights(c), look.n_known);
         step.spent += coefficient * coefficient * std::max(0.0, look.residual);
     }
 }

@@ -93,11 +93,14 @@ MODELS = [
     parsimon.POLKRegressor(gamma=0.7, loss="huber"),
     parsimon.POLKRegressor(gamma=0.7, average=50, budget=30),
     parsimon.SOGSVR(gamma=0.7, tolerance=0.1),
-    *(parsimon.POLKClassifier(gamma=0.7, loss=name, step_size=0.5, random_state=0) for name in losses.CLASSIFICATION),
+    *(
+        parsimon.POLKClassifier(gamma=0.7, loss=name, step_size=0.5, random_state=0)
+        for name in losses.CLASSIFICATION
+    ),
     parsimon.POLKClassifier(gamma=0.7, loss="logistic", average=True, batch_size=4, random_state=0),
     parsimon.BSGDClassifier(gamma=0.7, budget=30, random_state=0),
     parsimon.SOGSVC(gamma=0.7, random_state=0),
-]  # fmt: skip
+]
 
 REGRESSOR = parsimon.KNLMSRegressor(gamma=0.3, budget=40)
 #: Around estimators.
@@ -105,17 +108,32 @@ PIPELINES = [
     make_pipeline(StandardScaler(), REGRESSOR),
     make_pipeline(StandardScaler(with_mean=False), REGRESSOR),
     make_pipeline(StandardScaler(with_std=False), REGRESSOR),
-    make_pipeline(MinMaxScaler((-1, 2)), parsimon.POLKClassifier(gamma=3.0, loss="ovr_logistic", random_state=0)),
+    make_pipeline(
+        MinMaxScaler((-1, 2)),
+        parsimon.POLKClassifier(gamma=3.0, loss="ovr_logistic", random_state=0),
+    ),
     make_pipeline(MaxAbsScaler(), "passthrough", RobustScaler(), REGRESSOR),
-    make_pipeline(RobustScaler(with_centering=False), None, parsimon.SOGSVC(gamma=0.3, random_state=0)),
-    make_pipeline(RobustScaler(with_scaling=False), FunctionTransformer(), parsimon.KNLMSRegressor("linear")),
-    make_pipeline(make_pipeline(MinMaxScaler(), StandardScaler()), parsimon.KNLMSRegressor(Normalized(Polynomial(2)))),
+    make_pipeline(
+        RobustScaler(with_centering=False), None, parsimon.SOGSVC(gamma=0.3, random_state=0)
+    ),
+    make_pipeline(
+        RobustScaler(with_scaling=False), FunctionTransformer(), parsimon.KNLMSRegressor("linear")
+    ),
+    make_pipeline(
+        make_pipeline(MinMaxScaler(), StandardScaler()),
+        parsimon.KNLMSRegressor(Normalized(Polynomial(2))),
+    ),
     make_pipeline(StandardScaler(), parsimon.KNLMSRegressor("laplacian", gamma=0.3, budget=40)),
     TransformedTargetRegressor(REGRESSOR, transformer=StandardScaler()),
     TransformedTargetRegressor(REGRESSOR),
-    make_pipeline(StandardScaler(), TransformedTargetRegressor(REGRESSOR, transformer=MinMaxScaler())),
-    TransformedTargetRegressor(make_pipeline(StandardScaler(), REGRESSOR), transformer=make_pipeline(RobustScaler(), MaxAbsScaler())),
-]  # fmt: skip
+    make_pipeline(
+        StandardScaler(), TransformedTargetRegressor(REGRESSOR, transformer=MinMaxScaler())
+    ),
+    TransformedTargetRegressor(
+        make_pipeline(StandardScaler(), REGRESSOR),
+        transformer=make_pipeline(RobustScaler(), MaxAbsScaler()),
+    ),
+]
 
 N_TEST = 10_000
 
@@ -308,7 +326,8 @@ def test_far_away_onnx_still_agrees(name):
 def test_without_onnx_only_onnx_is_missed():
     code = "import sys\nfrom parsimon import export, KNLMSRegressor\n"
     code += "assert 'onnx' not in sys.modules\nsys.modules['onnx'] = None\n"
-    code += "m = KNLMSRegressor().fit([[0.0], [1.0]], [0.0, 1.0])\nexport.to_c(m)\nexport.to_libsvm(m)\nexport.to_onnx(m)"
+    code += "m = KNLMSRegressor().fit([[0.0], [1.0]], [0.0, 1.0])\n"
+    code += "export.to_c(m)\nexport.to_libsvm(m)\nexport.to_onnx(m)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert f"ImportError: to_onnx needs ONNX: {install_command('onnx')}" in done.stderr
 
@@ -337,7 +356,8 @@ DRIVER = """
 #include "{name}.h"
 void run_decision_{name}(const {real} *x, long n, {real} *out)
 {{
-    for (long i = 0; i < n; ++i) {name}_decision(x + i * {NAME}_N_FEATURES, out + i * {NAME}_N_OUTPUTS);
+    for (long i = 0; i < n; ++i)
+        {name}_decision(x + i * {NAME}_N_FEATURES, out + i * {NAME}_N_OUTPUTS);
 }}
 void run_predict_{name}(const {real} *x, long n, {real} *out)
 {{
@@ -347,7 +367,8 @@ void run_predict_{name}(const {real} *x, long n, {real} *out)
 PROBA = """
 void run_proba_{name}(const {real} *x, long n, {real} *out)
 {{
-    for (long i = 0; i < n; ++i) {name}_proba(x + i * {NAME}_N_FEATURES, out + i * {NAME}_N_OUTPUTS);
+    for (long i = 0; i < n; ++i)
+        {name}_proba(x + i * {NAME}_N_FEATURES, out + i * {NAME}_N_OUTPUTS);
 }}
 """
 
@@ -517,11 +538,13 @@ def test_numbers_and_labels_come_back_exactly(tmp_path):
         column = numbers.astype(np.float64)[:, np.newaxis]
         odd = replace(e, centers=column, weights=column, shift=np.zeros(1), scale=np.ones(1))
         (tmp_path / f"odd_{real}.h").write_text(header(odd, f"odd_{real}", real))
-        source += f'#include "odd_{real}.h"\nconst {real} *{real}_centers(void) {{ return &odd_{real}_centers[0][0]; }}\n'
+        source += f'#include "odd_{real}.h"\n'
+        source += f"const {real} *{real}_centers(void) {{ return &odd_{real}_centers[0][0]; }}\n"
     kinds = {str: "const char *", int: "long long ", bool: "long long ", float: "double "}
     for i, labels in enumerate(LABELS):
         to_c(with_labels(labels), tmp_path / f"m{i}.h", name=f"m{i}")
-        source += f'#include "m{i}.h"\n{kinds[type(labels[0])]}label{i}(int c) {{ return m{i}_classes[c]; }}\n'
+        kind = kinds[type(labels[0])]
+        source += f'#include "m{i}.h"\n{kind}label{i}(int c) {{ return m{i}_classes[c]; }}\n'
     library = build(tmp_path, source)
     for real, numbers in values.items():
         function = getattr(library, f"{real}_centers")

@@ -117,7 +117,7 @@ def test_a_merge_is_the_weighted_sum(model):
     "model", [m for m in (*REGRESSORS, *CLASSIFIERS) if not isinstance(m, POLKRegressor)], ids=str
 )
 def test_without_near_copies_nothing_is_lost(model):
-    """Far apart, no centre is in the span of the others: exact for models that keep a factor too."""
+    """No centre is in the span of the others: exact also for models with a factor."""
     X, y = (labelled if model in CLASSIFIERS else stream)(60)
     grid = np.array([[i, j] for i in range(6) for j in range(10)], dtype=float) * 1.5
     models = [copy.deepcopy(model).partial_fit(grid[i::2], y[i::2]) for i in range(2)]
@@ -538,7 +538,7 @@ def test_functions_without_a_factor_lose_nothing_that_need_not_go():
 
 
 def test_what_parts_have_seen_makes_the_fit_to_all():
-    """Over centres that both parts have, the fit by information is that of one model of everything."""
+    """Over centres that both have, the fit by information equals one model of all samples."""
     X, y = stream(400)
     first = KRLSRegressor(gamma=0.3, tolerance=1e-3, ridge=0.01).partial_fit(X[:200], y[:200])
     order = np.argsort(X[200:, 0]) + 200
@@ -598,3 +598,14 @@ def test_models_without_centres_can_be_compressed(capfd):
         model.compress(budget=3)
         model.partial_fit(X, y if model is empty else np.zeros(50, dtype=int))
     assert capfd.readouterr() == ("", "")  # LAPACK says nothing
+
+
+def test_a_label_without_an_output_is_left_out():
+    """Another thread that learns has met the label, and has not added its output yet."""
+    X, y = labelled(200)
+    model = POLKClassifier(kernels.Gaussian(1.0)).fit(X, y)
+    expected = merge([model, model]).model
+    model._set_classes(np.append(model._met, ["new"]))
+    merged = merge([model, model]).model
+    assert list(merged.classes_) == list(expected.classes_)
+    np.testing.assert_array_equal(merged.decision_function(X), expected.decision_function(X))

@@ -49,7 +49,7 @@ void check_look(const Look& look, const Dictionary& dictionary,
     }
     const auto a = solve(K, h);
     double residual = cubic(x, x);
-    CHECK(look.known == m && look.projected == m);
+    CHECK(look.n_known == m && look.projected == m);
     for (std::size_t i = 0; i < m; ++i) {
         CHECK_NEAR(look.h[i], h[i], 1e-13 * (1 + std::fabs(h[i])));
         CHECK_NEAR(look.a[i], a[i], 1e-8 * (1 + std::fabs(a[i])));

@@ -181,7 +181,7 @@ def labels(y: Any, what: str = "y") -> Labels:
     return found
 
 
-def joined(known: Labels, more: Labels, what: str = "y") -> Labels:
+def extended_labels(known: Labels, more: Labels, what: str = "y") -> Labels:
     """Return known and further labels in one array, each exactly as it was.
 
     Labels of another type raise an error.

@@ -230,7 +230,7 @@ class Tree:
         return f"C++ {failed.group(1)}" if failed else ended.failure and f"C++ {ended.failure}"
 
     def fails_in_python(self, tests: Sequence[str]) -> str:
-        """Builds the extension and runs Python tests; says which of them fails first, if any does."""
+        """Build the extension, run Python tests, and return the first that fails, if any."""
         self.build("_core")
         package = self.folder / "src" / "parsimon"
         for extension in self.build_folder.glob("_core*.so"):
@@ -244,7 +244,8 @@ class Tree:
         ]
         start = (
             f"import sys; sys.path[:] = {paths!r}; import parsimon._core as core; import pytest; "
-            f"sys.exit(pytest.main(sys.argv[1:]) if core.__file__.startswith({str(self.folder)!r}) else {WRONG_EXTENSION})"
+            f"right = core.__file__.startswith({str(self.folder)!r}); "
+            f"sys.exit(pytest.main(sys.argv[1:]) if right else {WRONG_EXTENSION})"
         )
         options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--tb=no", "-rfE"]
         options += [f"--deselect={test}" for test in LEFT_OUT]

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from parsimon import _core, _parts, _schema
-from parsimon._parts import joined, whole
+from parsimon._parts import extended_labels, whole
 from parsimon.dictionary_learning.parameters import KernelDictionary
 from parsimon.estimators.base import FITTED, one_row, points, require_unchanged
 from parsimon.estimators.classifier import known_label
@@ -281,7 +281,7 @@ class KernelDictionaryClassifier(ClassifierMixin, LearnerPerClass[_core.Atoms], 
             raise ValueError(
                 f"y has the label {new[0]!r} at row {rows[0]}, which is not among the classes given"
             )
-        self.classes_ = np.sort(joined(self.classes_, labels[rows]))
+        self.classes_ = np.sort(extended_labels(self.classes_, labels[rows]))
         for label in new:
             self._learners[label] = self._atoms(n_features, self._first_rows(self._rng))
 

@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from parsimon import _parts, _schema
-from parsimon._parts import Labels, joined, lookup, real, require_unmasked
+from parsimon._parts import Labels, extended_labels, lookup, real, require_unmasked
 from parsimon.estimators.base import FITTED, Array, StreamEstimator, one_row
 from parsimon.losses import ClassificationLoss
 
@@ -260,7 +260,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
                     f"y has the label {label!r} at row {rows[0]}, "
                     "which is not among the classes given"
                 )
-            self._set_classes(joined(self._met, labels[rows]))
+            self._set_classes(extended_labels(self._met, labels[rows]))
         index = np.array([self._index[label] for label in labels.tolist()])
         known = before + np.searchsorted(rows, np.arange(n), side="right")
         return self._loss.targets(index, known, len(self.classes_)), len(self.classes_)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from parsimon._parts import joined
+from parsimon._parts import extended_labels
 from parsimon.kernels import Kernel
 
 __all__ = ["distance", "norm", "quadratic_forms", "squared_norm", "union"]
@@ -57,7 +57,7 @@ def distance(model: Any, other: Any) -> float:
         )
     if has_labels[0]:
         # Raises if the labels are of different kinds.
-        joined(np.array(labels[0]), np.array(labels[1]), "other")
+        extended_labels(np.array(labels[0]), np.array(labels[1]), "other")
     elif labels[0] != labels[1]:
         raise ValueError(
             f"the models have different outputs, {V.shape[1]} and {W.shape[1]} of them"

@@ -1,8 +1,10 @@
-"""Destructive matching pursuit over a given Gram matrix: what `Dictionary.project_out_cheapest` does to a
-dictionary that learns, with matrix products where thousands of centres are there at once.
+"""Destructive matching pursuit over a given Gram matrix, for thousands of centres at once.
 
-Gram matrices here are symmetric (M, M) with the lower triangle filled in; what is above it is not
-looked at. Matrix products are cut into panels that several threads may do.
+It does the same as `Dictionary.project_out_cheapest`, which is for a dictionary that learns, but
+with matrix products.
+
+A Gram matrix here is symmetric (M, M), and only its lower triangle is used. Matrix products are
+split into panels that several threads can compute.
 """
 
 from __future__ import annotations
@@ -29,11 +31,11 @@ __all__ = [
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-#: Rows or columns of a piece of work, and up to how many centres LAPACK alone is quicker.
+#: Rows or columns in a panel, and the number of centres up to which LAPACK alone is quicker.
 PANEL, SMALL = 256, 512
-#: Centres that leave between two updates of the inverse Gram matrix.
+#: Centres projected out between two updates of the inverse Gram matrix.
 BLOCK = 128
-#: The share of centres up to which it is quicker to let them leave one by one.
+#: The share of centres up to which it is quicker to project them out one by one.
 FEW = 0.1
 #: How far an entry of its diagonal may fall before it has lost too many digits: within a block, and
 #: before the next one.
@@ -94,17 +96,17 @@ def _lower(K: Array) -> Array:
 
 
 def _half(n: int) -> int:
-    """Return about the half of n, in whole panels."""
+    """Return about n / 2, in whole panels."""
     return -(-n // (2 * PANEL)) * PANEL
 
 
 def _rooms(n: int, m: int) -> Array:
-    """Return room for what `_extend` makes of n rows after m, and of fewer."""
+    """Return working memory for `_extend` with n rows after m, or fewer."""
     return np.empty((2, n * max(n, m)))
 
 
 def _invert(S: Array, rooms: Array, threads: int) -> bool:
-    """Let a lower triangle become its inverse factor, by halves; return whether there is one."""
+    """Replace a lower triangle by its inverse factor, by halves. Return whether it has one."""
     if len(S) <= SMALL:
         factor, failed = lapack.dpotrf(S.T, lower=0, clean=1)
         if not failed:
@@ -115,11 +117,10 @@ def _invert(S: Array, rooms: Array, threads: int) -> bool:
 
 
 def _extend(S: Array, m: int, rooms: Array, threads: int) -> bool:
-    """Let a lower triangle become its inverse factor, of which the first m rows are there already;
-    return whether there is one.
+    """Replace a lower triangle by its inverse factor, whose first m rows are known.
 
-    With S_A for these, and then [B C]: T = B S_A', S_C the inverse factor of C - TT', and [-S_C T
-    S_A, S_C] is what becomes of [B C].
+    Let S_A be these rows, and [B C] the rows after them. With T = B S_A' and S_C the inverse factor
+    of C - TT', the rows [B C] become [-S_C T S_A, S_C]. Return whether there is such a factor.
     """
     n = len(S) - m
     first, below, last = S[:m, :m], S[m:, :m], S[m:, m:]
@@ -150,14 +151,14 @@ def _extend(S: Array, m: int, rooms: Array, threads: int) -> bool:
 
 
 def is_sound(S: Array, diagonal: Array) -> bool:
-    """Return whether every centre is as far from the span of those before it as a dictionary asks."""
+    """Return whether every centre is far enough from the span of the centres before it."""
     return bool(
         _core.Dictionary.floor * np.einsum("ij,ij,j->i", S, S, diagonal).max(initial=0.0) < 1.0
     )
 
 
 def solve(S: Array, values: Array) -> Array:
-    """Return the weights of the function in the span that has these values (m, C) at the centres."""
+    """Return the weights of the function in the span with given values (m, C) at the centres."""
     result: Array = S.T @ (S @ values)
     return result
 
@@ -173,12 +174,12 @@ def pursue(
     allowance: float,
     threads: int = 1,
 ) -> tuple[Indices, Array | None]:
-    """Return which of the centres `rows` are left when those without which f moves least go one by
-    one, and their inverse factor if that came with it.
+    """Project out the cheapest of the centres `rows`, one after the other.
 
-    They go as long as there are more than `most`, or what they take of f, a squared norm, stays
-    within the allowance. f has the given values (M, C) at all centres, and S is the inverse factor
-    of those in `rows`.
+    Centres are projected out while there are more than `most`, or while the squared norm of the
+    change of f stays within the allowance. f has the given values (M, C) at all centres, and S is
+    the inverse factor of those in `rows`. Return the centres that are left, and their inverse
+    factor if it was computed.
     """
     if not len(rows):
         return rows, S
@@ -191,7 +192,7 @@ def pursue(
         if done:
             return kept, None
         fresh = inverse_factor(among(K, kept), threads) if len(kept) <= 0.9 * len(rows) else None
-        # Centres so close that the explicit inverse is of no use: one at a time, by the factor
+        # The centres are too close together for the explicit inverse
         if fresh is None:
             return _one_by_one(kernel, centres, rows, S, W, most, allowance)
         rows, S, allowance = kept, fresh, max(allowance - spent, 0.0)
@@ -200,8 +201,10 @@ def pursue(
 def _prune(
     S: Array, W: Array, most: int, allowance: float, threads: int
 ) -> tuple[Indices, float, bool]:
-    """Return which centres are left, what the others took, and whether that is all; if not, the
-    inverse has lost its digits.
+    """Project out the cheapest centres with the explicit inverse.
+
+    Return the centres that are left, the squared norm of the change, and whether this is the end.
+    If not, the inverse has lost its digits.
     """
     P = _gram_of_columns(S, threads)
     W, left, gone, total = (
@@ -242,7 +245,7 @@ def _gram_of_columns(S: Array, threads: int) -> Array:
 
 
 def _downdate(P: Array, U: Array, rooms: list[Array], threads: int) -> None:
-    """Take U'U from P, given room for a panel for each thread."""
+    """Subtract U'U from P. `rooms` has working memory for a panel per thread."""
 
     def rows(i: int, j: int) -> None:
         room = rooms.pop()
@@ -256,8 +259,9 @@ def _downdate(P: Array, U: Array, rooms: list[Array], threads: int) -> None:
 def _one_by_one(
     kernel: Kernel, centres: Array, rows: Indices, S: Array, W: Array, most: int, allowance: float
 ) -> tuple[Indices, Array]:
-    """The same by a dictionary and its factor: no inverse is needed, but every few removals are a
-    sweep over all of it.
+    """Do the same with a dictionary and its factor.
+
+    This needs no inverse, but every few removals are a sweep over the whole factor.
     """
     dictionary = _core.Dictionary(
         kernel.core(), centres.shape[1], W.shape[1], True, False, reserve=len(rows)

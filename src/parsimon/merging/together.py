@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parsimon._parts import joined
+from parsimon._parts import extended_labels
 from parsimon.merging.functions import union
 from parsimon.merging.pooling import Part
 
@@ -28,16 +28,17 @@ class Together:
         # Each model at one moment: another thread may go on learning.
         self.states = [model._learner.snapshot(factor=i == 0) for i, model in enumerate(models)]
         self.centres, self.rows = union([state["centers"] for state in self.states])
-        self.labels = _all_labels(models)
-        self.n_outputs = models[0]._learner.n_outputs if self.labels is None else len(self.labels)
-        labels = [] if self.labels is None else self.labels.tolist()
-        place = {label: i for i, label in enumerate(labels)}
-        self.columns = [
-            np.array([place[label] for label in model._met.tolist()], dtype=np.int64)
-            if place
-            else np.arange(self.n_outputs)
-            for model in models
-        ]
+        sizes = [state["learned_weights"].shape[1] for state in self.states]
+        self.n_outputs = sizes[0]
+        self.columns = [np.arange(n) for n in sizes]
+        self.labels: NDArray[Any] | None = None
+        if hasattr(models[0], "_met"):
+            # A label that another thread has just met may have no output yet.
+            own = [model._met[:n] for model, n in zip(models, sizes, strict=True)]
+            self.labels = _union_of_labels(own)
+            self.n_outputs = len(self.labels)
+            place = {label: i for i, label in enumerate(self.labels.tolist())}
+            self.columns = [np.array([place[label] for label in each.tolist()]) for each in own]
         recipe = models[0]._recipe(models[0]._learns_with)
         self.averages = recipe.average_after is not None
         if min(times) < 0 and recipe.update.forgets:
@@ -90,13 +91,11 @@ class Together:
         return columns[self.n_outputs :] if self.averaged else columns[: self.n_outputs]
 
 
-def _all_labels(models: list[Any]) -> NDArray[Any] | None:
-    """Return the labels of all models in the order of the merged outputs; None for regressors."""
-    if not hasattr(models[0], "_met"):
-        return None
-    labels: NDArray[Any] = models[0]._met
-    for i, model in enumerate(models[1:], start=1):
+def _union_of_labels(labels_of_models: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return the labels of all models, in the order of the merged outputs."""
+    labels = labels_of_models[0]
+    for i, own in enumerate(labels_of_models[1:], start=1):
         present = set(labels.tolist())
-        new = np.array([label not in present for label in model._met.tolist()])
-        labels = joined(labels, model._met[new], f"models[{i}]")
+        new = np.array([label not in present for label in own.tolist()], dtype=bool)
+        labels = extended_labels(labels, own[new], f"models[{i}]")
     return labels

@@ -23,8 +23,8 @@ columns. All of them give the same features.
 from parsimon.preprocessing.columns import KINDS as KINDS
 from parsimon.preprocessing.columns import LARGEST as LARGEST
 from parsimon.preprocessing.columns import Column, TableError
+from parsimon.preprocessing.columns import concatenated as concatenated
 from parsimon.preprocessing.columns import feature_count as feature_count
-from parsimon.preprocessing.columns import joined as joined
 from parsimon.preprocessing.columns import nearest as nearest
 from parsimon.preprocessing.columns import require_kind as require_kind
 from parsimon.preprocessing.columns import require_usable as require_usable

@@ -16,8 +16,8 @@ __all__ = [
     "Column",
     "TableError",
     "codes",
+    "concatenated",
     "feature_count",
-    "joined",
     "nearest",
     "require_kind",
     "require_usable",
@@ -102,7 +102,7 @@ def feature_count(kind: str, max_categories: int) -> int:
     return max_categories + 2 if kind == "text" else 1 + 2 * len(KINDS[kind])
 
 
-def joined(first: Column, then: Column) -> Column:
+def concatenated(first: Column, then: Column) -> Column:
     """Return the rows of one column followed by those of another.
 
     They have the same kind, or one of them is empty.

@@ -18,7 +18,7 @@ from parsimon.preprocessing import (
     TableEncoder,
     TableError,
     TargetScaler,
-    joined,
+    concatenated,
     read_table,
     require_kind,
     require_usable,
@@ -283,7 +283,9 @@ class TableModel(StoredTable):
         block = columns | {self.target: target}
         held: dict[str, Column] | None = getattr(self, "_held", None)
         self._held = (
-            block if held is None else {name: joined(held[name], block[name]) for name in held}
+            block
+            if held is None
+            else {name: concatenated(held[name], block[name]) for name in held}
         )
         shown = self._held[self.target].rows(slice(-len(target.values) - 1, None))
         if self.n_rows_ == self.warmup:
