@@ -121,6 +121,11 @@ def test_every_shared_text_is_used_and_fits():
         assert max(map(len, text.splitlines())) <= 92, name
 
 
+def test_the_text_about_kernels_names_all_of_them():
+    named = re.findall(r'"(\w+)"', _docs.TEXTS["kernel"])
+    assert set(named) == set(kernels.KERNELS)
+
+
 def test_without_docstrings_the_classes_work():
     program = (
         "from parsimon import POLKClassifier\n"
