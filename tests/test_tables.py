@@ -8,6 +8,7 @@ import pytest
 
 import parsimon
 from parsimon import POLKClassifier, persistence
+from parsimon.estimators import ESTIMATORS
 from parsimon.preprocessing import TableError
 from parsimon.tables import ALGORITHMS, MixtureClassifier, TableModel, make_estimator
 
@@ -79,6 +80,11 @@ def test_stored_at_any_row_it_goes_on(task, at, tmp_path):
     np.testing.assert_array_equal(np.concatenate([f for f in found if len(f)]), expected)
     assert content(again) == content(once)
     assert model.n_rows_ == at
+
+
+def test_every_estimator_has_a_name():
+    made = {type(make_estimator(name, task)) for name in ALGORITHMS for task in ALGORITHMS[name]}
+    assert made == {*ESTIMATORS, MixtureClassifier}
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -13,6 +13,7 @@ ALGORITHMS = (
     "polk",
     "krls",
     "knlms",
+    "kap",
     "klms",
     "norma",
     "spl",

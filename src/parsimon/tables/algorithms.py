@@ -46,6 +46,7 @@ ALGORITHMS: dict[str, dict[str, Callable[..., Any]]] = {
     },
     "krls": {"regression": _krls},
     "knlms": {"regression": _with(estimators.KNLMSRegressor, kernel="laplacian", step_size=0.3)},
+    "kap": {"regression": _with(estimators.KAPRegressor, kernel="laplacian", step_size=0.3)},
     "klms": {"regression": _with(estimators.KLMSRegressor)},
     "norma": {"regression": _with(estimators.NORMARegressor)},
     "spl": {"regression": _with(estimators.SPLRegressor)},
