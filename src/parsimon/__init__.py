@@ -1,4 +1,4 @@
-"""Learn nonlinear functions from data streams with kernels, in a memory you set beforehand.
+"""Learn nonlinear functions from data streams with kernels, in a fixed amount of memory.
 
 >>> import numpy as np
 >>> from parsimon import KNLMSRegressor

@@ -126,8 +126,8 @@ class LeastNeeded(Budgeted):
 class MostCoherent(Budgeted):
     """Over the budget, project out one of the two most coherent centres.
 
-    `removal` selects the "older" of the two, or the one that is "cheaper" to remove. (15) and its
-    footnote allow either.
+    `removal` selects the "older" of the two, or the one that is "cheaper" to remove. The paper
+    allows either, in (15) and its footnote.
 
     Reference: Pothin & Richard, *Online learning with kernels: a new approach for sparsity control
     based on a coherence criterion*, MLSP 2006, (15)-(20).

@@ -17,7 +17,7 @@ from parsimon.cli.choices import PEERS
 
 __all__ = ["app"]
 
-ABOUT = "Learn nonlinear models from streams of rows, in a memory that is set beforehand."
+ABOUT = "Learn nonlinear models from streams of rows, in a fixed amount of memory."
 
 app = typer.Typer(
     name="parsimon", help=ABOUT, rich_markup_mode=None, pretty_exceptions_enable=False
@@ -70,8 +70,8 @@ def learn(
 ) -> int:
     """Learn to predict a column from the others, row by row, and print the scores.
 
-    Each row is predicted before it is learned, so the scores are those of unseen rows. Ctrl-C
-    stops and keeps the model.
+    Each row is predicted before it is learned. The scores are those of unseen rows; for the first
+    200 rows the prediction is the previous target. Ctrl-C stops and keeps the model.
 
     \b
     Examples:
@@ -223,7 +223,7 @@ def merge(
     budget: o.MergeBudget = None,
     tolerance: o.Tolerance = None,
 ) -> int:
-    """Add estimators that were learned from parts of the data.
+    """Merge estimators that were saved in Python with model.save, not those that learn wrote.
 
     The distance of the result from the sum is printed.
 

@@ -1,4 +1,4 @@
-"""``parsimon merge``: add estimators that were learned from parts of the data."""
+"""``parsimon merge``: merge estimators that were learned separately."""
 
 from __future__ import annotations
 

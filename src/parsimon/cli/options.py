@@ -34,7 +34,7 @@ Delimiter = Annotated[
 ]
 Decimal = Annotated[
     str | None,
-    typer.Option(help="The decimal mark of a CSV, . or , (default: found out, or the model's)."),
+    typer.Option(help="The decimal mark of a CSV, . or , (default: detected, or the model's)."),
 ]
 DateFormat = Annotated[
     list[str] | None,
@@ -54,7 +54,7 @@ Missing = Annotated[
     str | None,
     typer.Option(
         help="mean: replace a missing value by the mean, or by a category for text; "
-        "error: refuse it."
+        "error: reject it."
     ),
 ]
 
@@ -155,7 +155,9 @@ ExportFormat = Annotated[
 FunctionName = Annotated[
     str, typer.Option(help="The beginning of the names of functions in a C header.")
 ]
-MergedModels = Annotated[list[Path], typer.Argument(help="Files of estimators of one kind.")]
+MergedModels = Annotated[
+    list[Path], typer.Argument(help="Files written by model.save, of estimators of one kind.")
+]
 MergedFile = Annotated[Path, typer.Option(help="The file to write.")]
 MergeBudget = Annotated[int | None, typer.Option(min=1, help="The largest number of centres.")]
 Tolerance = Annotated[

@@ -13,7 +13,7 @@ __all__ = ["NAMES", "meaningful_scores", "model_score_lines", "score_lines", "wh
 NAMES = {
     "accuracy": "accuracy",
     "kappa": "kappa",
-    "kappa_no_change": "kappa to no change",
+    "kappa_no_change": "kappa relative to no change",
     "log_loss": "logarithmic loss",
     "mse": "squared error",
     "mae": "absolute error",

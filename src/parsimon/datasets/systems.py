@@ -123,9 +123,10 @@ def make_pothin_system(
     and x_t = y_t + e_t, where u_t and e_t are normal with variances 0.1 and 0.05. The task is to
     predict x_t from x_{t-1}, ..., x_{t-lags}, u_t, ..., u_{t-lags+1}.
 
-    The paper starts at y_1 = 10. This is an unstable fixed point of the recursion without input,
-    0.5 y + 0.05 y^2 = y, from which about half of all runs grow without bound. So the default is a
-    start in the stable regime. The paper does not print the regressor either.
+    The paper starts at y_1 = 10, an unstable fixed point of the recursion without input:
+    0.5 y + 0.05 y^2 = y. From there about half of all runs grow without bound. So the default
+    `start` is in the stable region. The paper does not say which past values are the inputs either;
+    `lags` sets their number.
 
     Parameters
     ----------

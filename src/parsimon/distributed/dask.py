@@ -60,7 +60,7 @@ def engine(shards: Any, *, client: Any = None, target: Any = None) -> Cluster:
 
 
 class Cluster:
-    """Shards on workers."""
+    """An engine whose shards are on the workers of a Dask cluster."""
 
     def __init__(self, shards: Any, client: Any, target: Any) -> None:
         self._client = client

@@ -19,7 +19,7 @@ def engine(shards: Any, *, n_jobs: int | None = -1) -> Local:
 
 
 class Local:
-    """Shards in memory."""
+    """An engine whose shards are in memory, for processes on this machine."""
 
     def __init__(self, shards: Any, n_jobs: int | None) -> None:
         self._shards = checked_all(shards)

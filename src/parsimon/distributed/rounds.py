@@ -92,14 +92,14 @@ def fit(
 ) -> Result:
     """Learn from shards separately, and merge the models.
 
-    In each round, every shard continues from the model of the previous round with the next part of
-    its rows, in order. The mean of the functions, weighted by rows learned, is reduced to the
+    In each round, every shard continues from the model of the previous round with its next rows,
+    in order. The mean of the functions, weighted by rows learned, is reduced to the
     estimator's budget and starts the next round. With one round, the shards learn separately and
     are averaged once. With more rounds they do not drift apart.
 
-    For KRLS and SOG everything seen is combined, so their shards need not be alike. KRLS (admission
-    "ald") uses the least-squares fit to everything seen instead of the mean. SOG takes a hundred
-    steps towards it at the end (`ascend`).
+    For SOG and for KRLS with admission "ald" everything seen is combined, so their shards need not
+    be alike. KRLS uses the least-squares fit to everything seen instead of the mean. SOG takes a
+    hundred steps towards it at the end (`ascend`).
 
     Parameters
     ----------

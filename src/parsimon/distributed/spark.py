@@ -52,7 +52,7 @@ def engine(frame: DataFrame, *, target: str, features: list[str] | None = None) 
 
 
 class Spark:
-    """Shards in partitions."""
+    """An engine whose shards are the partitions of a Spark frame."""
 
     def __init__(self, frame: DataFrame, target: str, features: list[str] | None) -> None:
         from pyspark.sql import functions as F

@@ -57,8 +57,8 @@ class _MarginLoss(ClassificationLoss):
 class Hinge(_MarginLoss):
     """Hinge loss, l(f, y) = sum_c max(0, 1 - y_c f_c), with y_c in {-1, 1}.
 
-    With classes, each is one against the rest. The subgradient is -y_c for margins below 1, and 0
-    from 1 on.
+    With more than two classes, the loss is one-vs-rest. The subgradient is -y_c for margins
+    y_c f_c below 1, and 0 for margins of 1 and above.
 
     >>> Hinge().value(0.25, 1)
     0.75
@@ -73,7 +73,7 @@ class Hinge(_MarginLoss):
 class SquaredHinge(_MarginLoss):
     """Squared hinge loss, l(f, y) = sum_c max(0, 1 - y_c f_c)^2, with y_c in {-1, 1}.
 
-    With classes, each is one against the rest.
+    With more than two classes, the loss is one-vs-rest.
 
     >>> SquaredHinge().value(0.5, -1)
     2.25
@@ -88,7 +88,7 @@ class SquaredHinge(_MarginLoss):
 class Logistic(_MarginLoss):
     """Logistic loss, l(f, y) = sum_c log(1 + exp(-y_c f_c)), with y_c in {-1, 1}.
 
-    With classes, each is one against the rest.
+    With more than two classes, the loss is one-vs-rest.
 
     >>> round(Logistic().value(0.0, 1), 4)
     0.6931

@@ -68,14 +68,13 @@ def merge(
         seen.
     weights : array of shape (n_models,), "information" or None, default=None
         The factors p. None uses each model's share of the samples seen; these sum to 1.
-        "information" is for KRLS with ``admission="ald"``. It takes the same sum, and then the
-        least-squares fit to the samples of all models, over the centres that are kept. Use it when
-        the models have seen different regions: each then counts where it has samples. `distance`
-        still refers to the sum.
+        "information" is for KRLS with ``admission="ald"``. It selects the centres to keep as None
+        does. Then the weights are the least-squares fit to the samples of all models. Use it when
+        the models have seen different regions. `distance` still refers to the weighted sum.
     since : fitted model or None, default=None
-        The model that all models were continued from, if there is one. Then
-        f = f_0 + sum_i p_i (f_i - f_0), and its samples count once. By default p are the shares of
-        the samples seen since then, which gives the mean. Ones add up all increments.
+        The model f_0 that all models were continued from, if there is one. Then
+        f = f_0 + sum_i p_i (f_i - f_0), and the samples of f_0 count once. By default p_i is the
+        share of model i in the samples seen after f_0. With p_i = 1 the increments are added.
     budget : int or None, default=None
         The largest number of centres, now and later: it becomes the parameter `budget` of the
         result. None keeps the budget of the models.
@@ -102,14 +101,14 @@ def merge(
     - NORMA, and KLMS and KNLMS with ``compression="oldest"``: centres are sorted by age, counted
       from the newest centre of each model. Beyond the budget the oldest are dropped, as in
       learning.
-    - KRLS: the information of all models is added. Every sample is written as a combination of the
-      centres ("ald") or by its kernel row ("coherence"). The information matrices P^-1 are summed
-      over the union and projected with the centres. f is the weighted sum, or with "information"
-      the least-squares fit. Later samples are weighed against all samples seen.
-    - SOG: A'A, A'y and A'e are added in the same way. `ascend` then leads from the weighted sum to
-      the fit to all samples.
-    - For KRLS and SOG, a sample is known only by the centres of its own model. If the union is much
-      denser than the tolerance of each model, f is not determined between the centres. Give a
+    - KRLS: the information matrices P^-1 = sum_t a_t a_t' are added over the union of the centres,
+      and projected with them. a_t expresses sample t by the centres ("ald"), or holds its kernel
+      values ("coherence"). f is the weighted sum, or with "information" the least-squares fit.
+      Later samples are weighed against all samples seen.
+    - SOG: A'A, A'y and A'e are added in the same way. The rows of A are a_t', y are the targets and
+      e is a vector of ones. `ascend` then leads from the weighted sum to the fit to all samples.
+    - In KRLS and SOG, each model expresses its samples by its own centres. If the union has many
+      more centres than each model, the samples do not determine f between the centres. Give a
       budget of about the size of one model of all samples.
     - Dictionary learning is not supported: atoms are not functions that could be added.
 

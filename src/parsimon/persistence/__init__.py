@@ -8,7 +8,7 @@ for bit as if it had never stopped (same build, same processor).
 The digest detects damage. It does not authenticate, because whoever writes a file can compute it.
 So the contents are checked even when the digest is right: sizes before memory is allocated, types
 and numbers before they are used. A state that learning could not have produced is rejected. Loading
-takes at most 16 times the size of the file plus 64 MB. Memory for the rest of the budget is
+takes at most 16 times the size of the file plus 64 MiB. Memory for the rest of the budget is
 reserved at the next sample.
 
 - `files`: save, load, and the header of a file;

@@ -72,11 +72,12 @@ def _whole_steps(mu: float) -> list[int]:
 
 
 def approximation_regions(path: str | Path, *, sizes: Sequence[int] = (2, 5, 20)) -> Path:
-    """Draw the possible squared errors of a kernel function by m centres, against mu0.
+    """Draw which squared errors are possible when m centres approximate k(x, .), against mu0.
 
-    This is Fig. 2 of Honeine, Richard & Bermudez 2007. Functions that satisfy rule (6) have at
-    least the lower bound of Proposition 3 with m + 1 (blue). Functions that violate it have at
-    most the upper bound of Proposition 4 (red). In the overlap the error does not decide.
+    This is Fig. 2 of Honeine, Richard & Bermudez 2007. If x satisfies the coherence rule (6), the
+    error is at least the lower bound of Proposition 3 for m + 1 functions (blue). If x violates it,
+    the error is at most the upper bound of Proposition 4 (red). Where the regions overlap, the
+    error does not tell whether x satisfies the rule.
 
     Remark: the filled regions are correct. The dashed bounds are as printed; the upper one,
     1 - mu0, does not hold. The paper does not print its sizes m. `sizes` sets them.

@@ -85,7 +85,7 @@ def risk(
 
 
 class KernelClassifier:
-    """Predictions of a fitted f = sum_j W_j k(x_j, .)."""
+    """Base class of the baselines: it predicts with a fitted f(x) = sum_j W_j k(x_j, x)."""
 
     gamma: float
     classes_: NDArray[Any]
