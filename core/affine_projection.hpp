@@ -47,16 +47,20 @@ public:
     }
     void set_outputs(std::size_t n_outputs) override {
         targets_.resize(order_ * n_outputs);
+        new_targets_.resize(n_outputs);
         n_outputs_ = n_outputs;
         taken_ = next_ = 0;
     }
     void make_ready(std::size_t) override {
         points_.resize(order_ * depth_);
         targets_.resize(order_ * n_outputs_);
+        new_targets_.resize(n_outputs_);
         rows_.resize(numbers(order_, capacity_));
     }
     std::size_t nbytes() const override {
-        return (points_.capacity() + targets_.capacity() + rows_.capacity()) * sizeof(double);
+        return (points_.capacity() + targets_.capacity() + rows_.capacity() +
+                new_targets_.capacity()) *
+               sizeof(double);
     }
 
     void open(Dictionary& dictionary, Step& step) override {
@@ -66,7 +70,7 @@ public:
                 sample.coefficient[c] = -step_size_ * sample.weight * sample.gradient[c];
     }
 
-    void step(Dictionary& dictionary, Sample& sample, Step&) override {
+    void step(Dictionary& dictionary, Sample& sample, Step& step) override {
         if (sample.weight == 0.0) return;
         if (sample.admitted) dictionary.append(*sample.look, nullptr);
         for (std::size_t i = 0; i < taken_; ++i) {
@@ -77,8 +81,10 @@ public:
             dictionary.extend(look);
         }
         known_ = dictionary.size();
-        take(*sample.look, sample.y);
-        project(dictionary, step_size_ * sample.weight);
+        for (std::size_t c = 0; c < n_outputs_; ++c)
+            new_targets_[c] = sample.f[c] - sample.gradient[c];  // y for the squared loss
+        take(*sample.look, new_targets_.data());
+        project(dictionary, step.learned, step_size_ * sample.weight);
     }
 
     void expect(StateVisitor visitor, std::size_t) const override {
@@ -130,7 +136,7 @@ private:
     }
 
     // The step, by a Cholesky factor of the Gram matrix of the rows, the newest first.
-    void project(Dictionary& dictionary, double rate) {
+    void project(Dictionary& dictionary, std::size_t learned, double rate) {
         const auto& loops = simd::loops();
         const std::size_t m = known_;
         std::array<double, most * most> L;
@@ -152,7 +158,7 @@ private:
             slots[n++] = slot;
         }
         std::array<double, most> e;
-        for (std::size_t c = 0; c < n_outputs_; ++c) {
+        for (std::size_t c = 0; c < learned; ++c) {
             double* w = dictionary.weights(c);
             for (std::size_t i = 0; i < n; ++i) {
                 e[i] = targets_[slots[i] * n_outputs_ + c] - loops.dot(row(slots[i]), w, m);
@@ -185,7 +191,7 @@ private:
     double step_size_, ridge_;
     std::size_t order_, n_features_ = 0, depth_ = 0, n_outputs_ = 0, capacity_ = 0;
     std::size_t taken_ = 0, next_ = 0, known_ = 0;
-    std::vector<double> points_, targets_, rows_;
+    std::vector<double> points_, targets_, rows_, new_targets_;
 };
 
 }  // namespace parsimon

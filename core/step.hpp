@@ -12,7 +12,7 @@ namespace parsimon {
 
 struct Sample {
     Look* look = nullptr;
-    const double* y = nullptr;   // (n_targets,) as the loss has it
+    const double* y = nullptr;   // (n_targets,) for the loss alone: its length is the loss's
     double weight = 1.0;         // a factor on the sample's loss, >= 0
     double* f = nullptr;         // (n_outputs,) prediction before the step
     double* gradient = nullptr;  // (n_outputs,) of the loss at f
