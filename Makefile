@@ -77,7 +77,7 @@ asan: .venv/test
 	$(call SANITIZED,build/asan,address)
 	$(call PRELOAD,libasan.so) ASAN_OPTIONS=detect_leaks=0 $(BIN)/python tools/sanitized.py build/asan -m pytest -q -p no:cacheprovider \
 	  tests/test_state.py tests/test_forged.py tests/test_kernel_functions.py tests/test_dictionary.py tests/test_dictionary_learning.py \
-	  tests/test_knlms.py tests/test_filters.py tests/test_sog.py tests/test_single.py tests/test_merging.py \
+	  tests/test_knlms.py tests/test_filters.py tests/test_sog.py tests/test_single.py tests/test_merging.py tests/test_kap.py tests/test_parts.py \
 	  -k "not (headers or several_things or memory or another_process or deep_and_wide or sizes or starve or keep_coming or hundred_thousand)"
 
 # ThreadSanitizer: the C++ tests, and every estimator with one thread that learns while others use it.

@@ -101,7 +101,7 @@ public:
         learner_.visit(StateVisitor::reader(state, n_features));
     }
     void adopt(DictionaryHandle& merged, const Sums& sums, std::uint64_t seen,
-               std::uint64_t averaged, double spent) {
+               std::uint64_t averaged, std::uint64_t alive, double spent) {
         const Dictionary& own = learner_.dictionary();
         if (!(merged.dictionary.needs() == own.needs()) ||
             merged.dictionary.n_outputs() != own.n_outputs() ||
@@ -111,7 +111,7 @@ public:
         ModelLock::Learning guard(lock_, as_it_is);
         if (learner_.seen() > 0 || own.size() > 0)
             throw std::runtime_error("this learner has learned already");
-        learner_.adopt(merged.dictionary, sums, {seen, averaged, spent});
+        learner_.adopt(merged.dictionary, sums, {seen, averaged, alive, spent});
     }
     void require_sound() {
         ModelLock::Learning guard(lock_, without_gil);
@@ -333,7 +333,7 @@ void bind_learner(nb::module_& m) {
             },
             nb::arg("factor") = false)
         .def("adopt", &SharedLearner::adopt, nb::arg("dictionary"), nb::arg("sums"),
-             nb::arg("seen"), nb::arg("averaged"), nb::arg("spent"))
+             nb::arg("seen"), nb::arg("averaged"), nb::arg("alive"), nb::arg("spent"))
         .def("climb", &SharedLearner::climb, nb::arg("steps"))
         .def("dual", reading(&describe_dual))
         .def("predict", &SharedLearner::predict, nb::arg("X"), nb::arg("threads") = 1)

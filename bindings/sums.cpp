@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <string>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "input.hpp"
 
 namespace parsimon::bindings {
 namespace {
@@ -21,7 +23,7 @@ constexpr std::array coordinate_names{"none", "rows", "combinations", "weights"}
 
 Sums make(const std::string& coordinates, const Matrix& factor,
           const std::optional<Matrix>& squares, const Matrix& moments, const Cube& output_moments,
-          const Cube& terms, std::uint64_t steps) {
+          const Cube& terms, std::uint64_t steps, std::uint64_t age) {
     const auto place = std::find(coordinate_names.begin(), coordinate_names.end(), coordinates);
     if (place == coordinate_names.end()) throw nb::value_error("no such coordinates");
     const std::size_t m = factor.shape(0), C = output_moments.shape(1);
@@ -43,6 +45,12 @@ Sums make(const std::string& coordinates, const Matrix& factor,
     sums.output_moments = copy(output_moments);
     sums.terms = copy(terms);
     sums.steps = steps;
+    sums.age = age;
+    for (const auto* values :
+         {&sums.factor, &sums.squares, &sums.moments, &sums.output_moments, &sums.terms})
+        for (const double value : *values)
+            if (!std::isfinite(value))
+                refuse("the numbers of the models are too large to be added");
     return sums;
 }
 
@@ -65,12 +73,14 @@ void bind_sums(nb::module_& m) {
             "__init__",
             [](Sums* place, const std::string& coordinates, const Matrix& factor,
                const std::optional<Matrix>& squares, const Matrix& moments,
-               const Cube& output_moments, const Cube& terms, std::uint64_t steps) {
-                new (place)
-                    Sums(make(coordinates, factor, squares, moments, output_moments, terms, steps));
+               const Cube& output_moments, const Cube& terms, std::uint64_t steps,
+               std::uint64_t age) {
+                new (place) Sums(
+                    make(coordinates, factor, squares, moments, output_moments, terms, steps, age));
             },
             nb::arg("coordinates"), nb::arg("factor"), nb::arg("squares").none(),
-            nb::arg("moments"), nb::arg("output_moments"), nb::arg("terms"), nb::arg("steps"))
+            nb::arg("moments"), nb::arg("output_moments"), nb::arg("terms"), nb::arg("steps"),
+            nb::arg("age"))
         .def_prop_ro(
             "coordinates",
             [](const Sums& s) { return coordinate_names[static_cast<std::size_t>(s.coordinates)]; })
@@ -95,7 +105,8 @@ void bind_sums(nb::module_& m) {
             nb::rv_policy::automatic)
         .def_prop_ro(
             "terms", [](const Sums& s) { return by_output(s, s.terms); }, nb::rv_policy::automatic)
-        .def_ro("steps", &Sums::steps);
+        .def_ro("steps", &Sums::steps)
+        .def_ro("age", &Sums::age);
 }
 
 }  // namespace parsimon::bindings

@@ -25,6 +25,8 @@ namespace parsimon {
 // - Slot i holds a sample: its point (depth) at i * depth, its kernel row at i * capacity, its
 //   targets at i * n_outputs. `next_` is the slot that the next sample takes: the oldest, once all
 //   are taken. Rows know the first `known_` centres.
+// - A window that was read holds its points and targets only. The rest is allocated, and its rows
+//   are computed, with the next sample.
 // - A row that is a combination of newer ones up to rounding takes no part in a step.
 class AffineProjectionUpdate final : public Update, private Aligned {
 public:
@@ -52,8 +54,9 @@ public:
         taken_ = next_ = 0;
     }
     void make_ready(std::size_t) override {
-        points_.resize(order_ * depth_);
-        targets_.resize(order_ * n_outputs_);
+        ready_ = true;
+        points_.resize(numbers(order_, depth_));
+        targets_.resize(numbers(order_, n_outputs_));
         new_targets_.resize(n_outputs_);
         rows_.resize(numbers(order_, capacity_));
     }
@@ -64,10 +67,7 @@ public:
     }
 
     void open(Dictionary& dictionary, Step& step) override {
-        step.rate = step_size_;
-        for (Sample& sample : step)
-            for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
-                sample.coefficient[c] = -step_size_ * sample.weight * sample.gradient[c];
+        propose_steps(dictionary, step, step_size_);
     }
 
     void step(Dictionary& dictionary, Sample& sample, Step& step) override {
@@ -106,20 +106,24 @@ public:
         visitor.points("inputs", inputs.data(), n, d);
         visitor.numbers("targets", targets.data(), targets.size());
         if (!visitor.reading()) return;
-        require_finite(inputs.data(), n, d, "the state's recent samples");
-        make_ready(1);
-        taken_ = next_ = 0;
-        known_ = dictionary.size();
-        Looks looks(1, dictionary);
-        for (std::size_t i = 0; i < n; ++i) {
-            dictionary.look(looks, inputs.data() + i * d, 1);
-            take(looks[0], targets.data() + i * n_outputs_);
-        }
+        require_finite(inputs.data(), n, d, "the state's recent samples",
+                       dictionary.kernel().single());
+        points_.resize(numbers(n, depth_));
+        Scratch scratch;
+        annotate(dictionary.kernel(), inputs.data(), n, d, depth_, points_.data(), scratch);
+        targets_ = std::move(targets);
+        taken_ = n;
+        next_ = n % order_;
+        known_ = 0;
     }
-    void require_sound(Dictionary&) const override {
-        sound::require_within(targets_.data(), taken_ * n_outputs_, 1e100, "recent targets");
-        for (std::size_t i = 0; i < taken_; ++i)
-            sound::require_within(row(i), known_, largest_kernel_value, "recent kernel values");
+    void require_sound(Dictionary& dictionary) const override {
+        sound::require_within(targets_.data(), taken_ * n_outputs_, sound::largest_target,
+                              "recent targets");
+        std::vector<double> values(taken_);
+        Scratch scratch;
+        dictionary.kernel().diagonal({points_.data(), taken_, depth_}, n_features_, 0,
+                                     values.data(), scratch);
+        sound::require_within(values.data(), taken_, largest_kernel_value, "recent kernel values");
     }
 
 private:
@@ -169,11 +173,20 @@ private:
                 for (std::size_t k = i + 1; k < n; ++k) e[i] -= L[k * most + i] * e[k];
                 e[i] /= L[i * most + i];
             }
+            // A step to numbers that could overflow is not taken.
+            double reach = 0.0;
+            for (std::size_t i = 0; i < n; ++i)
+                reach += std::fabs(rate * e[i]) * loops.max_abs(row(slots[i]), m);
+            if (!(reach < sound::largest_norm)) continue;
             for (std::size_t i = 0; i < n; ++i) loops.axpy(rate * e[i], row(slots[i]), w, m);
         }
     }
 
     void reserve(std::size_t capacity) override {
+        if (!ready_) {
+            capacity_ = capacity;
+            return;
+        }
         std::vector<double> rows(numbers(order_, capacity), 0.0);
         for (std::size_t i = 0; i < taken_; ++i)
             std::copy_n(row(i), known_, rows.begin() + static_cast<std::ptrdiff_t>(i * capacity));
@@ -189,6 +202,7 @@ private:
     }
 
     double step_size_, ridge_;
+    bool ready_ = false;
     std::size_t order_, n_features_ = 0, depth_ = 0, n_outputs_ = 0, capacity_ = 0;
     std::size_t taken_ = 0, next_ = 0, known_ = 0;
     std::vector<double> points_, targets_, rows_, new_targets_;

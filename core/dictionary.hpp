@@ -120,6 +120,7 @@ public:
     std::size_t n_features() const { return n_features_; }
     std::size_t n_outputs() const { return n_outputs_; }
     std::size_t depth() const { return points_.depth(); }
+    const Kernel& kernel() const { return *kernel_; }
     const Needs& needs() const { return needs_; }
     bool has_factor() const { return needs_.factor; }
     double ridge() const { return needs_.ridge; }

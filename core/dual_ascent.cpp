@@ -130,8 +130,12 @@ Sums DualAscentUpdate::sums(const Dictionary& dictionary) const {
 }
 
 void DualAscentUpdate::set_sums(Dictionary& dictionary, const Sums& sums) {
-    const std::size_t m = sums.size;
+    const std::size_t m = sums.size, C = n_outputs_;
+    steps_ = sums.steps;
     if (m == 0) return;
+    if (sums.factor.size() != m * m || sums.squares.size() != m * m || sums.moments.size() != m ||
+        sums.output_moments.size() != C * m || sums.terms.size() != C * m)
+        refuse("the sums are not those of a dual ascent");
     std::vector<double> row(simd::padded(m)), t(simd::padded(m)), image(simd::padded(m));
     for (std::size_t i = 0; i < m; ++i) {
         dictionary.gram_row(i, row.data());
@@ -147,7 +151,6 @@ void DualAscentUpdate::set_sums(Dictionary& dictionary, const Sums& sums) {
         covariance_.factor().multiply(0, m, image.data(), t.data(), kept(fit, c));
     }
     renew(dictionary);
-    steps_ = sums.steps;
 }
 
 void DualAscentUpdate::open(Dictionary&, Step& step) {

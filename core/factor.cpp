@@ -180,6 +180,7 @@ void TriangularFactor::remove(const std::size_t* js, std::size_t count) {
 }
 
 void TriangularFactor::visit(StateVisitor visitor, std::size_t size) {
+    visitor.version(0);
     visitor.pieces("rows", size, [this](std::size_t i) { return std::pair(row(i), i + 1); });
     visitor.numbers("diagonal", diagonal_.data(), size);
     visitor.numbers("summed", summed_.data(), size);

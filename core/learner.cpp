@@ -173,13 +173,14 @@ void Learner::visit(StateVisitor visitor) {
 }
 
 void Learner::adopt(Dictionary& merged, const Sums& sums, const Ledger& ledger) {
+    if (!std::isfinite(ledger.spent)) refuse("the numbers of the models are too large to be added");
     State state;
     merged.visit(StateVisitor::writer(state));
     dictionary_.visit(StateVisitor::reader(state));
     recipe_.update->set_sums(dictionary_, sums);
     seen_ = ledger.seen;
     averaged_ = ledger.averaged;
-    alive_ = averaged_ > 0 ? outputs_alive() : 0;
+    alive_ = ledger.alive;
     spent_ = ledger.spent;
     if (!ready_) return;
     looks_.fit(dictionary_);

@@ -25,6 +25,7 @@
 #include "compression.hpp"
 #include "input.hpp"
 #include "losses.hpp"
+#include "sound.hpp"
 #include "updates.hpp"
 
 namespace parsimon {
@@ -50,6 +51,7 @@ struct Recipe {
 struct Ledger {
     std::uint64_t seen = 0;      // samples
     std::uint64_t averaged = 0;  // steps that the means are over
+    std::uint64_t alive = 0;     // outputs that took part in the means
     double spent = 0.0;          // squared RKHS error made by removals, summed
 };
 
@@ -57,7 +59,7 @@ struct Ledger {
 class Learner {
 public:
     // Targets beyond this are refused: squares and products of accepted numbers stay finite.
-    static constexpr double largest_target = 1e100;
+    static constexpr double largest_target = sound::largest_target;
     static constexpr double largest_weight = 1e20, least_weight = 1e-20;  // or 0
 
     // A model f = 0 that has learned nothing. Requires n_features >= 1 and n_outputs >= 1.
@@ -73,6 +75,10 @@ public:
     // Throw InputError at the first value that cannot be used. They change nothing. What is learned
     // must meet more conditions than what is only predicted.
     // `scratch` is working memory of the caller: one per thread.
+    void check_inputs(const double* x, std::size_t n) const {
+        Scratch scratch;
+        check_inputs(x, n, scratch);
+    }
     void check_inputs(const double* x, std::size_t n, Scratch& scratch) const;  // (n, n_features)
     // y (n, n_targets), of a model of `n_outputs` outputs; weights (n,) or null, which means 1.
     void check_samples(const double* x, const double* y, const double* weights, std::size_t n,
@@ -123,7 +129,7 @@ public:
     // one keeps, and the sums over its centres. Requires a learner that has learned nothing.
     void adopt(Dictionary& merged, const Sums& sums, const Ledger& ledger);
     Sums sums() const { return recipe_.update->sums(dictionary_); }
-    Ledger ledger() const { return {seen_, averaged_, spent_}; }
+    Ledger ledger() const { return {seen_, averaged_, alive_, spent_}; }
 
     Dictionary& dictionary() { return dictionary_; }
     const Dictionary& dictionary() const { return dictionary_; }

@@ -8,7 +8,7 @@
 // - Losses are immutable: many threads and learners may share one.
 // - f and g are arrays (n_outputs,), y (n_targets,). The caller owns them.
 // - `value`, `gradient` and `limit` require finite f and a y without objection. They throw nothing.
-// - Constructors do not check parameters. The ranges are those of src/parsimon/losses.py.
+// - Constructors do not check parameters. The ranges are those of src/parsimon/losses.
 #pragma once
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 // wrong number of parameters is an error that says so.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -18,12 +19,26 @@ namespace parsimon {
 
 namespace detail {
 
+// A number that becomes what a constructor takes: whole numbers and flags are checked.
+struct Number {
+    double value;
+    operator double() const { return value; }
+    operator std::size_t() const {
+        if (!(value >= 0.0 && value <= 0x1p63 && value == std::floor(value)))
+            refuse("expected a whole number from 0 to 2^63, got ", value);
+        return static_cast<std::size_t>(value);
+    }
+    operator bool() const {
+        if (value != 0.0 && value != 1.0) refuse("expected 0 or 1, got ", value);
+        return value == 1.0;
+    }
+};
 template <std::size_t>
-using Number = double;
+using AnyNumber = Number;
 
 template <class Part, std::size_t... I>
 constexpr bool takes(std::index_sequence<I...>) {
-    return std::is_constructible_v<Part, Number<I>...>;
+    return std::is_constructible_v<Part, AnyNumber<I>...>;
 }
 
 // How many numbers the constructor takes, at most 4.
@@ -38,7 +53,7 @@ constexpr std::size_t parameter_count() {
 template <class Part, std::size_t... I>
 std::shared_ptr<Part> construct([[maybe_unused]] std::span<const double> parameters,
                                 std::index_sequence<I...>) {
-    return std::make_shared<Part>(parameters[I]...);
+    return std::make_shared<Part>(Number{parameters[I]}...);
 }
 
 }  // namespace detail

@@ -106,6 +106,7 @@ Sums RLSUpdate::sums(const Dictionary& dictionary) const {
 }
 
 void RLSUpdate::set_sums(Dictionary&, const Sums& sums) {
+    if (sums.factor.size() != sums.size * sums.size) refuse("the sums have no factor");
     covariance_.set_factor(sums.factor.data(), sums.size);
 }
 

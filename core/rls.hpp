@@ -39,6 +39,7 @@ public:
     void append(double factor, const double* values, double diagonal);
     // Of `size` coordinates, for which there is room.
     void visit(StateVisitor visitor, std::size_t size) {
+        visitor.version(0);
         visitor.number("scale", scale_);
         factor_.visit(visitor.part("factor"), size);
     }
@@ -121,12 +122,12 @@ public:
     Pooling pooling() const override { return Pooling::solve; }
     Sums sums(const Dictionary& dictionary) const override {
         Sums sums = RLSUpdate::sums(dictionary);
-        sums.steps = since_;
+        sums.age = since_;
         return sums;
     }
     void set_sums(Dictionary& dictionary, const Sums& sums) override {
         RLSUpdate::set_sums(dictionary, sums);
-        since_ = sums.steps;
+        since_ = sums.age;
     }
 
 private:

@@ -13,6 +13,7 @@
 
 namespace parsimon::sound {
 
+constexpr double largest_target = 1e100;
 constexpr double largest_weight = 1e230;  // |w_j|
 constexpr double largest_norm =
     1e170;  // sum_j |w_j| sqrt(k(d_j, d_j)), which bounds |f(x)| / sqrt(k(x, x))

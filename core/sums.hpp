@@ -37,7 +37,8 @@ struct Sums {
     std::vector<double> output_moments;
     // (q, C, m): coefficients of functions, which add up like the weights do.
     std::vector<double> terms;
-    std::uint64_t steps = 0;
+    std::uint64_t steps = 0;  // of all models together
+    std::uint64_t age = 0;    // the largest of all models
 };
 
 }  // namespace parsimon

@@ -50,6 +50,7 @@ public:
     }
     // Of `size` rows, for which there is room.
     void visit(StateVisitor visitor, std::size_t size) {
+        visitor.version(0);
         visitor.pieces("rows", size, [this](std::size_t i) {
             return std::pair(rows_.data() + simd::row_start(i), i + 1);
         });

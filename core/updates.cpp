@@ -5,11 +5,15 @@
 
 namespace parsimon {
 
-void NLMSUpdate::open(Dictionary& dictionary, Step& step) {
-    step.rate = step_size_;
+void propose_steps(const Dictionary& dictionary, Step& step, double step_size) {
+    step.rate = step_size;
     for (Sample& sample : step)
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
-            sample.coefficient[c] = -step_size_ * sample.weight * sample.gradient[c];
+            sample.coefficient[c] = -step_size * sample.weight * sample.gradient[c];
+}
+
+void NLMSUpdate::open(Dictionary& dictionary, Step& step) {
+    propose_steps(dictionary, step, step_size_);
 }
 
 void NLMSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {

@@ -36,7 +36,7 @@ public:
     // One more step on what was seen, where the update keeps enough of it.
     virtual void climb(Dictionary&) {}
     // What it keeps besides its parameters; the dictionary's part has been visited.
-    virtual void visit(StateVisitor, Dictionary&) {}
+    virtual void visit(StateVisitor visitor, Dictionary&) { visitor.version(0); }
     // Throws unless the state holds as much of it as m centres take: asked before room is made for
     // them.
     virtual void expect(StateVisitor, std::size_t /*m*/) const {}
@@ -59,6 +59,9 @@ public:
     // there is room; `sums` is over these centres.
     virtual void set_sums(Dictionary&, const Sums&) {}
 };
+
+// The coefficients that normalised steps propose: -step_size weight gradient.
+void propose_steps(const Dictionary& dictionary, Step& step, double step_size);
 
 // Normalised LMS over all weights, equation (8) of Honeine, Richard & Bermudez 2007:
 //     w += step_size / (ridge + ||h||^2) h e',  e = -gradient,

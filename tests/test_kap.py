@@ -151,3 +151,30 @@ def test_bad_parameters_are_named():
         with pytest.raises(ValueError, match=name):
             KAPRegressor(**options).fit(X, Y)
     assert parsimon.KAPRegressor is KAPRegressor
+
+
+def test_an_empty_window_takes_no_memory_when_it_is_read():
+    model = KAPRegressor(kernels.Gaussian(1.0), order=64).partial_fit([[1.0]], [0.0])
+    model.compress(tolerance=1e9)
+    arrays, counts = model._learner.state()
+    assert counts["update.window"] == 0
+    wide = model._recipe(model._learns_with).build(10**6, 1, at_once=False)
+    wide.restore(arrays, counts)
+    assert wide.nbytes < 10**6
+
+
+def test_windows_whose_kernel_values_are_too_large_are_refused():
+    model = KAPRegressor(kernels.Linear(), order=2).partial_fit([[1.0, 0.0]], [1.0])
+    arrays, counts = model._learner.state()
+    fresh = model._recipe(model._learns_with).build(2, 1, at_once=False)
+    fresh.restore(arrays | {"update.inputs": np.array([0.0, 1e150])}, counts)
+    with pytest.raises(ValueError, match="recent kernel values"):
+        fresh.require_sound()
+
+
+@pytest.mark.parametrize("order", [1, 8, 64])
+def test_extreme_targets_stay_finite(order):
+    X, Y = stream(200)
+    kernel = 1e-99 * kernels.Gaussian(1.0)
+    model = KAPRegressor(kernel, order=order, ridge=0.0, step_size=1.5).partial_fit(X, 1e99 * Y)
+    assert np.isfinite(model.weights_).all()

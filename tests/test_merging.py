@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import parsimon
 from parsimon import (
@@ -609,3 +610,48 @@ def test_a_label_without_an_output_is_left_out():
     merged = merge([model, model]).model
     assert list(merged.classes_) == list(expected.classes_)
     np.testing.assert_array_equal(merged.decision_function(X), expected.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [SOGSVR(gamma=1.0), SOGSVC(gamma=1.0, random_state=0), KRLSRegressor(gamma=1.0)],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_a_model_without_centres_adds_nothing(model, first):
+    X, y = (labelled if isinstance(model, SOGSVC) else stream)(100)
+    empty = clone(model).fit(X, y)
+    empty.compress(tolerance=1e9)
+    other = clone(model).fit(X, y)
+    assert empty.n_centers_ == 0 < other.n_centers_
+    models, weights = ([empty, other], [0, 1]) if first else ([other, empty], [1, 0])
+    merged = merge(models, weights).model
+    ask = "decision_function" if isinstance(model, SOGSVC) else "predict"
+    np.testing.assert_allclose(getattr(merged, ask)(X), getattr(other, ask)(X), atol=1e-9)
+    merged.partial_fit(X, y)
+    merge([empty, empty]).model.partial_fit(X, y)
+
+
+def test_sums_that_overflow_are_refused():
+    X, y = stream(60)
+    for cls in (KNLMSRegressor, KRLSRegressor, POLKRegressor):
+        parts = [cls(kernels.Gaussian(1.0)).fit(X + i, 1e60 * y) for i in range(2)]
+        with pytest.raises(ValueError, match="too large to be added"):
+            merge(parts, [1e100, -1e100], budget=5)
+
+
+def test_a_model_that_has_seen_less_than_since_is_refused():
+    X, y = stream(100)
+    small, large = (KNLMSRegressor(kernels.Gaussian(1.0)).fit(X[:n], y[:n]) for n in (20, 100))
+    with pytest.raises(ValueError, match="have not seen more"):
+        merge([small, small], [0.5, 0.5], since=large)
+
+
+def test_compression_to_nothing_keeps_the_averages():
+    X, y = stream(300)
+    model = POLKRegressor(kernels.Gaussian(1.0), average=100, budget=15).fit(X, y)
+    before = model._learner.state()[1]
+    model.compress(tolerance=1e9)
+    model.partial_fit(X, y)
+    after = model._learner.state()[1]
+    assert after["averaged"] == before["averaged"] + 300 and after["alive"] == before["alive"]

@@ -880,3 +880,18 @@ def test_a_missing_label_makes_a_bad_row(tmp_path, capsys, missing, place):
     ]
     assert main(compared) == 0
     assert "304 rows" in capsys.readouterr().out
+
+
+def test_a_null_among_json_lines_is_a_bad_row(tmp_path, capsys):
+    """Arrow crashes where a text begins with null."""
+    data = tmp_path / "rows.jsonl"
+    data.write_text('{"a":1,"y":2}\n{"a":\nnull\n{"a":2,"y":3}\n')
+    assert main(["learn", str(data), "--target", "y", "--bad-rows", "skip"]) == 0
+    assert "2 bad rows skipped" in capsys.readouterr().out
+
+
+def test_decimal_points_under_decimal_comma_get_the_right_advice(tmp_path, capsys):
+    data = tmp_path / "rows.csv"
+    data.write_text("a;y\n" + "2.5;1\n3.5;2\n" * 10)
+    main(["learn", str(data), "--target", "y", "--decimal", ","])
+    assert "--decimal . reads it" in capsys.readouterr().err

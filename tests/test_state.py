@@ -446,7 +446,9 @@ def test_a_refused_sample_leaves_the_file_as_it_was():
     assert persistence.dumps(model.partial_fit(X, y)) == persistence.dumps(again.partial_fit(X, y))
 
 
-@pytest.mark.parametrize("part", ["", "update.", "dictionary."])
+@pytest.mark.parametrize(
+    "part", ["", "update.", "update.covariance.", "dictionary.", "dictionary.factor."]
+)
 def test_a_part_of_a_newer_version_is_refused(part):
     model = parsimon.KRLSRegressor(kernels.Gaussian(1.0)).fit(np.eye(4), np.arange(4.0))
     arrays, counts = model._learner.state()
@@ -454,3 +456,11 @@ def test_a_part_of_a_newer_version_is_refused(part):
     fresh = model._recipe(model._learns_with).build(4, 1)
     with pytest.raises(ValueError, match=r"version 1, and versions up to 0 .* update parsimon"):
         fresh.restore(arrays, counts | {f"{part}version": 1})
+
+
+def test_an_update_without_state_has_a_version_too():
+    model = parsimon.KNLMSRegressor(kernels.Gaussian(1.0)).fit(np.eye(4), np.arange(4.0))
+    arrays, counts = model._learner.state()
+    fresh = model._recipe(model._learns_with).build(4, 1)
+    with pytest.raises(ValueError, match="version 1"):
+        fresh.restore(arrays, counts | {"update.version": 1})

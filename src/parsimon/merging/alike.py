@@ -81,17 +81,24 @@ def require_information(model: Any, weights: str) -> None:
         )
 
 
-def shares_of(models: list[Any], weights: ArrayLike | None, since: Any) -> NDArray[np.float64]:
-    """Return the factor on each model, and last the one on the model they were continued from."""
+def shares_of(seen: list[int], weights: ArrayLike | None, with_since: bool) -> NDArray[np.float64]:
+    """Return the factor on each model.
+
+    `seen` are their numbers of samples. With `with_since`, the last one is the model that the
+    others were continued from.
+    """
+    models = seen[:-1] if with_since else seen
+    before = seen[-1] if with_since else 0
+    new = [n - before for n in models]
+    if min(new) < 0:
+        raise ValueError("the models have not seen more than the one that they went on from")
     if weights is None:
-        before = 0 if since is None else since.n_samples_seen_
-        seen = [model.n_samples_seen_ - before for model in models]
-        if min(seen) < 0 or sum(seen) == 0:
+        if sum(new) == 0:
             raise ValueError("the models have not seen more than the one that they went on from")
-        weights = [n / sum(seen) for n in seen]
+        weights = [n / sum(new) for n in new]
     shares = np.asarray(weights, dtype=np.float64)
     if shares.shape != (len(models),):
         raise ValueError(f"weights must have shape ({len(models)},), got {shares.shape}")
     if not (np.abs(shares) <= LARGEST_SHARE).all():
         raise ValueError(f"weights must be numbers of at most 1e100, got {shares.tolist()}")
-    return shares if since is None else np.append(shares, 1.0 - shares.sum())
+    return np.append(shares, 1.0 - shares.sum()) if with_since else shares

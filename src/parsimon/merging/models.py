@@ -96,8 +96,9 @@ def merge(
     -----
     The result can go on learning:
 
-    - KLMS, KNLMS, KAP, SPL, POLK, BSGD: f is their whole state. The numbers of samples seen are
+    - KLMS, KNLMS, SPL, POLK, BSGD: f is their whole state. The numbers of samples seen are
       added, because schedules count them. Averages (`average`) are merged in the same way.
+    - KAP: the same, but the result begins without recent samples.
     - NORMA, and KLMS and KNLMS with ``compression="oldest"``: centres are sorted by age, counted
       from the newest centre of each model. Beyond the budget the oldest are dropped, as in
       learning.
@@ -142,7 +143,7 @@ def merge(
     if isinstance(weights, str):
         require_information(model, weights)
         weights = None
-    shares = shares_of(models, weights, since)
+    shares = shares_of([state["seen"] for state in together.states], weights, since is not None)
     limits = model._learns_with.get("budget"), tolerance
     return _sum(model, together, shares, *limits, informed, _threads.count(n_jobs))
 
@@ -202,8 +203,15 @@ def _sum(
         costs = quadratic_forms(kernel, centres, kept.differences(W))
         dictionary.set_weights(np.ascontiguousarray(fit))
     cost = float(together.predicted(costs).sum())
-    spent = max(together.total("spent"), 0.0) + cost
-    learner.adopt(dictionary, sums, seen=together.seen, averaged=together.averaged, spent=spent)
+    alive = int(np.any(W[:, : together.n_outputs] != 0.0, axis=0).sum()) if together.averaged else 0
+    learner.adopt(
+        dictionary,
+        sums,
+        seen=together.seen,
+        averaged=together.averaged,
+        alive=alive,
+        spent=max(together.total("spent"), 0.0) + cost,
+    )
     model._learner = learner
     return Merged(model, float(np.sqrt(cost)), len(centres), learner.n_centers)
 

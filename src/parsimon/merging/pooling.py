@@ -60,26 +60,39 @@ class Pool:
         """Return the sums of all models, for the update of the merged one."""
         parts, C = self.parts, self.n_outputs
         steps = max(sum(part.times * part.sums.steps for part in parts), 0)
-        if self.coordinates == "none":
-            nothing = np.zeros((0, C, 0))
-            return _core.Sums("none", np.zeros((0, 0)), None, np.zeros((0, 0)), nothing, nothing, 0)
+        age = max(part.sums.age for part in parts)
+        # A model without centres has nothing to add.
+        parts, changes = self._filled()
+        if not parts:
+            empty = np.zeros((0, C, 0))
+            nothing = np.zeros((0, 0))
+            return _core.Sums(self.coordinates, nothing, None, nothing, empty, empty, steps, age)
         m, first = len(self.gram), parts[0].sums
         squares = None if first.squares is None else np.zeros((m, m))
         moments = np.zeros((len(first.moments), m))
         output_moments = np.zeros((len(first.output_moments), C, m))
         terms = np.zeros((len(first.terms), C, m))
-        for part, B in zip(parts, self.changes, strict=True):
+        for part, B in zip(parts, changes, strict=True):
             own = part.sums.squares
             if squares is not None and own is not None:
                 squares += part.times * (B.T @ own @ B)
             moments += part.times * (part.sums.moments @ B)
             output_moments[:, part.columns] += part.times * (part.sums.output_moments @ B)
             terms[:, part.columns] += part.share * (part.sums.terms @ B)
-        V = _inverse_root(self.roots, [part.times for part in parts])
+        V = _inverse_root(self.roots, [part.times for part in self.parts])
         if self.coordinates == "weights":
             V = cho_solve(cho_factor(self.gram, lower=True), V.T).T
         factor = np.ascontiguousarray(_lower(V))
-        return _core.Sums(self.coordinates, factor, squares, moments, output_moments, terms, steps)
+        return _core.Sums(
+            self.coordinates, factor, squares, moments, output_moments, terms, steps, age
+        )
+
+    def _filled(self) -> tuple[list[Part], list[Array]]:
+        """Return the models that have centres, and how their centres change."""
+        if self.coordinates == "none" or not len(self.gram):
+            return [], []
+        filled = [i for i, part in enumerate(self.parts) if len(part.rows)]
+        return [self.parts[i] for i in filled], [self.changes[i] for i in filled]
 
     def fit(self, W: Array, tolerance: float) -> Array:
         """Return the weights of the least-squares fit to the samples of all models.

@@ -164,7 +164,8 @@ class ColumnTypes:
             )
         elif guesses.all_match(guesses.present(values), guesses.NUMBER):  # strings of JSON
             shown = guesses.present(values)[0].as_py()
-            self._doubt(name, f'"{shown}" looks like a number: write it without quotes')
+            remedy = "--decimal . reads it" if decimal == "," else "write it without quotes"
+            self._doubt(name, f'"{shown}" looks like a number: {remedy}')
         elif guesses.other_numbers(values):
             shown = guesses.present(values)[0].as_py()
             self._doubt(

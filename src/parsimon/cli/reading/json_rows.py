@@ -102,6 +102,8 @@ class JsonReader(TextReader):
         except UnicodeDecodeError as error:
             row = first + len(split_rows(piece[: error.start] + b"x", quoted=False))
             raise Failure(f"row {row:,}: it is not UTF-8 text: {CONVERT}") from None
+        if piece.lstrip().startswith(b"null"):  # Arrow crashes
+            raise Failure(f"row {first:,}: expected an object, got null")
         try:
             table = pa.json.read_json(
                 pa.BufferReader(piece),
