@@ -80,11 +80,9 @@ def residual_bound(m: Any, mu: float | None = None, *, form: str = "corrected") 
     mu : float in [0, 1] or None, default=None
         Coherence.
     form : "corrected", "printed" or "earlier", default="corrected"
-        "printed" is 1 - sqrt((m - 1) mu^2 / (1 - (m - 2) mu)). "earlier" is 1 - sqrt((m - 1) mu^2 /
-        (1
-        - (m - 1) mu)), the bound of earlier work in Fig. 1. Both are valid but lower, and "earlier"
-          can
-        be negative.
+        Which bound. "printed" is that of the paper, 1 - sqrt((m - 1) mu^2 / (1 - (m - 2) mu)).
+        "earlier" has (m - 1) in place of (m - 2): it is the older bound that Fig. 1 of the paper
+        compares with, and it can be negative. Both are valid, but weaker than "corrected".
 
     Notes
     -----
