@@ -446,3 +446,15 @@ def wait_until_it_waits(process):
         fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
         before, used = used, float(fields[11]) + float(fields[12])
         quiet = quiet + 1 if used > 20 and used - before <= 2 else 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no /dev/stdout here")
+def test_standard_output_by_name_keeps_its_place(tmp_path):
+    """Whoever shares the file goes on after what was written."""
+    path = tmp_path / "out"
+    code = "from parsimon._files import write_whole; write_whole('/dev/stdout', b'inside\\n')"
+    with path.open("wb") as file:
+        os.write(file.fileno(), b"before\n")
+        subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
+        os.write(file.fileno(), b"after\n")
+    assert path.read_text() == "before\ninside\nafter\n"

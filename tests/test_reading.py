@@ -895,3 +895,37 @@ def test_decimal_points_under_decimal_comma_get_the_right_advice(tmp_path, capsy
     data.write_text("a;y\n" + "2.5;1\n3.5;2\n" * 10)
     main(["learn", str(data), "--target", "y", "--decimal", ","])
     assert "--decimal . reads it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rows", "bad"),
+    [
+        ({300: '"1.5,2.5,3.5'}, 1),
+        ({300: '1.5,2.5,3.5"'}, 1),
+        ({300: '1.5,14",2.5', 498: "oops,extra,1,2"}, 1),
+    ],
+    ids=["opening", "closing", "text"],
+)
+def test_a_stray_quote_costs_its_own_line(tmp_path, capsys, rows, bad):
+    lines = [f"{i % 7}.5,{i % 5}x,{i % 17}.5" for i in range(600)]
+    for i, line in rows.items():
+        lines[i] = line
+    data = tmp_path / "rows.csv"
+    data.write_text("a,b,y\n" + "\n".join(lines) + "\n")
+    assert main(["learn", str(data), "--target", "y", "--bad-rows", "skip"]) == 0
+    out = capsys.readouterr().out
+    assert f"{600 - bad}; {bad} bad row skipped" in out
+
+
+def test_lines_that_end_in_cr_alone_are_named(tmp_path, capsys):
+    data = tmp_path / "rows.csv"
+    data.write_bytes(b"a,y\r1,2\r3,4\r")
+    assert main(["learn", str(data), "--target", "y"]) == 2
+    assert "end in CR alone" in capsys.readouterr().err
+
+
+def test_a_budget_beyond_the_memory_is_an_error(tmp_path, capsys):
+    data = tmp_path / "rows.csv"
+    data.write_text("a,y\n" + "".join(f"{i}.5,{i}.5\n" for i in range(30)))
+    assert main(["learn", str(data), "--target", "y", "--budget", str(10**8)]) == 2
+    assert "not enough memory for budget" in capsys.readouterr().err

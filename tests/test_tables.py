@@ -252,3 +252,22 @@ def test_a_mixture_follows_the_better():
         MixtureClassifier([POLKClassifier()]).partial_fit(X, y)
     with pytest.raises(ValueError, match="1 candidates and 2 widths"):
         MixtureClassifier([good], widths=[1.0, 2.0]).partial_fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ignore", 2**63),
+        ("warmup", "many"),
+        ("max_categories", [[]]),
+        ("target", "\ud800"),
+        ("window", 0),
+        ("budget", -1),
+    ],
+)
+def test_parameters_of_a_stored_model_are_checked(name, value):
+    model = TableModel("y")
+    persistence.loads(persistence.dumps(model))
+    setattr(model, name, value)
+    with pytest.raises(ValueError, match=f"its parameter {name}"):
+        model._require_sound()

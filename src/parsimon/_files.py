@@ -43,18 +43,35 @@ def is_stream(path: Name) -> bool:
 
     ``/dev/stdout`` is one even if it is redirected to a regular file.
     """
-    at = os.path.abspath(path)
-    for _ in range(40):  # links are followed one by one
-        if re.fullmatch(r"/(dev|proc/[^/]+)/fd/\d+", at):
-            return True
-        if not os.path.islink(at):
-            break
-        at = os.path.normpath(os.path.join(os.path.dirname(at), os.readlink(at)))
+    if _open_file(path) is not None:
+        return True
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _open_file(path: Name) -> tuple[str, int] | None:
+    """Return the process and the number of the open file that a path names, or None."""
+    at = os.path.abspath(path)
+    for _ in range(40):  # links are followed one by one
+        if found := re.fullmatch(r"/(dev|proc/([^/]+))/fd/(\d+)", at):
+            return found[2] or "self", int(found[3])
+        if not os.path.islink(at):
+            break
+        at = os.path.normpath(os.path.join(os.path.dirname(at), os.readlink(at)))
+    return None
+
+
+def _descriptor(path: Name) -> int:
+    """Open a stream. An open file of this process keeps its place, which its users share."""
+    process, number = _open_file(path) or ("", 0)
+    if process in ("self", str(os.getpid())):
+        if number == 1:
+            sys.stdout.flush()
+        return os.dup(number)
+    return os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOCTTY", 0))
 
 
 class Output:
@@ -123,8 +140,7 @@ def write_whole(path: Name, data: bytes, *, regular: bool = False) -> None:
 @contextmanager
 def _streaming(path: Name) -> Iterator[Output]:
     with naming(path):
-        # To the end: standard output may be a file that already holds something.
-        file = Output(os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOCTTY", 0)), path)
+        file = Output(_descriptor(path), path)
     try:
         yield file
     except BaseException:

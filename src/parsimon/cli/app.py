@@ -57,10 +57,12 @@ def _exit_code(action: Callable[[], Any]) -> int:
         return int(error.code or 0)  # after a signal
     except OSError as error:
         return _system_error(error)
-    except (Failure, ValueError, ImportError) as error:
+    except (Failure, ValueError, ImportError, MemoryError) as error:
         missing = missing_dependency(error)
         # `what` is the message of a TableError without the row in a block.
-        return _print_error(missing or getattr(error, "what", None) or str(error))
+        return _print_error(
+            missing or getattr(error, "what", None) or str(error) or "not enough memory"
+        )
 
 
 def _system_error(error: OSError) -> int:

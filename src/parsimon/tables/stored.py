@@ -25,6 +25,26 @@ Labels = NDArray[Any]
 LEARNED = ("task_", "encoder_", "_scores", "_target_kind")
 
 
+def _is_text(value: Any) -> bool:
+    """Return whether this is text that can be written, so without lone surrogates."""
+    return isinstance(value, str) and value == value.encode(errors="replace").decode()
+
+
+#: What the parameters of a stored model must be.
+PARAMETERS: dict[str, _schema.Check] = {
+    "target": _is_text,
+    "task": _schema.one_of(str),
+    "missing": _schema.one_of(str),
+    "max_categories": _schema.whole(1),
+    "clip": lambda value: isinstance(value, int | float) and value > 0,
+    "ignore": lambda value: isinstance(value, list | tuple) and all(map(_is_text, value)),
+    "warmup": _schema.whole(2),
+    "window": _schema.whole(1),
+    "budget": lambda value: value is None or _schema.whole(1)(value),
+    "options": lambda value: value is None or isinstance(value, dict),
+}
+
+
 class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
     """The state of a table model: during the warm-up the rows held, then what was learned."""
 
@@ -113,8 +133,9 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
         return isinstance(value, Storable)
 
     def _require_sound(self) -> None:
-        if not isinstance(self.target, str):
-            raise ValueError("its target is no name")
+        for name, check in PARAMETERS.items():
+            if not check(getattr(self, name)):
+                raise ValueError(f"its parameter {name} is {getattr(self, name)!r}")
         if not self._warm:
             if any(hasattr(self, name) for name in (*LEARNED, "scaler_")):
                 raise ValueError("it has no estimator")
@@ -158,6 +179,8 @@ def _is_held(column: Any) -> bool:
     if not isinstance(column, list | tuple) or len(column) != 4:
         return False
     name, kind, values, categories = column
+    if not _is_text(name):
+        return False
     plain = (
         isinstance(name, str)
         and kind in (*KINDS, "empty")

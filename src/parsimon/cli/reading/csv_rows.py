@@ -79,6 +79,11 @@ class CsvReader(TextReader):
             text = line.decode().strip("\r\n")
         except UnicodeDecodeError:
             raise Failure(f"{self.path}: the header is not UTF-8 text: {CONVERT}") from None
+        if "\r" in text:
+            raise Failure(
+                f"{self.path}: its lines end in CR alone, as in old Macintosh files: convert them to "
+                "LF, for example with tr '\\r' '\\n'"
+            )
         if self.delimiter is None:
             self.delimiter = max(",;\t|", key=text.count)  # the comma, if there is none of them
         require_few_columns(text.count(self.delimiter) + 1, self.path)

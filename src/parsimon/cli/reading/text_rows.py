@@ -61,7 +61,8 @@ def read_good_rows(
 ) -> Iterator[tuple[list[bytes], Any]]:
     """Yield rows, in order, with their table; a row that cannot be read, with its `Failure`.
 
-    The rows are halved until the bad ones are found.
+    The rows are halved until the bad ones are found. A bad row of several lines has a quote that
+    may be part of the text: its first line is tried alone, and then the others.
     """
     parts = [rows]
     while parts:
@@ -71,6 +72,10 @@ def read_good_rows(
         except Failure as error:
             if len(some) > 1:
                 parts += [some[len(some) // 2 :], some[: len(some) // 2]]
+                continue
+            line, _, others = some[0].partition(b"\n")
+            if others.strip(b"\r\n"):
+                parts += [split_rows(others, quoted=True), [line + b"\n"]]
                 continue
             found = error
         yield some, found
