@@ -158,4 +158,13 @@ TEST(lost_digits_and_costs_that_are_no_numbers_are_told) {
     CHECK(Run(nothing, 10, 10, 1e9, 0.0).done.end == Removals::End::done);  // nobody must go
 }
 
+TEST(what_an_earlier_block_removed_is_not_removed_again) {
+    const double P[] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, before[] = {1, 1, 1};
+    double W[] = {0, 2, 3}, diagonal[] = {1, 1, 1}, U[9];
+    bool gone[] = {true, false, false};
+    const Inverse inverse{3, 1, P, W, diagonal, before, gone};
+    const Removals done = remove_cheapest(inverse, U, 3, 1, 0.0, 1e-7);
+    CHECK(done.count == 1 && gone[1] && !gone[2]);
+}
+
 }  // namespace

@@ -81,8 +81,8 @@ class CsvReader(TextReader):
             raise Failure(f"{self.path}: the header is not UTF-8 text: {CONVERT}") from None
         if "\r" in text:
             raise Failure(
-                f"{self.path}: its lines end in CR alone, as in old Macintosh files: convert them to "
-                "LF, for example with tr '\\r' '\\n'"
+                f"{self.path}: its lines end in CR alone, as in old Macintosh files: "
+                "convert them to LF, for example with tr '\\r' '\\n'"
             )
         if self.delimiter is None:
             self.delimiter = max(",;\t|", key=text.count)  # the comma, if there is none of them
