@@ -105,8 +105,8 @@ class AdaptiveCoherence(Admission):
 
     Up to `fill` centres, samples are admitted as by `Coherence` with `threshold` (1: all but
     copies). After that a sample is admitted if its coherence is below mu_t = max_{i != j} |rho_ij|,
-    the coherence of the dictionary. With `MostCoherent`, mu_t never increases. It is updated
-    through the most coherent neighbour of each centre.
+    the coherence of the dictionary. With `MostCoherent`, mu_t never increases. To
+    update mu_t cheaply, the most coherent neighbour of each centre is stored.
 
     A dictionary of one centre has mu_t = 0 and would never grow. So it is filled first, which the
     paper does not mention.

@@ -318,11 +318,12 @@ class DualAscent(Update):
     does not depend on it, and converges to the least-squares solution A'(y - A f) = 0.
 
     A `box` (4.22) bounds -box <= alpha, alpha* <= box. The step is then that of "dual", clipped to
-    the box. The plain gradient step, also clipped, is tried as well. The better of the two is taken
-    as far as L increases, so the fixed point is the maximum of L in the box.
+    the box. The plain gradient step, also clipped, is tried as well. The step that increases L more
+    is followed until L stops increasing. So the fixed point is the maximum of L in the box.
 
-    The target y of a sample is f - l'(f) / L with L the curvature of the loss. For the squared loss
-    this is y itself. For the squared hinge it is y while the margin is violated, and f otherwise.
+    For a loss l with curvature c, the y above is the working target f - l'(f) / c. For the squared
+    loss this is the target of the sample. For the squared hinge it is the target while the margin
+    is violated, and f otherwise.
     The weight of a sample is a factor on its row of A'A, A'y and A'e. Centres are never removed.
     The cost is O(m^2) per sample and output.
 

@@ -357,7 +357,7 @@ def require_unchanged(
 
 
 def require_wideable(kernel: kernels.Kernel) -> None:
-    """Raise if features cannot be added to points that a kernel has seen."""
+    """Raise an error if the kernel does not allow new feature columns in existing centres."""
     if _calls_python(kernel):
         raise TypeError(
             "the kernel is a Python function, which may not support new features: "

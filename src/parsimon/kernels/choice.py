@@ -62,7 +62,7 @@ def named(kernel: Any) -> str | None:
 def agrees(
     kernel: Kernel, given: Any, gamma: float | str, settled: Callable[[Any, float | str], Kernel]
 ) -> bool:
-    """Return whether `settled(given, gamma)` can be `kernel`.
+    """Return whether the parameters `given` and `gamma` could have produced `kernel`.
 
     A measured `gamma`, "scale" or "median", can be any number.
     """

@@ -40,6 +40,6 @@ def unit_cube(X: Array) -> Array:
 
 
 def split(n: int, n_train: int, seed: int) -> tuple[Index, Index]:
-    """Return the training samples of n, in their order, and the test samples."""
+    """Split n samples into training samples, in learning order, and test samples."""
     order = np.random.default_rng(seed).permutation(n)
     return order[:n_train], order[n_train:]
