@@ -20,6 +20,11 @@ from common import HERE, build
 KEPT = HERE.parent / "build" / "peers"
 
 
+def _pip(*arguments):
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
 @dataclass
 class Peer:
     """A peer on PyPI: what pip is asked for, and the module by which it shows."""
@@ -64,18 +69,7 @@ class Peer:
             return
         except importlib.metadata.PackageNotFoundError:
             pass
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "--disable-pip-version-check",
-            "-q",
-            "install",
-            *self.options,
-        ]
-        done = subprocess.run(
-            [*command, self.requirement], capture_output=True, text=True, check=False
-        )
+        done = _pip("install", *self.options, self.requirement)
         if done.returncode:
             errors = [line for line in done.stderr.splitlines() if "ERROR" in line]
             self.reason = errors[-1].split("ERROR: ", 1)[-1] if errors else "pip failed"
@@ -100,17 +94,8 @@ def _dlib_source():
     """Where dlib's source from PyPI is kept, fetched if need be; or None, and the reason."""
     if not list(KEPT.glob("dlib-*/dlib/svm.h")):
         KEPT.mkdir(parents=True, exist_ok=True)
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "--disable-pip-version-check",
-            "-q",
-            "download",
-            "--no-deps",
-        ]
-        command += ["--no-binary", "dlib", "-d", str(KEPT), "dlib"]
-        if subprocess.run(command, capture_output=True, check=False).returncode:
+        done = _pip("download", "--no-deps", "--no-binary", "dlib", "-d", str(KEPT), "dlib")
+        if done.returncode:
             return None, "no headers installed, and pip cannot fetch its source"
         for archive in KEPT.glob("dlib-*.tar.gz"):
             with tarfile.open(archive) as source:

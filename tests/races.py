@@ -9,7 +9,7 @@ import copy
 import sys
 import threading
 
-from test_state import MODELS, learn, stream
+from test_state import ANSWERS, MODELS, learn, stream
 
 import parsimon
 from parsimon import persistence
@@ -19,13 +19,7 @@ ROWS, BLOCK = 240, 12
 
 
 def predict(model, X, y):
-    for name in (
-        "predict",
-        "decision_function",
-        "predict_proba",
-        "transform",
-        "reconstruction_error",
-    ):
+    for name in ANSWERS:
         if hasattr(model, name):
             getattr(model, name)(X)
     if type(model) in ESTIMATORS:

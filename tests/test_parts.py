@@ -49,8 +49,8 @@ def test_a_part_is_a_frozen_value_with_a_twin(name, cls):
 
 
 RULES = [
-    *(({"admission": name}) for name in admission.ADMISSIONS),
-    *(({"update": name}) for name in updates.UPDATES),
+    *({"admission": name} for name in admission.ADMISSIONS),
+    *({"update": name} for name in updates.UPDATES),
 ]
 
 

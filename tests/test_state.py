@@ -64,16 +64,20 @@ def learn(model, X, y):
     )
 
 
+#: Methods of one argument X, of whatever model has them.
+ANSWERS = (
+    "predict",
+    "decision_function",
+    "predict_proba",
+    "transform",
+    "reconstruction_error",
+)
+
+
 def look(model, X):
     """All that can be seen of a model."""
     seen = {}
-    for name in (
-        "predict",
-        "decision_function",
-        "predict_proba",
-        "transform",
-        "reconstruction_error",
-    ):
+    for name in ANSWERS:
         if hasattr(model, name):
             seen[name] = getattr(model, name)(X)
     for name in sorted(set(dir(type(model)))):

@@ -36,6 +36,18 @@ class _Learned(Generic[Core]):
         """Return the state of a learner."""
         return learner.state()
 
+    def _take(self, learned: Any) -> None:
+        """Become the model with what `__getstate__` has stored of the learners."""
+        raise NotImplementedError
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the state."""
+        state = dict(state)
+        learned = state.pop("_learned", None)
+        super().__setstate__(state)  # type: ignore[misc]
+        if learned is not None:
+            self._take(learned)
+
     @property
     def n_samples_seen_(self) -> int:
         """Number of samples learned; every pass counts."""
@@ -90,13 +102,8 @@ class OneLearner(_Learned[Core]):
             state["_learned"] = learned
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the state."""
-        state = dict(state)
-        learned = state.pop("_learned", None)
-        super().__setstate__(state)  # type: ignore[misc]
-        if learned is not None:
-            self._learner = self._unpacked(learned)
+    def _take(self, learned: Any) -> None:
+        self._learner = self._unpacked(learned)
 
 
 class LearnerPerClass(_Learned[Core]):
@@ -145,14 +152,9 @@ class LearnerPerClass(_Learned[Core]):
                 state["_learned"] = {label: self._packed(one) for label, one in learners.items()}
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the state."""
-        state = dict(state)
-        learned = state.pop("_learned", None)
-        super().__setstate__(state)  # type: ignore[misc]
-        if learned is not None:
-            self._lock = RLock()
-            self._learners = {label: self._unpacked(one) for label, one in learned.items()}
+    def _take(self, learned: Any) -> None:
+        self._lock = RLock()
+        self._learners = {label: self._unpacked(one) for label, one in learned.items()}
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from parsimon.merging import pursuit
 from parsimon.merging.functions import quadratic_forms, union
 from parsimon.merging.limits import one_thread
 
-__all__ = ["Kept", "compressed", "keep_cheapest_to_keep", "keep_newest", "require_limit"]
+__all__ = ["Kept", "compressed", "keep_by_cost", "keep_newest", "require_limit"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -57,13 +57,13 @@ def compressed(
     distinct, (rows,) = union([centres])
     W = np.zeros((len(distinct), weights.shape[1]))
     np.add.at(W, rows, weights)
-    kept, cost = keep_cheapest_to_keep(
+    kept, cost = keep_by_cost(
         kernel, distinct, W, budget, tolerance, _threads.count(n_jobs), factor=False
     )
     return distinct[kept.rows], kept.weights, float(np.sqrt(cost.sum())), len(distinct)
 
 
-def keep_cheapest_to_keep(
+def keep_by_cost(
     kernel: Kernel,
     centres: Array,
     W: Array,

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from parsimon import _core, _threads
 from parsimon.merging.alike import require_alike, require_information, shares_of
-from parsimon.merging.compressing import Kept, keep_cheapest_to_keep, keep_newest, require_limit
+from parsimon.merging.compressing import Kept, keep_by_cost, keep_newest, require_limit
 from parsimon.merging.functions import quadratic_forms
 from parsimon.merging.limits import one_thread
 from parsimon.merging.pooling import Pool
@@ -181,7 +181,7 @@ def _sum(
         kept, costs = keep_newest(kernel, centres, together.rows, W, budget)
     else:
         factor = together.first_factor() if has_factor and ridge == 0.0 else None
-        kept, costs = keep_cheapest_to_keep(
+        kept, costs = keep_by_cost(
             kernel, centres, W, budget, tolerance, threads, factor=has_factor, known_factor=factor
         )
     dictionary = _core.Dictionary(

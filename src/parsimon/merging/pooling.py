@@ -8,6 +8,7 @@ centres. Here they are brought to the centres that are kept, and added.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,46 +37,54 @@ class Part:
     times: int
     share: float
 
+    @cached_property
+    def factor(self) -> Array:
+        """The factor of its sums, which the core copies each time it is asked for."""
+        return self.sums.factor
+
 
 class Pool:
     """The sums of several models over the centres that are kept.
 
-    `kept` are their places among all `centres`.
+    `kept` are their places among all `centres`. A model without centres has nothing to add.
     """
 
     def __init__(
         self, kernel: Kernel, centres: Array, parts: list[Part], kept: Indices, n_outputs: int
     ) -> None:
-        self.parts, self.n_outputs = parts, n_outputs
-        self.coordinates = parts[0].sums.coordinates
-        if self.coordinates == "none":
+        self.n_outputs, self.coordinates = n_outputs, parts[0].sums.coordinates
+        self.steps = max(sum(part.times * part.sums.steps for part in parts), 0)
+        self.age = max(part.sums.age for part in parts)
+        self.parts = [part for part in parts if len(part.rows)]
+        if self.coordinates == "none" or not len(kept):
+            self.parts = []
+        if not self.parts:
             return
         self.gram = kernel(centres[kept])
-        self.changes = _selections(parts, len(centres), kept)
+        self.changes = _selections(self.parts, len(centres), kept)
         if self.coordinates != "rows":
-            _project(self.changes, kernel, centres, parts, kept, self.gram)
-        self.roots = [self._root(kernel, centres, i) for i in range(len(parts))]
+            _project(self.changes, kernel, centres, self.parts, kept, self.gram)
+        pairs = zip(self.parts, self.changes, strict=True)
+        self.roots = [self._root(kernel, centres, part, B) for part, B in pairs]
 
     def total(self) -> _core.Sums:
         """Return the sums of all models, for the update of the merged one."""
-        parts, C = self.parts, self.n_outputs
-        steps = max(sum(part.times * part.sums.steps for part in parts), 0)
-        age = max(part.sums.age for part in parts)
-        # A model without centres has nothing to add.
-        parts, changes = self._filled()
-        if not parts:
-            empty = np.zeros((0, C, 0))
-            nothing = np.zeros((0, 0))
-            return _core.Sums(self.coordinates, nothing, None, nothing, empty, empty, steps, age)
-        m, first = len(self.gram), parts[0].sums
-        squares = None if first.squares is None else np.zeros((m, m))
+        C = self.n_outputs
+        if not self.parts:
+            none, empty = np.zeros((0, 0)), np.zeros((0, C, 0))
+            return _core.Sums(
+                self.coordinates, none, None, none, empty, empty, self.steps, self.age
+            )
+        m, first = len(self.gram), self.parts[0].sums
         moments = np.zeros((len(first.moments), m))
         output_moments = np.zeros((len(first.output_moments), C, m))
         terms = np.zeros((len(first.terms), C, m))
-        for part, B in zip(parts, changes, strict=True):
+        squares: Array | None = None
+        for part, B in zip(self.parts, self.changes, strict=True):
             own = part.sums.squares
-            if squares is not None and own is not None:
-                squares += part.times * (B.T @ own @ B)
+            if own is not None:
+                added: Array = part.times * (B.T @ own @ B)
+                squares = added if squares is None else squares + added
             moments += part.times * (part.sums.moments @ B)
             output_moments[:, part.columns] += part.times * (part.sums.output_moments @ B)
             terms[:, part.columns] += part.share * (part.sums.terms @ B)
@@ -84,15 +93,8 @@ class Pool:
             V = cho_solve(cho_factor(self.gram, lower=True), V.T).T
         factor = np.ascontiguousarray(_lower(V))
         return _core.Sums(
-            self.coordinates, factor, squares, moments, output_moments, terms, steps, age
+            self.coordinates, factor, squares, moments, output_moments, terms, self.steps, self.age
         )
-
-    def _filled(self) -> tuple[list[Part], list[Array]]:
-        """Return the models that have centres, and how their centres change."""
-        if self.coordinates == "none" or not len(self.gram):
-            return [], []
-        filled = [i for i, part in enumerate(self.parts) if len(part.rows)]
-        return [self.parts[i] for i in filled], [self.changes[i] for i in filled]
 
     def fit(self, W: Array, tolerance: float) -> Array:
         """Return the weights of the least-squares fit to the samples of all models.
@@ -102,13 +104,13 @@ class Pool:
         depends on the centres of another is known up to the tolerance of the models, a squared
         norm. That part of ||f - f_W||^2 is added, so the fit stays near W where no sample decides.
         """
+        if not self.parts:
+            return W
         K = self.gram
-        information = sum(
-            part.times * (root.T @ root) for part, root in zip(self.parts, self.roots, strict=True)
-        )
-        image = np.zeros((len(K), self.n_outputs))
+        information, image = np.zeros_like(K), np.zeros((len(K), self.n_outputs))
         for part, root in zip(self.parts, self.roots, strict=True):
-            own = solve_triangular(part.sums.factor, part.weights, trans="T", lower=True)
+            own = solve_triangular(part.factor, part.weights, trans="T", lower=True)
+            information += part.times * (root.T @ root)
             image[:, part.columns] += part.times * (root.T @ own)
         L = np.linalg.cholesky(K)
         # In these coordinates the RKHS norm is the Euclidean norm.
@@ -118,12 +120,11 @@ class Pool:
         fit: Array = W + solve_triangular(L, step, trans="T", lower=True)
         return fit
 
-    def _root(self, kernel: Kernel, centres: Array, i: int) -> Array:
+    def _root(self, kernel: Kernel, centres: Array, part: Part, B: Array) -> Array:
         """Return a matrix whose square is the information of a model at the kept centres."""
-        part, B = self.parts[i], self.changes[i]
         if self.coordinates == "weights":
             B = cho_solve(cho_factor(kernel(centres[part.rows]), lower=True), B)
-        root: Array = solve_triangular(part.sums.factor, B, trans="T", lower=True)
+        root: Array = solve_triangular(part.factor, B, trans="T", lower=True)
         return root
 
 
