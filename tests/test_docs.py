@@ -50,14 +50,21 @@ FITTED = [cls(gamma=1.0).fit(X, (X[:, 0] > 0).astype(int)) for cls in ESTIMATORS
         kernels.Gaussian(1.0), X[:3], np.ones((3, 1)), np.zeros(1), np.array([0, 1])
     ),
 ]
+ATOMS = [
+    parsimon.KernelDictionaryLearning(3, gamma=1.0, budget=9).fit(X),
+    parsimon.KernelDictionaryClassifier(3, gamma=1.0, budget=9).fit(X, X[:, 0] > 0),
+]
 each = pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)
+each_or_atoms = pytest.mark.parametrize(
+    "model", FITTED + ATOMS, ids=lambda model: type(model).__name__
+)
 
 
 def entries(model, section):
     return _docs.entries(_docs.sections(type(model).__doc__)[section])
 
 
-@each
+@each_or_atoms
 def test_every_parameter_is_documented_with_its_default(model):
     found = entries(model, "Parameters")
     parameters = inspect.signature(type(model)).parameters
@@ -71,7 +78,7 @@ def test_every_parameter_is_documented_with_its_default(model):
             assert eval(first.partition("default=")[2]) == parameter.default, first
 
 
-@each
+@each_or_atoms
 def test_every_fitted_attribute_is_documented(model):
     found = entries(model, "Attributes")
     public = {name for name in dir(model) if re.fullmatch(r"[a-z]\w*[a-z]_", name)}
@@ -80,7 +87,7 @@ def test_every_fitted_attribute_is_documented(model):
     assert all("\n" in entry for entry in found.values())
 
 
-@each
+@each_or_atoms
 def test_it_stands_alone(model):
     doc = type(model).__doc__
     assert {"Parameters", "Attributes", "References", "Examples"} <= set(_docs.sections(doc))

@@ -148,10 +148,15 @@ _ENTRY = re.compile(r"^(\w+) :", re.MULTILINE)
 def documented(cls: type[T]) -> type[T]:
     """Fill the placeholders in the docstring of a class, and return the class.
 
-    An unknown placeholder raises a ValueError. Without docstrings (``python -OO``) nothing is done.
+    ``{parameters}`` stands for the parameters of the base class, where the signature is inherited
+    from it. An unknown placeholder raises a ValueError. Without docstrings (``python -OO``) nothing
+    is done.
     """
     if cls.__doc__ is not None:
-        cls.__doc__ = filled(cls.__doc__)
+        bases = (sections(base.__doc__ or "") for base in cls.__mro__[1:])
+        inherited = next((found["Parameters"] for found in bases if "Parameters" in found), None)
+        own = {} if inherited is None else {"parameters": inherited}
+        cls.__doc__ = filled(cls.__doc__, {**TEXTS, **own})
     return cls
 
 

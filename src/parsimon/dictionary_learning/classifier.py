@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from parsimon import _core, _parts, _schema
+from parsimon._docs import documented
 from parsimon._parts import extended_labels, whole
 from parsimon.dictionary_learning.parameters import KernelDictionary
 from parsimon.estimators.base import FITTED, one_row, points, require_unchanged
@@ -23,6 +24,7 @@ __all__ = ["KernelDictionaryClassifier"]
 Array = NDArray[np.float64]
 
 
+@documented
 class KernelDictionaryClassifier(ClassifierMixin, LearnerPerClass[_core.Atoms], KernelDictionary):  # type: ignore[misc]
     """A dictionary per class. The class that reconstructs a point best is predicted.
 
@@ -35,52 +37,7 @@ class KernelDictionaryClassifier(ClassifierMixin, LearnerPerClass[_core.Atoms], 
 
     Parameters
     ----------
-    n_components : int, default=50
-        The number of atoms, K.
-    kernel : str, Kernel or callable, default="gaussian"
-        A name from `parsimon.kernels.KERNELS`, a kernel object, or a function of two points. The
-        size of k(x, x) sets the balance with `alpha` and `penalty`.
-    gamma : float, "scale" or "median", default="scale"
-        The inverse width of a kernel given by name. Larger values make it narrower. "scale" is
-        1 / (d Var[X]) and "median" 1 / (2 median ||x_i - x_j||^2), both on the first block.
-    alpha : float >= 0, default=0.05
-        The weight lambda of the lasso penalty. Larger values give sparser codes. If it exceeds
-        every |D'phi(x)|, all codes are zero.
-    penalty : float >= 0, default=0.1
-        The weight mu of ||D||_F^2, which keeps the atoms small.
-    step_size : float > 0, default=0.01
-        The first learning rate, rho.
-    schedule : "held", "constant", "diminishing" or `parsimon.updates.Schedule`, default="held"
-        How the learning rate decreases with the number n of samples seen. "held" is the rule of the
-        paper: rho_n = step_size / (1 + n / 1000) up to n = 2000, then constant.
-    update : "parameter" or "feature", default="parameter"
-        Equations (19)-(20), which cost O(m^2 K) per sample, or (15), which costs O(m K + K^2). In
-        feature space a new sample has the row rho alpha'. At small rates that is the smallest row,
-        so the sample is evicted first when the budget is full, and the atoms only shrink. Use a
-        large budget, or an admission test that few samples pass.
-    admission : "coherence", "reconstruction", "always" or "never", default="coherence"
-        Which samples are learned and stored. "coherence" (21): the coherence with every stored
-        sample is below `coherence`. An exact copy has coherence 1. "reconstruction" (22): the
-        squared error of the reconstruction exceeds `tolerance`. "always": all samples. "never": all
-        are learned, and none is stored after the first `n_init`.
-    coherence : float in [0, 1], default=1.0
-        The threshold gamma of the paper. Smaller values store fewer samples. 1 admits all samples
-        except exact copies, and multiples if the kernel ignores lengths.
-    tolerance : float >= 0, default=0
-        The threshold epsilon of the paper, a squared norm. Larger values store fewer samples.
-    budget : int, default=100
-        The most stored samples, B, of each class. They take (m / 2 + 3 K + d) m numbers of 8 bytes.
-    n_init : int or None, default=None
-        The number M0 of first samples, which are stored without a test. None is the smaller of
-        `n_components` and `budget`.
-    init_scale : float >= 0, default=0.1
-        The standard deviation of the normal entries of the first Omega.
-    n_passes : int, default=1
-        The number of passes over the data in `fit`.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the rows before each pass. `partial_fit` never does.
-    random_state : int, RandomState or None, default=None
-        Seed for the first Omega and for the shuffling.
+    {parameters}
 
     Attributes
     ----------
@@ -94,6 +51,10 @@ class KernelDictionaryClassifier(ClassifierMixin, LearnerPerClass[_core.Atoms], 
         Memory of the model in bytes.
     kernel_ : Kernel
         The kernel, with its width.
+    n_features_in_ : int
+        Number of features d.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the features, if X was a frame with column names.
 
     References
     ----------

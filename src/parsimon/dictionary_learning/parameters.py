@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from parsimon import _core, kernels
+from parsimon._docs import documented
 from parsimon._parts import lookup, real, whole
 from parsimon.estimators.base import FITTED, points, require_names, require_wideable
 from parsimon.persistence import Storable
@@ -27,8 +28,60 @@ RATES: dict[str, tuple[Schedule, int | None]] = {
 }
 
 
+@documented
 class KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
-    """The parameters of a dictionary, and the atoms that they mean."""
+    """The parameters of a dictionary, and the atoms that they mean.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        The number of atoms, K.
+    kernel : str, Kernel or callable, default="gaussian"
+        {kernel}
+
+        The size of k(x, x) sets the balance with `alpha` and `penalty`.
+    gamma : float, "scale" or "median", default="scale"
+        {gamma}
+    alpha : float >= 0, default=0.05
+        The weight lambda of the lasso penalty. Larger values give sparser codes. If it exceeds
+        every |D'phi(x)|, all codes are zero.
+    penalty : float >= 0, default=0.1
+        The weight mu of ||D||_F^2, which keeps the atoms small.
+    step_size : float > 0, default=0.01
+        The first learning rate, rho.
+    schedule : "held", "constant", "diminishing" or `parsimon.updates.Schedule`, default="held"
+        How the learning rate decreases with the number n of samples seen. "held" is the rule of the
+        paper: rho_n = step_size / (1 + n / 1000) up to n = 2000, then constant.
+    update : "parameter" or "feature", default="parameter"
+        Equations (19)-(20), which cost O(m^2 K) per sample, or (15), which costs O(m K + K^2). In
+        feature space a new sample has the row rho alpha'. At small rates that is the smallest row,
+        so the sample is evicted first when the budget is full, and the atoms only shrink. Use a
+        large budget, or an admission test that few samples pass.
+    admission : "coherence", "reconstruction", "always" or "never", default="coherence"
+        Which samples are learned and stored. "coherence" (21): the coherence with every stored
+        sample is below `coherence`. An exact copy has coherence 1. "reconstruction" (22): the
+        squared error of the reconstruction exceeds `tolerance`. "always": all samples. "never": all
+        are learned, and none is stored after the first `n_init`.
+    coherence : float in [0, 1], default=1.0
+        The threshold gamma of the paper. Smaller values store fewer samples. 1 admits all samples
+        except exact copies, and multiples if the kernel ignores lengths.
+    tolerance : float >= 0, default=0
+        The threshold epsilon of the paper, a squared norm. Larger values store fewer samples.
+    budget : int, default=100
+        The most stored samples, B; for a classifier, of each class. m samples take
+        (m / 2 + 3 K + d) m numbers of 8 bytes.
+    n_init : int or None, default=None
+        The number M0 of first samples, which are stored without a test. None is the smaller of
+        `n_components` and `budget`.
+    init_scale : float >= 0, default=0.1
+        The standard deviation of the normal entries of the first Omega.
+    n_passes : int, default=1
+        {n_passes}
+    shuffle : bool, default=True
+        {shuffle}
+    random_state : int, RandomState or None, default=None
+        Seed for the first Omega and for the shuffling.
+    """
 
     kernel: Any
     kernel_: kernels.Kernel
