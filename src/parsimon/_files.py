@@ -29,7 +29,7 @@ Name = str | os.PathLike[str]
 
 @contextmanager
 def naming(path: Name) -> Iterator[None]:
-    """Make errors of the operating system name this file, whichever file they were about."""
+    """Make errors of the operating system name this file, even if they are about another file."""
     try:
         yield
     except OSError as error:
@@ -41,7 +41,7 @@ def naming(path: Name) -> Iterator[None]:
 def is_stream(path: Name) -> bool:
     """Return whether a path is a FIFO, a device, a socket or an open file of the process.
 
-    ``/dev/stdout`` is one even if it is redirected to a regular file.
+    ``/dev/stdout`` counts as an open file, even if it is redirected to a regular file.
     """
     if _open_file(path) is not None:
         return True
@@ -82,7 +82,7 @@ class Output:
         self.closed = False
 
     def write(self, data: bytes | memoryview) -> int:
-        """Write all of the data. Nothing is written to a closed file: a library may flush late."""
+        """Write all of the data. A closed file is left alone, because a library may flush late."""
         left = memoryview(data).cast("B")
         size = len(left)
         with naming(self._path):
@@ -213,9 +213,9 @@ def _beside(path: Path, suffix: str) -> Path:
 def only_writer(path: Name) -> Iterator[None]:
     """Hold the lock of a file, so that a second process that asks for it raises `BlockingIOError`.
 
-    The lock is on a file ``.NAME.lock`` beside it, because replacing a file makes a new inode.
-    The operating system releases it when the process ends, however it ends.
-    The lock is advisory: `writing` does not check it. Where locks are not supported, there is none.
+    The lock is on a file ``.NAME.lock`` beside the file, because replacing a file makes a new
+    inode. The operating system releases the lock when the process ends, even after a crash. The
+    lock is advisory: `writing` does not check it. Where locks are not supported, nothing is locked.
     """
     place = Path(os.path.realpath(path))
     name = _beside(place, "lock")
@@ -258,7 +258,7 @@ def _locked(name: Path) -> int:
 def _lock(descriptor: int) -> bool | None:
     """Lock an open file without waiting, and return True.
 
-    Return False if another process holds the lock, None if locks are not supported here.
+    Return False if another process holds the lock, and None if locks are not supported.
     """
     try:
         if sys.platform == "win32":

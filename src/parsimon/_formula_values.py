@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 
 def values(formula: Expression, X: Array, Y: Array) -> Array:
-    """Evaluate a kernel's formula: X (n, d) and Y (m, d) give (n, m). For tests and checks.
+    """Evaluate a kernel's formula at X (n, d) and Y (m, d): (n, m). For tests and checks.
 
     >>> values(1.0 / (1.0 + SQUARED_DISTANCE), np.array([[0.0]]), np.array([[0.0], [1.0]]))
     array([[1. , 0.5]])
@@ -46,7 +46,7 @@ def values(formula: Expression, X: Array, Y: Array) -> Array:
 
 
 def own_values(formula: Expression, X: Array) -> Array:
-    """Evaluate k(x, x) for each row of X (n, d), (n,)."""
+    """Evaluate k(x, x) for each row of X (n, d): (n,)."""
     inputs = {SQUARED_NORM: lambda: (X**2).sum(axis=1)}
     return np.broadcast_to(_evaluated(diagonal(formula), inputs, _no_cosine, {}), len(X))
 

@@ -1,8 +1,8 @@
 """Which module defines which name: the one table of names that are imported on first use.
 
-`parsimon` uses it to import a public name when it is first asked for. `parsimon.persistence` uses
-it to find the class that a model file names. So neither imports all modules, and `persistence`
-imports no module that stores models. A new estimator needs one line here.
+`parsimon` uses the table to import a public name on first use. `parsimon.persistence` uses it to
+find the class that a model file names. So neither package imports all modules at once, and
+`persistence` imports no module that stores models. A new estimator needs one line here.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def part(cls: type[T]) -> type[T]:
     """Make a class an immutable value with the fields that it names, like a frozen dataclass.
 
     `dataclass(frozen=True)` compiles six methods per class, which takes most of the time to import
-    them. Here all but `__init__` are shared.
+    the classes. Here all methods except `__init__` are shared.
     """
     made = dataclass(repr=False, eq=False)(cls)
     for name in ("__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__"):
@@ -146,7 +146,7 @@ def numbers(values: Any, what: str, read: Callable[[Any], T]) -> T:
 def labels(y: Any, what: str = "y") -> Labels:
     """Return labels as an array (n,) of bools, integers, whole floats or strings.
 
-    They are kept exactly as given. An invalid label raises an error that names it.
+    Labels are kept exactly as given. An invalid label raises an error that names it.
     """
     if y is None:
         raise ValueError(f"requires y to be passed, but the target {what} is None")
@@ -184,7 +184,7 @@ def labels(y: Any, what: str = "y") -> Labels:
 def extended_labels(known: Labels, more: Labels, what: str = "y") -> Labels:
     """Return known and further labels in one array, each exactly as it was.
 
-    Labels of another type raise an error.
+    Further labels of another type raise an error.
     """
     if len(known) == 0 or len(more) == 0:
         return known if len(known) else more

@@ -37,7 +37,7 @@ Check = Callable[[Any], bool]
 class Schema:
     """The attributes of a model besides its parameters.
 
-    After learning, all needed attributes exist. Before learning, none of them does.
+    After learning, all needed attributes exist. Before learning, none of them exists.
     """
 
     needed: Mapping[str, Check]
@@ -143,7 +143,7 @@ def is_label(value: Any) -> bool:
 def is_plain(value: Any, others: Check = lambda value: False) -> bool:
     """Return whether a value can be a parameter.
 
-    These are plain values, parts, random states, and lists and dicts of them.
+    Parameters are plain values, parts, random states, and lists and dicts of these.
     """
     if (
         value is None

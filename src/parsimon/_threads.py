@@ -1,6 +1,7 @@
 """Work cut into pieces for several threads.
 
-The pieces do not depend on the number of threads, so the result does not either, bit for bit.
+The pieces do not depend on the number of threads. So the result is the same for any number, bit for
+bit.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ MOST = 1024
 
 
 def count(n_jobs: int | None) -> int:
-    """Return the number of threads: None is 1, -1 is one per core, -2 one less.
+    """Return the number of threads: None is 1, -1 is one per core, -2 is one less than -1.
 
-    Cores are those that this process may use.
+    Only the cores that this process may use are counted.
     """
     if n_jobs is None:
         return 1
@@ -32,7 +33,7 @@ def count(n_jobs: int | None) -> int:
 
 
 def each(work: Callable[[int, int], Any], n: int, length: int, threads: int) -> None:
-    """Call work(first, last) for the pieces of 0..n-1, each but the last with `length` items.
+    """Call work(first, last) for pieces of 0..n-1. Each piece except the last has `length` items.
 
     The pieces must not depend on each other.
     """

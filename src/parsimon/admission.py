@@ -1,8 +1,7 @@
 """Admission: which samples become centres.
 
 A model that keeps a factor of its Gram matrix never admits a sample that lies in the span of the
-centres up to rounding. Such a sample is learned like any sample that is
-not admitted.
+centres up to rounding. Such a sample is learned like any other sample that is not admitted.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Admission(ABC):
     def span_tolerance(self) -> float:
         """The squared distance up to which a rejected sample lies in the span of the centres.
 
-        0 if the test does not look at that distance.
+        It is 0 if the admission test does not use this distance.
         """
         return 0.0
 
@@ -101,15 +100,15 @@ class Coherence(Admission):
 
 @part
 class AdaptiveCoherence(Admission):
-    """Adaptive coherence: fill the dictionary, then admit samples that are less coherent than it.
+    """Adaptive coherence: fill the dictionary, then admit only samples less coherent than it.
 
     Up to `fill` centres, samples are admitted as by `Coherence` with `threshold` (1: all but
     copies). After that a sample is admitted if its coherence is below mu_t = max_{i != j} |rho_ij|,
-    the coherence of the dictionary. With `MostCoherent`, mu_t never increases. To
-    update mu_t cheaply, the most coherent neighbour of each centre is stored.
+    the coherence of the dictionary. With `MostCoherent`, mu_t never increases. To update mu_t
+    cheaply, the most coherent neighbour of each centre is stored.
 
-    A dictionary of one centre has mu_t = 0 and would never grow. So it is filled first, which the
-    paper does not mention.
+    A dictionary of one centre has mu_t = 0 and would never grow. So the dictionary is filled first.
+    The paper does not mention this step.
 
     Reference: Pothin & Richard, *Online learning with kernels: a new approach for sparsity control
     based on a coherence criterion*, MLSP 2006, section 4.
@@ -135,11 +134,11 @@ class LinearDependence(Admission):
     """Approximate linear dependence: admit x if it is far from the span of the centres.
 
     The test is delta = ||k(x, .) - sum_j a_j k(d_j, .)||^2 > tolerance (nu, a squared norm), where
-    a minimises delta + ridge ||a||^2. The cost is O(m^2). With `max_centers` nothing is admitted
-    beyond that number.
+    a minimises delta + ridge ||a||^2. The cost is O(m^2). With `max_centers`, nothing is admitted
+    once there are that many centres.
 
-    With a ridge, a = (K + ridge I)^-1 h and delta = k(x, x) - (h + ridge a)'a. This is for
-    `DualAscent` only, because the other updates need the projection.
+    With a ridge, a = (K + ridge I)^-1 h and delta = k(x, x) - (h + ridge a)'a. Only `DualAscent`
+    can use a ridge, because the other updates need the exact projection.
 
     References: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE
     Transactions on Signal Processing 2004. The ridge is (3.10) of *Sparse online greedy support
@@ -181,7 +180,7 @@ class Residual(Admission):
     """Residual of the step: admit x if the step leaves the span by a norm > tolerance (eps0).
 
     With c the coefficient that the update proposes for k(x, .), the test is ||c||^2 delta > eps0^2.
-    It is condition (7) of Pothin & Richard 2006, after Dodd.
+    This is condition (7) of Pothin & Richard 2006, which follows Dodd.
 
     >>> Residual(tolerance=0.01)
     Residual(tolerance=0.01)

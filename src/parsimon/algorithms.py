@@ -1,4 +1,4 @@
-"""Algorithms: each is a recipe that names its parts.
+"""Algorithms: each algorithm is a recipe that names its parts.
 
 One loop runs them all (``core/learner.cpp``):
 
@@ -117,7 +117,7 @@ class Recipe:
     def build(self, n_features: int, n_outputs: int = 1, *, at_once: bool = True) -> _core.Learner:
         """Return a learner with these parts that has seen no samples.
 
-        With a budget, its memory is reserved now (`at_once`) or with the first sample.
+        With a budget, memory is reserved now (`at_once`) or at the first sample.
         """
         budget = self.budget
         try:
@@ -173,7 +173,7 @@ def kap(
     budget: int | None = None,
     compression: str = "least_cost",
 ) -> Recipe:
-    """Kernel affine projection (Richard, Bermudez & Honeine 2009): `knlms` is its order 1."""
+    """Kernel affine projection (Richard, Bermudez & Honeine 2009). Order 1 is `knlms`."""
     return Recipe(
         kernel=kernel,
         loss=Squared(),
@@ -269,7 +269,7 @@ def spl(
 ) -> Recipe:
     """Sequential projection learning.
 
-    Basic (Dodd), or controlled by a fixed or adaptive coherence (Pothin & Richard 2006).
+    It is basic (Dodd), or controlled by a fixed or adaptive coherence (Pothin & Richard 2006).
     """
     at_bound = Nothing() if budget is None else MostCoherent(budget, removal)
     admit: Admission
@@ -324,7 +324,7 @@ def polk(
 
 
 def _average_after(average: bool | int) -> int | None:
-    """Return the number of samples after which averaging begins; None for never (False and 0)."""
+    """Return the number of samples before averaging begins; None if `average` is False or 0."""
     if average is None:
         raise TypeError("average must be a bool or a whole number, got None")
     if isinstance(average, bool | np.bool_):

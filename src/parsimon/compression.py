@@ -1,7 +1,8 @@
 """Compression: which centres are removed, and how.
 
 A centre is *dropped* with its weight, *projected out* (the other weights take over its
-contribution), or *merged* with another one. It is *evicted* if the budget is the reason.
+contribution), or *merged* with another centre. It is *evicted* if it is removed because of the
+budget.
 """
 
 from __future__ import annotations
@@ -110,8 +111,8 @@ class LeastNeeded(Budgeted):
     """Over the budget, project out the centre whose removal increases the update's error least.
 
     For recursive least squares, centre j costs w_j^2 / (n'P n) with n = K^-1 e_j for `SpanRLS`, and
-    w_j^2 / P_jj for `RowRLS`. Its weight becomes 0, and the others move to the least-squares
-    solution under this constraint.
+    w_j^2 / P_jj for `RowRLS`. The weight of the centre becomes 0. The other weights move to the
+    least-squares solution under this constraint.
 
     >>> LeastNeeded(100)
     LeastNeeded(max_centers=100)
@@ -127,7 +128,7 @@ class MostCoherent(Budgeted):
     """Over the budget, project out one of the two most coherent centres.
 
     `removal` selects the "older" of the two, or the one that is "cheaper" to remove. The paper
-    allows either, in (15) and its footnote.
+    allows both choices, in (15) and its footnote.
 
     Reference: Pothin & Richard, *Online learning with kernels: a new approach for sparsity control
     based on a coherence criterion*, MLSP 2006, (15)-(20).
@@ -165,12 +166,12 @@ class Smallest(Budgeted):
 
 @part
 class Merge(Budgeted):
-    """Over the budget, merge the centre of smallest norm with another one. Gaussian kernel only.
+    """Over the budget, merge the centre of smallest norm with another centre. Gaussian kernel only.
 
-    Let x be the centre of smallest norm, y another one, u and v their weights, and k = k(x, y).
-    They become z = h x + (1 - h) y with the weights w = u k^((1-h)^2) + v k^(h^2). h maximises
-    ||w|| (golden section). y is the centre with the smallest loss ||u||^2 + ||v||^2 + 2 u'v k -
-    ||w||^2. Each merge costs O(m C) and about 50 m exponentials.
+    Let x be the centre of smallest norm, y another centre, u and v their weights, and k = k(x, y).
+    The two become z = h x + (1 - h) y with the weights w = u k^((1-h)^2) + v k^(h^2). The factor h
+    maximises ||w|| (golden section). As y, the centre with the smallest loss ||u||^2 + ||v||^2 + 2
+    u'v k - ||w||^2 is chosen. Each merge costs O(m C) and about 50 m exponentials.
 
     Reference: Wang, Crammer & Vucetic 2012, section 5.3.
 
@@ -190,7 +191,7 @@ class MatchingPursuit(Compression):
     After a step of rate eta, the cheapest centre is projected out. This is repeated while the
     squared RKHS distance from the function after the step, summed over the outputs, stays within
     eps^2. Here eps = parsimony eta^power: K eta^(3/2) for a constant rate, K eta_t^2 for a
-    diminishing one. With a budget, further centres are projected out until it is met.
+    diminishing rate. With a budget, further centres are projected out until the budget is met.
 
     Nested projections are orthogonal, so the costs ||w_j||^2 / (S'S)_jj add up to this distance.
     Each removal costs O(m^2). Several removals share one sweep over the factor, and no candidate is
@@ -225,8 +226,8 @@ class Negligible(Compression):
     """Project out centres whose removal moves f by a norm of at most `tolerance` (eps0).
 
     The cheapest centre is projected out first. Each removal is tested against the current f. With a
-    budget, further centres are projected out until it is met. This is the decremental step of
-    Pothin & Richard 2006, section 2.2. Each removal costs O(m^2).
+    budget, further centres are projected out until the budget is met. This is the decremental step
+    of Pothin & Richard 2006, section 2.2. Each removal costs O(m^2).
 
     >>> Negligible(tolerance=0.01).budget is None
     True
@@ -260,7 +261,7 @@ MAINTENANCE: dict[str, type[Budgeted]] = {
 
 
 def at_budget(rule: str, budget: int | None) -> Compression:
-    """Return the rule of that name with a budget; `Nothing` if the budget is None.
+    """Return the rule called `name` with a budget; `Nothing` if the budget is None.
 
     >>> at_budget("oldest", 50)
     Oldest(max_centers=50)

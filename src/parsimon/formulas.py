@@ -5,7 +5,7 @@
 >>> gaussian
 Exp(inner=Multiply(left=Number(value=-0.5), right=Input(name='squared_distance')))
 
-The diagonal k(x, x) follows by substitution: distances are 0, and the product is the squared norm.
+The diagonal k(x, x) is found by substitution: distances are 0, and the product is the squared norm.
 
 >>> diagonal(gaussian)
 Number(value=1.0)
@@ -70,7 +70,7 @@ class Expression:
         return _made(Divide, other, self)
 
     def __neg__(self) -> Expression:
-        """Return -1 times it."""
+        """Return -1 times the expression."""
         return -1.0 * self
 
 
@@ -142,7 +142,7 @@ class Divide(Binary):
 
 @part
 class Minimum(Binary):
-    """The smaller of two."""
+    """The smaller of two expressions."""
 
     function = np.minimum
 
@@ -174,7 +174,7 @@ class Positive(Unary):
 
     @staticmethod
     def function(inner: Any) -> Any:
-        """Return it for numbers."""
+        """Return the function for numbers."""
         return np.where(inner > 0.0, 1.0, 0.0)
 
 
@@ -189,7 +189,7 @@ class Power(Operation):
 
 @part
 class Cosine(Expression):
-    """k(x, y) / sqrt(k(x, x) k(y, y)) of an expression k, or 0 where that is 0 / 0."""
+    """k(x, y) / sqrt(k(x, x) k(y, y)) of an expression k; 0 where this is 0 / 0."""
 
     inner: Expression
 
@@ -210,7 +210,7 @@ def log1p(inner: Expression) -> Expression:
 
 
 def minimum(left: Expression, right: Expression | float) -> Expression:
-    """Return the smaller of two."""
+    """Return the smaller of two expressions."""
     return _made(Minimum, left, right)
 
 

@@ -31,8 +31,8 @@ class Update(ABC):
     def pooling(self) -> str:
         """How a merged model reaches the fit to the samples of all models.
 
-        "solve": the least-squares fit is solved for. "climb": `ascend` leads to it. "none": the
-        weighted sum is all there is.
+        "solve": the least-squares fit is computed directly. "climb": `ascend` takes steps towards
+        it. "none": there is no such fit, and the merged model is the weighted sum.
         """
         return self.core().pooling
 
@@ -87,8 +87,8 @@ class AffineProjection(Update):
 
         w <- w + step_size H'(ridge I + H H')^-1 (y - H w).
 
-    order = 1 is `NLMS`. A row that is a combination of newer rows up to rounding takes no part.
-    The step is stable for 0 < step_size (eta) < 2.
+    order = 1 is `NLMS`. A row that is, up to rounding, a combination of newer rows is left out. The
+    step is stable for 0 < step_size (eta) < 2.
 
     Reference: Richard, Bermudez & Honeine, *Online prediction of time series data with kernels*,
     IEEE Transactions on Signal Processing 2009.
@@ -116,7 +116,7 @@ class Schedule:
     """Learning rates eta_t = step_size / (1 + (t - 1) / delay)^power at step t.
 
     With power 0 the rate is constant. With a power in (1/2, 1], the sum of eta_t is infinite and
-    that of eta_t^2 finite. These are the conditions of Theorem 1 of Koppel et al. 2019.
+    the sum of eta_t^2 is finite. These are the conditions of Theorem 1 of Koppel et al. 2019.
 
     >>> Schedule(power=0.75, delay=100)
     Schedule(power=0.75, delay=100)
@@ -229,10 +229,11 @@ class SpanRLS(Update):
     - else: q = P a / (1/weight + a'P a), P <- P - q a'P, w <- w + K^-1 q e.
 
     Forgetting first multiplies P by 1/forgetting. Where no samples arrive, P would grow without
-    bound. So there is an anti-windup rule. A value whose variance P_ii exceeds 1000 times that of
-    the noise (of a sample of weight 1) is observed once more as it is. The noise of this
-    observation is such that the variance becomes 500. No weight changes. The variances are checked
-    at most every m samples, before forgetting can double them, so P stays below 2000.
+    bound. So there is an anti-windup rule. Variances are in units of the noise variance of a sample
+    of weight 1. When the variance P_ii of a value exceeds 1000, the current value is observed once
+    more. The noise of this observation is such that the variance becomes 500. No weight changes.
+    The variances are checked at most every m samples, before forgetting can double them, so P stays
+    below 2000.
 
     The covariance of the weights, K^-1 P K^-1, is stored instead of P. Its product with the kernel
     row is K^-1 P a, which saves a product with K^-1. It is stored as a triangular factor, so it
@@ -274,8 +275,8 @@ class RowRLS(SpanRLS):
       centre first gets weight 0 and P_jj = 1/ridge.
 
     Forgetting and anti-windup work as in `SpanRLS`. The limit of the variance is 1e6 / ridge, or
-    1e6 / k(x, x)^2 without a ridge. It is higher, because weights of coherent centres always have
-    large variances.
+    1e6 / k(x, x)^2 without a ridge. This limit is higher than that of `SpanRLS`, because weights of
+    coherent centres always have large variances.
 
     Reference: Richard, Bermudez & Honeine, *Online prediction of time series data with kernels*,
     IEEE Transactions on Signal Processing 2009.
@@ -310,9 +311,9 @@ class DualAscent(Update):
     with one step length eta, which the paper leaves open. `step` chooses it:
 
     - "dual": L is largest, eta = r'Q r / r'K r;
-    - "error": ||y - A f||^2 is smallest, eta = r'K r / (K r)'A'A K r. This is never the longer of
-      the two, so L increases too. It fits much better on real data. "dual" converges faster if
-      samples have very different weights or densities.
+    - "error": ||y - A f||^2 is smallest, eta = r'K r / (K r)'A'A K r. This step is never longer
+      than that of "dual", so L increases too. It fits much better on real data. "dual" converges
+      faster if samples have very different weights or densities.
 
     L never decreases while no new samples are learned. Epsilon acts only on s: without a box, f
     does not depend on it, and converges to the least-squares solution A'(y - A f) = 0.

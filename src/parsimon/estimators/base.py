@@ -106,8 +106,8 @@ class StreamEstimator(OneLearner[_core.Learner], Storable, BaseEstimator):  # ty
         other than f is carried over as by `parsimon.merge`. `n_jobs` threads are used (-1: one per
         core).
 
-        This works for every estimator, and acts once. To limit the number of centres in later
-        learning, use `set_budget`.
+        This works for every estimator. It does not limit the number of centres in later learning:
+        use `set_budget` for that.
         """
         done = merging.compress(self, budget, tolerance, n_jobs)
         self._learner = done.model._learner
@@ -116,16 +116,17 @@ class StreamEstimator(OneLearner[_core.Learner], Storable, BaseEstimator):  # ty
     # Budget
 
     def set_budget(self, budget: int) -> Self:
-        """Set the maximum number of centres; centres beyond it are evicted at once.
+        """Set the maximum number of centres, and evict centres beyond it at once.
 
-        They are evicted by the estimator's own rule. The parameter `budget` is set too, and holds
-        for later calls of `fit`. Memory that was reserved stays reserved.
+        The estimator's own rule selects the centres to evict. The parameter `budget` is set too, so
+        it also holds for later calls of `fit`. Memory that was reserved stays reserved.
 
         A model can learn with a large budget first, and then be reduced to the available memory, at
         once or in steps. The result is usually better than that of a small budget from the start.
 
-        Some models cannot change their budget. Some began without one and do not track
-        the cost of a removal. Others keep to their budget by not admitting samples.
+        Two kinds of models raise an error. Some started without a budget and do not track the cost
+        of a removal. Others never remove centres: when the budget is full, they admit no more
+        samples.
         """
         learner = self._fitted()
         if "budget" not in self._learns_with:
@@ -175,7 +176,7 @@ class StreamEstimator(OneLearner[_core.Learner], Storable, BaseEstimator):  # ty
     def _packed(self, learner: _core.Learner) -> tuple[Any, ...]:
         """Return the sizes of a learner and its state.
 
-        They agree even if another thread adds outputs.
+        Sizes and state agree even if another thread adds outputs.
         """
         while True:
             n_outputs = learner.n_outputs
@@ -269,7 +270,7 @@ class StreamEstimator(OneLearner[_core.Learner], Storable, BaseEstimator):  # ty
         """Restore every attribute if the block fails.
 
         The learner itself checks a block before it learns from it. After an interrupt, the rows
-        learned before it stay learned, and so do the outputs that the block added.
+        learned before it stay learned, and the outputs that the block added stay.
         """
         learner = getattr(self, "_learner", None)
         n_outputs = None if learner is None else learner.n_outputs
@@ -335,7 +336,7 @@ def points(model: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
 
 
 def require_names(model: Any) -> None:
-    """Raise a ValueError unless the feature names, if there are any, fit the number of features."""
+    """Raise a ValueError if there are feature names, but not one per feature."""
     names = getattr(model, "feature_names_in_", None)
     if names is not None and (
         len(names) != model.n_features_in_ or not all(isinstance(n, str) for n in names)

@@ -16,8 +16,7 @@ class BSGDClassifier(StreamClassifier):
     """Multi-class kernel SVM by stochastic gradient descent on a budget.
 
     Every sample that violates the margin is admitted. When the budget is exceeded after a step, one
-    centre is evicted. This is the baseline with which
-    `POLKClassifier` is compared.
+    centre is evicted. The POLK paper compares POLK with this algorithm.
 
     Parameters
     ----------
@@ -37,7 +36,7 @@ class BSGDClassifier(StreamClassifier):
         Maximum number of centres B. Larger budgets can fit more detail and cost more time per
         sample. The memory for B centres is reserved at the first sample.
     maintenance : "merge", "projection" or "removal", default="merge"
-        How a centre is evicted. "merge": the centre of smallest norm is merged with another one;
+        How a centre is evicted. "merge": the centre of smallest norm is merged with another centre;
         only for the Gaussian kernel. "projection": the centre whose removal changes f least is
         projected out. "removal": the centre of smallest norm is dropped.
     batch_size : int >= 1, default=1

@@ -23,16 +23,16 @@ PLAIN = frozenset({bool, int, float, str, np.bool_, np.int64, np.float64, np.str
 
 
 class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
-    """A classifier over one learner: one output per class, one dictionary for all.
+    """A classifier over one learner, with one output per class and one dictionary for all classes.
 
     `classes_` holds the labels, sorted. Arrays with a column per class follow its order.
 
-    The classes are those that `fit` finds, or those given to the first `partial_fit`. Without
-    either, new classes can appear at any time. A new class adds an output, and its label is sorted
-    into `classes_`. Samples seen before do not count for it.
+    The classes are those that `fit` finds, or those given to the first `partial_fit`. If neither is
+    used, new classes can appear at any time. A new class adds an output, and its label is sorted
+    into `classes_`. The output of a new class does not learn from earlier samples.
 
     Labels are bools, integers, whole floats or strings. All labels of a model have the same type. A
-    label that equals a known one is the same class (1.0 is 1).
+    label that equals a known label is the same class (1.0 is 1).
     """
 
     classes_: Labels
@@ -93,8 +93,8 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         """Learn a block, and return the labels (n,) predicted before.
 
         The label of a row is predicted before its batch is learned: test-then-learn (prequential)
-        evaluation. Only classes known before a row are predicted for
-        it. If no class is known, as for the first sample of a stream, its own label is returned.
+        evaluation. Only classes known before a row are predicted for it. If no class is known, as
+        for the first sample of a stream, its own label is returned.
         """
         labels = _parts.labels(y)
         before, rows = len(getattr(self, "_index", {})), self._first_rows(labels)
@@ -213,7 +213,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     def _scores(self, X: ArrayLike, n_jobs: int | None) -> tuple[Array, Labels]:
         """Return f (n, C) and the labels of its columns, sorted.
 
-        While another thread adds a class, both are without it.
+        While another thread adds a class, neither result includes it.
         """
         F = super()._evaluate(X, n_jobs)
         met = self._met[: F.shape[1]]

@@ -148,8 +148,8 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
 class KernelExpansionRegressor(RegressorMixin, _KernelExpansion):  # type: ignore[misc]
     """A kernel expansion f(x) = sum_j w_j k(d_j, x) + b that was learned elsewhere.
 
-    It predicts but does not learn. `from_sklearn` makes one from a fitted SVR or kernel ridge
-    regression.
+    It predicts but does not learn. `from_sklearn` makes such a model from a fitted SVR or kernel
+    ridge regression.
 
     Parameters
     ----------
@@ -208,8 +208,9 @@ class KernelExpansionClassifier(ClassifierMixin, _KernelExpansion):  # type: ign
     """A support vector classifier that was learned elsewhere.
 
     It predicts but does not learn. There is one function f(x) = sum_j w_j k(d_j, x) + b for each
-    pair of classes. f > 0 is a vote for the first class of the pair. The class with most votes is
-    predicted, and the first of them in a tie. `from_sklearn` makes one from a fitted SVC.
+    pair of classes. f > 0 is a vote for the first class of the pair. The class with the most votes
+    is predicted. In a tie, it is the first of these classes. `from_sklearn` makes such a model from
+    a fitted SVC.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class KAPRegressor(StreamRegressor):
         centres.
     ridge : float >= 0, default=0.01
         eps. Larger values make shorter steps where recent samples are nearly alike. With 0, a
-        sample whose kernel row is a combination of newer ones up to rounding takes no part.
+        sample is left out if its kernel row is, up to rounding, a combination of newer rows.
     budget : int or None, default=None
         {budget}
         This takes about 8 B (d + C + p + 4) bytes, and 4 B^2 more with "least_cost" for the factor
@@ -59,10 +59,10 @@ class KAPRegressor(StreamRegressor):
     Notes
     -----
     The model has no intercept: centre y. `sample_weight` is a factor on the step, which must stay
-    below 2 / eta. A sample of weight 0 changes nothing and is not among the recent ones.
+    below 2 / eta. A sample of weight 0 changes nothing and does not become a recent sample.
 
     The recent samples are part of the model and of its file. A merged or compressed model begins
-    with none.
+    without recent samples.
 
     References
     ----------

@@ -54,12 +54,13 @@ class KRLSRegressor(StreamRegressor):
     budget : int or None, default=None
         Maximum number of centres B. When it is exceeded, the centre whose removal increases the
         squared error least is projected out. The other weights move to the least-squares fit
-        without it. None means no limit. Larger budgets can fit more detail and cost more time per
-        sample. About 8 B^2 bytes ("ald") or 4 B^2 bytes ("coherence") are reserved at the first
-        sample.
+        without this centre. None means no limit. Larger budgets can fit more detail and cost more
+        time per sample. About 8 B^2 bytes ("ald") or 4 B^2 bytes ("coherence") are reserved at the
+        first sample.
 
         Choose the tolerance so that the budget is rarely exceeded. If nearly every sample is
-        admitted and another centre evicted, each admitted value is fitted exactly, with its noise.
+        admitted and evicts another centre, f fits each admitted sample exactly, including its
+        noise.
     n_passes : int, default=1
         {n_passes}
 

@@ -19,8 +19,8 @@ class KLMSRegressor(StreamRegressor):
 
         f <- f + eta e k(x, .).
 
-    With `quantization` > 0 and a centre within that distance of x, the step changes the weight of
-    the nearest centre instead. The dictionary then stays finite on a bounded set.
+    If there is a centre within the distance `quantization` of x, the step changes the weight of the
+    nearest centre instead. The dictionary then stays finite on a bounded set.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ class KLMSRegressor(StreamRegressor):
     step_size : float > 0, default=0.2
         {squared_step_size}
     quantization : float >= 0, default=0.0
-        Radius, in the units of X. A sample is admitted only if no centre is that close. Larger
-        values admit fewer centres. With 0 every sample is admitted; the weights of exact copies are
-        added.
+        Radius, in the units of X. A sample is admitted only if no centre is within this radius.
+        Larger values admit fewer centres. With 0 every sample is admitted; the weights of exact
+        copies are added.
     budget : int or None, default=None
         {budget}
     compression : "least_cost" or "oldest", default="least_cost"
@@ -100,8 +100,8 @@ class NORMARegressor(StreamRegressor):
 
         f <- (1 - eta lambda) f + eta e k(x, .).
 
-    Every sample is admitted. When the budget is exceeded, the oldest centre is dropped. Its weight
-    has shrunk by (1 - eta lambda)^budget by then.
+    Every sample is admitted. When the budget is exceeded, the oldest centre is dropped. By then its
+    weight has shrunk by the factor (1 - eta lambda)^budget.
 
     Parameters
     ----------

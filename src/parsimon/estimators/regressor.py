@@ -46,9 +46,9 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         block.
 
         A block with invalid values raises an error and changes nothing. After an interrupt
-        (Ctrl-C), or an exception in a kernel that is a Python function, the rows before it stay
-        learned. Parameters that were changed after learning began raise an error: call `fit` to
-        start again with them.
+        (Ctrl-C), or an exception in a kernel that is a Python function, the rows learned so far
+        stay learned. Parameters that were changed after learning began raise an error: call `fit`
+        to start again with them.
         """
         return self._partial_fit(X, y, sample_weight)
 
@@ -94,8 +94,8 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
     def predict_link(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
         """Return f(x) for X (n, d), in the shape of `predict`.
 
-        f is the function that is learned. `predict` returns the same, unless the loss has an
-        inverse link. With ``loss="poisson"`` it returns exp(f). `n_jobs` threads share the rows
+        f is the function that is learned. `predict` also returns f, unless the loss has an inverse
+        link. With ``loss="poisson"``, `predict` returns exp(f). `n_jobs` threads share the rows
         (-1: one per core).
         """
         return self._outputs(self._evaluate(X, n_jobs))
@@ -145,7 +145,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
 
     @property
     def _inverse_link(self) -> Expression | None:
-        """Inverse link of the loss, which maps f to predictions; None if they are equal."""
+        """Inverse link of the loss, which maps f to predictions; None if they are f itself."""
         return None
 
     def _predictions(self, F: Array) -> Array:

@@ -91,8 +91,8 @@ class SOGSVR(StreamRegressor, _SOG):
     bias : float >= 0, default=0.1
         {bias}
     epsilon : float >= 0, default=0.1
-        Half width of the insensitive zone. Without a box it changes no prediction: larger values
-        only make alpha and alpha* decrease faster. With a box it moves both towards -C.
+        Half width of the insensitive zone. Without a box, epsilon changes no prediction: larger
+        values only make alpha and alpha* decrease faster. With a box, it moves both towards -C.
     tolerance : float >= 0, default=0.01
         {dependence_tolerance}
     step : "error" or "dual", default="error"
@@ -101,7 +101,7 @@ class SOGSVR(StreamRegressor, _SOG):
         {coefficient_ridge}
     box : float > 0 or None, default=None
         C of (4.22): -C <= alpha, alpha* <= C. Smaller values regularise f more. None means no box.
-        In the paper's words, maintaining it seems to be unnecessary.
+        The paper says that maintaining the box seems to be unnecessary.
     budget : int or None, default=None
         {fixed_budget}
     n_passes : int, default=1
@@ -128,8 +128,8 @@ class SOGSVR(StreamRegressor, _SOG):
     plain least squares over the centres. The offset is small with the default `bias`: centre y, or
     use a larger `bias` if y is far from zero.
 
-    `sample_weight` is a factor on the row of the sample in A'A, A'y and A'e, so on its squared
-    error.
+    `sample_weight` is a factor on the row of the sample in A'A, A'y and A'e. So it is a factor on
+    its squared error.
 
     References
     ----------
@@ -209,11 +209,12 @@ class SOGSVC(StreamClassifier, _SOG):
 
     up to terms that A cannot represent. The bound y_i beta_i >= 0 makes the margin one-sided. A
     sample beyond its margin, y_i f(x_i) >= 1, has beta_i = 0, and its gradient t_i - f(x_i) points
-    out of bounds. Its projection is zero, so it gets t_i = f(x_i). All other samples get t_i = y_i.
+    out of bounds. The projection of this gradient is zero, so the sample gets t_i = f(x_i). All
+    other samples get t_i = y_i.
 
     Each sample moves w by eta A'(t - f), with a step length that is optimal in the sense of `step`.
-    L~ never decreases while no new samples are learned. The upper bound would need all of beta; it
-    is replaced by a `box` on w.
+    L~ never decreases while no new samples are learned. The upper bound on y_i beta_i would need
+    all of beta. It is replaced by a `box` on w.
 
     Parameters
     ----------
@@ -260,7 +261,7 @@ class SOGSVC(StreamClassifier, _SOG):
     References
     ----------
     Y. Engel, S. Mannor, R. Meir, *Sparse online greedy support vector regression*, ECML 2002.
-    Section 6 leaves the classifier to the reader.
+    Section 6 suggests a classifier, but does not derive one.
 
     Examples
     --------

@@ -16,7 +16,7 @@ class SPLRegressor(StreamRegressor):
     """Sequential projection learning: gradient steps projected onto a sparse dictionary.
 
     The cost is O(m^2) per sample, with m centres. With e = y - f(x), the step is f + eta e k(x, .).
-    If x is admitted, it becomes a centre of weight eta e. If not, the step is projected onto the
+    If x is admitted, it becomes a centre of weight eta e. Otherwise the step is projected onto the
     span of the centres: w <- w + eta e K^-1 h.
 
     - Admission "residual" (basic SPL): x is admitted if the step leaves the span by a norm > eps0.
@@ -67,9 +67,9 @@ class SPLRegressor(StreamRegressor):
     on average, because the tolerance does not scale with them.
 
     The paper's test (10) is strict, coherence < mu0. Here a coherence of exactly mu0 is admitted
-    too, as by Honeine et al. 2007. Equation (15) leaves open which of the two most coherent centres
-    is removed; "cheaper" is our choice. An admitted sample that lies in the span of the centres up
-    to rounding is projected instead.
+    too, as by Honeine et al. 2007. The paper allows to remove either of the two most coherent
+    centres, in (15); the rule "cheaper" is ours. A sample that lies in the span of the centres up
+    to rounding is projected instead of being admitted.
 
     References
     ----------

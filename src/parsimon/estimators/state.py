@@ -29,7 +29,7 @@ class _Learned(Generic[Core]):
     _unpacked: Callable[[Any], Core]
 
     def _of_each(self, what: Callable[[Core], T]) -> list[T]:
-        """Return something of each learner, all at one moment."""
+        """Return a value of each learner, all at one moment."""
         raise NotImplementedError
 
     def _packed(self, learner: Core) -> Any:
@@ -37,7 +37,7 @@ class _Learned(Generic[Core]):
         return learner.state()
 
     def _take(self, learned: Any) -> None:
-        """Become the model with what `__getstate__` has stored of the learners."""
+        """Restore the learners from the state that `__getstate__` returned."""
         raise NotImplementedError
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -123,14 +123,14 @@ class LearnerPerClass(_Learned[Core]):
         return np.array(self._of_each(lambda learner: learner.n_centers))
 
     def _of_each(self, what: Callable[[Core], T]) -> list[T]:
-        """Return something of each learner, in the order of `classes_`."""
+        """Return a value of each learner, in the order of `classes_`."""
         check_is_fitted(self)
         with self._lock:
             return [what(self._learners[label]) for label in self.classes_.tolist()]
 
     @contextmanager
     def _learning(self) -> Iterator[None]:
-        """Hold the lock while the model learns. If that fails, nothing changes."""
+        """Hold the lock while the model learns. If learning fails, nothing changes."""
         with self.__dict__.setdefault("_lock", RLock()), unchanged_on_error(self):
             yield
 

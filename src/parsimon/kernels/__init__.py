@@ -6,9 +6,9 @@
 array([[0.3679, 1.    ]])
 
 Calling a kernel evaluates a block of pairs. ``diagonal`` evaluates k(x, x) for each row. A value
-depends only on its two points, so the block of several rows equals the blocks of the rows, bit for
-bit. Gaussian, Matern and rational quadratic kernels share the meaning of `gamma`: the others tend
-to ``Gaussian(gamma)`` as they become smoother.
+depends only on its two points. So evaluating several rows at once or one by one gives the same
+values, bit for bit. `gamma` means the same in the Gaussian, Matern and rational quadratic kernels:
+the latter two tend to ``Gaussian(gamma)`` as they become smoother.
 
 ``SinglePrecision`` around any kernel halves the memory of the centres.
 

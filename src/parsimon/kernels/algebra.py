@@ -40,7 +40,7 @@ class Kernel(ABC):
         )
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Evaluate all pairs of X (n, d) and Y (m, d): (n, m). Without Y, X against itself."""
+        """Evaluate all pairs of X (n, d) and Y (m, d): (n, m). Without Y, Y is X."""
         left = as_points(X, "X", self.single)
         return self.core().block(left, left if Y is None else as_points(Y, "Y", self.single))
 
@@ -72,8 +72,8 @@ class Constant(Kernel):
     Added to another kernel, it gives the model a regularised offset.
 
     It also makes all points more coherent. If k(x, x) = 1 and a value c is added, then every
-    coherence is at least c / (1 + c). A coherence threshold must be above that. Otherwise nothing
-    is admitted after the first sample. Often it is better to centre the targets.
+    coherence is at least c / (1 + c). A coherence threshold must be above this value. Otherwise
+    nothing is admitted after the first sample. Often it is better to centre the targets.
 
     >>> from parsimon.kernels import Constant, Linear
     >>> (Linear() + Constant(0.5))([[1.0]], [[2.0]])
@@ -142,7 +142,7 @@ class Product(Kernel):
 
 
 def require_kernels(**parts: object) -> None:
-    """Raise a TypeError that names the first part that cannot be part of another kernel."""
+    """Raise a TypeError that names the first argument that cannot be part of another kernel."""
     for name, given in parts.items():
         if not isinstance(given, Kernel):
             raise TypeError(f"{name} must be a kernel object, got {given!r}")

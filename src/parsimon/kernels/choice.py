@@ -54,7 +54,7 @@ def has_width(cls: type[Kernel]) -> bool:
 
 
 def named(kernel: Any) -> str | None:
-    """Return the name of a kernel that was given by name, also in single precision, or None."""
+    """Return the name of a kernel that was given by name, even in single precision, or None."""
     name = kernel.kernel if isinstance(kernel, SinglePrecision) else kernel
     return name if isinstance(name, str) else None
 
@@ -92,8 +92,8 @@ def width(gamma: float | str, X: Array, metric: str = "sqeuclidean") -> float:
     | "median" | 1 / (2 median ||x_i - x_j||^2) | 1 / median ||x_i - x_j||_1 |
 
     Medians are over at most 1000 rows of X (n, d), evenly spaced. Where all rows are equal, gamma
-    is 1. A block of one row has no spread to measure. Then both are 1 / d, which suits standardised
-    features.
+    is 1. A block of one row has no spread to measure. Then "scale" and "median" are 1 / d, which
+    suits standardised features.
 
     >>> width("scale", np.array([[0.0, 0.0], [2.0, 2.0]]))
     0.5

@@ -17,7 +17,8 @@ __all__ = ["Function", "Normalized", "SinglePrecision"]
 class Normalized(Kernel):
     """Normalised kernel, k(x, y) = inner(x, y) / sqrt(inner(x, x) inner(y, y)).
 
-    It is the cosine of the angle between the feature maps. Where inner(x, x) is zero, so is k.
+    It is the cosine of the angle between the feature maps. Where inner(x, x) is zero, k is zero
+    too.
 
     >>> from parsimon.kernels import Linear, Normalized
     >>> Normalized(Linear())([[1.0, 0.0]], [[2.0, 0.0], [0.0, 3.0], [0.0, 0.0]])
@@ -74,17 +75,18 @@ class Function(Kernel):
 class SinglePrecision(Kernel):
     """A kernel of points rounded to single precision, k(x, y) = kernel(r(x), r(y)).
 
-    r(x) are the nearest numbers of 32 bits. Models store their centres in half the memory.
+    r(x) rounds each number to the nearest 32-bit float. Models store their centres in half the
+    memory.
 
     All computations are in double precision. A model that sees X (n, d) equals, bit for bit, the
     model with `kernel` that sees ``X.astype(float32)``. Values beyond the range of single precision
-    (3.4e38) are rejected. This wrapper goes around a whole kernel. It cannot be part of another
+    (3.4e38) are rejected. This wrapper must be the outermost kernel: it cannot be part of another
     kernel.
 
     Parameters
     ----------
     kernel : Kernel or str
-        A name means what it means as the parameter ``kernel`` of an estimator. It is used with the
+        A name has the same meaning as in the parameter ``kernel`` of an estimator, and uses the
         ``gamma`` of the estimator.
 
     Examples

@@ -59,7 +59,7 @@ LOSSES: dict[str, type[Loss]] = {**REGRESSION, **CLASSIFICATION}
 
 
 def resolve(loss: Any, known: dict[str, type[Any]]) -> Any:
-    """Return the loss of that name, or `loss` itself if it is an object.
+    """Return the loss called `loss`, or `loss` itself if it is an object.
 
     >>> resolve("huber", REGRESSION)
     Huber(delta=1.0)

@@ -126,22 +126,22 @@ class Poisson(Loss):
 
     f is the logarithm of the mean, and `predict` returns the mean exp(f). The gradient is exp(f) -
     y. Up to a constant the loss is half the Poisson deviance. Targets need not be whole. Negative
-    targets raise an error. Above f = 231, beyond the logarithm of the largest target that models
-    accept, the mean is constant and the loss continues as its tangent.
+    targets raise an error. Above f = 231, the mean is constant and the loss continues as its
+    tangent. This bound is beyond the logarithm of the largest target that models accept.
 
     The second derivative exp(f) is unbounded, so no step size is safe for plain gradient steps.
     Therefore each step is limited. With s = step_size weight k(x, x), a plain step moves f(x) by -s
     (exp(f) - y). Here it moves f(x)
 
     - upwards at most to log y, which minimises the loss;
-    - downwards by at most Newton's step 1 - y exp(-f). As 1 - exp(-t) <= t for t = f - log y, it
+    - downwards by at most Newton's step 1 - y exp(-f). As 1 - exp(-t) <= t for t = f - log y, f
       does not pass log y either.
 
     So a step never increases the loss of its own sample, for any step size. The new f lies between
     f and its projection onto the functions that are log y at x. Hence for y > 0 ||f||^2 grows by at
-    most (log y)^2 / k(x, x), and nothing overflows. Short steps are plain gradient steps: those
-    with s exp(f) < 1 downwards, and with s y < 1 upwards. For means far above 1 use a `step_size`
-    below 1 / mean. Then many samples are averaged; with larger steps f follows each sample.
+    most (log y)^2 / k(x, x), and nothing overflows. Short steps are plain gradient steps: downwards
+    if s exp(f) < 1, and upwards if s y < 1. For means far above 1 use a `step_size` below 1 / mean.
+    Then f averages many samples. With larger steps f follows each sample.
 
     >>> Poisson().value([0.0], [3.0])
     1.0

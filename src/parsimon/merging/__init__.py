@@ -1,12 +1,12 @@
 """Models as functions: their sums, norms and distances in the RKHS, and smaller versions of them.
 
-Two kernel expansions add up to a kernel expansion, so models can be learned in parts and merged.
-Let f be the weighted sum of the models over all their centres, and f~ the model that is kept. With
-c the differences of the coefficients,
+The sum of two kernel expansions is a kernel expansion, so models can be learned in parts and
+merged. Let f be the weighted sum of the models over all their centres, and f~ the model that is
+kept. With c the differences of the coefficients,
 
     ||f - f~||^2 = c'K c,        |f(x) - f~(x)| <= ||f - f~|| sqrt(k(x, x)).
 
-Both are computed exactly, so a merge reports the error it made.
+Distance and bound are computed exactly, so a merge reports its error.
 """
 
 from parsimon.merging.compressing import compressed

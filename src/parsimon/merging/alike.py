@@ -1,4 +1,4 @@
-"""Checks that models can be merged, and the share of each."""
+"""Checks that models can be merged, and the share of each model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ LARGEST_SHARE = 1e100
 
 
 def require_alike(models: list[Any], budget: int | None) -> None:
-    """Raise unless the models are fitted and have the same class, parameters, kernel and shape."""
+    """Raise an error unless the models can be added.
+
+    They must be fitted, and have the same class, parameters, kernel and shape.
+    """
     if not models:
         raise ValueError("there are no models to merge")
     first = models[0]
@@ -65,7 +68,7 @@ def _require_same_shape(first: Any, model: Any, i: int) -> None:
 
 
 def require_information(model: Any, weights: str) -> None:
-    """Raise unless the fit to the samples of all models can be solved for."""
+    """Raise an error unless the fit to the samples of all models can be computed."""
     if weights != "information":
         raise ValueError(f"weights must be numbers, 'information' or None, got {weights!r}")
     pooling = model._recipe(model._learns_with).update.pooling
@@ -84,8 +87,8 @@ def require_information(model: Any, weights: str) -> None:
 def shares_of(seen: list[int], weights: ArrayLike | None, with_since: bool) -> NDArray[np.float64]:
     """Return the factor on each model.
 
-    `seen` are their numbers of samples. With `with_since`, the last one is the model that the
-    others were continued from.
+    `seen` are the numbers of samples that the models have seen. With `with_since`, the last model
+    is the one that all other models were continued from.
     """
     models = seen[:-1] if with_since else seen
     before = seen[-1] if with_since else 0

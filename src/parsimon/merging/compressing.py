@@ -1,4 +1,4 @@
-"""Fewer centres for a function that is known over many: projection and matching pursuit."""
+"""Projection and matching pursuit: approximate a function over many centres by one over fewer."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Indices = NDArray[np.int64]
 class Kept:
     """The centres that are kept.
 
-    rows are their places among all centres, weights their weights (m, n_outputs), and factor is S
-    with S'S = K^-1 over them where it is known.
+    `rows` are their places among all centres, and `weights` their weights (m, n_outputs). `factor`
+    is S with S'S = K^-1 over these centres, if it is known.
     """
 
     rows: Indices
@@ -74,11 +74,11 @@ def keep_by_cost(
     factor: bool,
     known_factor: Array | None = None,
 ) -> tuple[Kept, Array]:
-    """Return what is kept of the function with weights W, and ||f - f~||^2 per output.
+    """Return the centres kept for the function with weights W, and ||f - f~||^2 per output.
 
-    Centres are projected out, the cheapest first. With `factor`, so are those that lie so close to
-    the span of the others that no factor can hold them. `known_factor` is the inverse factor of the
-    first centres.
+    Centres are projected out, the cheapest first. With `factor`, centres that are too close to the
+    span of the other centres for a factor are projected out too. `known_factor` is the inverse
+    factor of the first centres.
     """
     most = len(centres) if budget is None else whole("budget", budget, at_least=1)
     allowance = 0.0 if tolerance is None else real("tolerance", tolerance, at_least=0) ** 2
@@ -123,7 +123,7 @@ def keep_newest(
     """Return the newest centres, in the order of their ages, and ||f - f~||^2 per output.
 
     Ages are counted from the newest centre of each model. This is for models that drop the oldest
-    centre: they keep no other order.
+    centre.
     """
     age = np.full(len(W), -np.inf)
     for rows in rows_of_models:
@@ -135,7 +135,7 @@ def keep_newest(
 
 
 def require_limit(budget: int | None, tolerance: float | None) -> None:
-    """Raise unless a compression has a limit."""
+    """Raise an error unless a compression has a limit."""
     if budget is None and tolerance is None:
         raise TypeError("compress needs a budget or a tolerance")
 
@@ -143,7 +143,7 @@ def require_limit(budget: int | None, tolerance: float | None) -> None:
 def _independent(
     kernel: Kernel, centres: Array, K: Array, threads: int, known_factor: Array | None = None
 ) -> tuple[Indices, Array]:
-    """Return the centres for which a dictionary can hold a factor, and that factor."""
+    """Return the centres for which a dictionary can hold a factor, and this factor."""
     if not len(K):
         return np.arange(0), K
     diagonal = np.diag(K)

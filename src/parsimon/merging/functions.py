@@ -19,7 +19,7 @@ Indices = NDArray[np.int64]
 
 
 def norm(model: Any) -> float:
-    """Return ||f|| in the RKHS, the squares of the outputs summed.
+    """Return ||f|| in the RKHS, with the squares summed over the outputs.
 
     The same as ``model.norm()``.
     """
@@ -32,10 +32,10 @@ def squared_norm(model: Any) -> float:
 
 
 def distance(model: Any, other: Any) -> float:
-    """Return ||f - g|| in the RKHS, the squares of the outputs summed.
+    """Return ||f - g|| in the RKHS, with the squares summed over the outputs.
 
-    The same as ``model.distance(other)``. Outputs of regressors are paired in order, those of
-    classifiers by label. A class that one of the models has not seen has f_c = 0 there.
+    The same as ``model.distance(other)``. Outputs of regressors are paired in order, outputs of
+    classifiers by label. A model has f_c = 0 for a class that it has not seen.
     """
     if _kernel(model) != _kernel(other):
         raise ValueError(

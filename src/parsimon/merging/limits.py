@@ -18,7 +18,7 @@ class _OneThread:
     """Limit the BLAS library to one thread per product while any merge is running.
 
     A product rounds differently with another number of threads. The limit belongs to the process:
-    the first merge sets it, and the last one that is running restores it. A limit that another
+    the first running merge sets it, and the last running merge restores it. A limit that another
     thread has set for itself stays. Work for several threads is split into panels by the caller.
     """
 

@@ -37,7 +37,7 @@ class Merged:
     def bound(self, X: ArrayLike) -> Array:
         """Return ||f - f~|| sqrt(k(x, x)) for each row of X (n, d), an array (n,).
 
-        No output of the model differs from the exact sum by more than that.
+        No output of the model differs from the exact sum by more than this bound.
         """
         shape = np.shape(X)
         if len(shape) != 2 or shape[1] != self.model.n_features_in_:
@@ -68,9 +68,10 @@ def merge(
         seen.
     weights : array of shape (n_models,), "information" or None, default=None
         The factors p. None uses each model's share of the samples seen; these sum to 1.
-        "information" is for KRLS with ``admission="ald"``. It selects the centres to keep as None
-        does. Then the weights are the least-squares fit to the samples of all models. Use it when
-        the models have seen different regions. `distance` still refers to the weighted sum.
+        "information" is for KRLS with ``admission="ald"``. It selects the centres to keep in the
+        same way as None. Then the weights are the least-squares fit to the samples of all models.
+        Use it when the models have seen different regions. `distance` still refers to the weighted
+        sum.
     since : fitted model or None, default=None
         The model f_0 that all models were continued from, if there is one. Then
         f = f_0 + sum_i p_i (f_i - f_0), and the samples of f_0 count once. By default p_i is the
@@ -79,8 +80,8 @@ def merge(
         The largest number of centres, now and later: it becomes the parameter `budget` of the
         result. None keeps the budget of the models.
     tolerance : float >= 0 or None, default=None
-        The largest ||f - f~||, a norm. A budget is kept even if that costs more. Centres that
-        cannot be held (see Returns) are projected out in any case.
+        The largest ||f - f~||, a norm. A budget is kept even if the distance then exceeds the
+        tolerance. Centres that cannot be held (see Returns) are projected out in any case.
     n_jobs : int or None, default=None
         The number of threads; -1 uses all cores. The result is the same to the last bit.
 
@@ -89,28 +90,30 @@ def merge(
     Merged
         `model`, `distance`, and `bound(X)`. Without a budget or a tolerance every centre is kept,
         and the model equals the sum up to rounding. There is one exception. A model with a factor
-        of its Gram matrix cannot hold a centre that lies in the span of the others up to rounding.
-        Such centres are projected out, and `distance` includes that error.
+        of its Gram matrix cannot hold a centre that lies in the span of the other centres up to
+        rounding. Such centres are projected out, and `distance` includes the error.
 
     Notes
     -----
     The result can go on learning:
 
-    - KLMS, KNLMS, SPL, POLK, BSGD: f is their whole state. The numbers of samples seen are
-      added, because schedules count them. Averages (`average`) are merged in the same way.
-    - KAP: the same, but the result begins without recent samples.
-    - NORMA, and KLMS and KNLMS with ``compression="oldest"``: centres are sorted by age, counted
-      from the newest centre of each model. Beyond the budget the oldest are dropped, as in
-      learning.
+    - KLMS, KNLMS, SPL, POLK, BSGD: f is their whole state, besides the numbers of samples seen.
+      These numbers are added, because learning rates depend on them. Averages (`average`) are
+      merged in the same way.
+    - KAP: as for KNLMS, but the result begins without recent samples.
+    - NORMA, and KLMS, KNLMS and KAP with ``compression="oldest"``: centres are sorted by age,
+      counted from the newest centre of each model. When the budget is exceeded, the oldest centres
+      are dropped, as in learning.
     - KRLS: the information matrices P^-1 = sum_t a_t a_t' are added over the union of the centres,
-      and projected with them. a_t expresses sample t by the centres ("ald"), or holds its kernel
-      values ("coherence"). f is the weighted sum, or with "information" the least-squares fit.
-      Later samples are weighed against all samples seen.
+      and projected when centres are projected out. a_t expresses sample t by the centres ("ald"),
+      or holds its kernel values ("coherence"). f is the weighted sum, or with "information" the
+      least-squares fit. Later samples are weighted correctly relative to all samples seen.
     - SOG: A'A, A'y and A'e are added in the same way. The rows of A are a_t', y are the targets and
-      e is a vector of ones. `ascend` then leads from the weighted sum to the fit to all samples.
+      e is a vector of ones. `ascend` then moves f from the weighted sum towards the fit to all
+      samples.
     - In KRLS and SOG, each model expresses its samples by its own centres. If the union has many
       more centres than each model, the samples do not determine f between the centres. Give a
-      budget of about the size of one model of all samples.
+      budget close to the number of centres that one model of all samples would have.
     - Dictionary learning is not supported: atoms are not functions that could be added.
 
     Examples
@@ -151,7 +154,7 @@ def merge(
 def compress(
     model: Any, budget: int | None, tolerance: float | None, n_jobs: int | None = None
 ) -> Merged:
-    """Return a model with fewer centres, and its distance to the model before.
+    """Return a model with fewer centres, and its distance from the given model.
 
     ``model.compress(...)`` does the same in place.
     """
@@ -172,7 +175,7 @@ def _sum(
     informed: bool,
     threads: int,
 ) -> Merged:
-    """Make `model` the weighted sum of the models, compressed; with `informed` the fit to all."""
+    """Make `model` the compressed weighted sum of the models; with `informed`, the fit to all."""
     recipe, kernel, centres = model._recipe(model._learns_with), model.kernel_, together.centres
     learner = recipe.build(model.n_features_in_, together.n_outputs)
     W = together.weights(shares)
@@ -217,7 +220,7 @@ def _sum(
 
 
 def _like(model: Any, together: Together) -> Any:
-    """Return a model with the parameters of another and the classes of all."""
+    """Return a model with the parameters of another model and the classes of all models."""
     result = object.__new__(type(model))
     result.__dict__.update(
         {name: value for name, value in model.__dict__.items() if name != "_learner"}

@@ -1,8 +1,8 @@
-"""What updates have learned besides f, added up over models.
+"""The sums that updates keep besides f, added over models.
 
 Recursive least squares and the dual ascent keep sums over all samples: an information matrix
 sum_t a_t a_t', moments sum_t z_t a_t, and so on. `core/sums.hpp` says how they change with the
-centres. Here they are brought to the centres that are kept, and added.
+centres. Here the sums are expressed over the centres that are kept, and added.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LEAST_TOLERANCE = 1e-10
 
 @dataclass(frozen=True)
 class Part:
-    """One of the models: its sums, where its centres and outputs are, how often it counts."""
+    """One of the models: its sums, where its centres and outputs are, and how often it counts."""
 
     sums: _core.Sums
     weights: Array  # (m_i, C_i), of f
@@ -39,14 +39,15 @@ class Part:
 
     @cached_property
     def factor(self) -> Array:
-        """The factor of its sums, which the core copies each time it is asked for."""
+        """The factor of its sums, cached because the core copies it on each access."""
         return self.sums.factor
 
 
 class Pool:
     """The sums of several models over the centres that are kept.
 
-    `kept` are their places among all `centres`. A model without centres has nothing to add.
+    `kept` are the places of these centres among all `centres`. A model without centres has nothing
+    to add.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Pool:
         self.roots = [self._root(kernel, centres, part, B) for part, B in pairs]
 
     def total(self) -> _core.Sums:
-        """Return the sums of all models, for the update of the merged one."""
+        """Return the sums of all models, for the update of the merged model."""
         C = self.n_outputs
         if not self.parts:
             none, empty = np.zeros((0, 0)), np.zeros((0, C, 0))
@@ -101,8 +102,9 @@ class Pool:
 
         With v = K w the values at the centres, the squared error is v'I v - 2 b'v up to a constant,
         where I is the information matrix and b the image of the targets. How a sample of one model
-        depends on the centres of another is known up to the tolerance of the models, a squared
-        norm. That part of ||f - f_W||^2 is added, so the fit stays near W where no sample decides.
+        depends on the centres of another is known only up to the tolerance of the models, a squared
+        norm. So the tolerance times ||f - f_W||^2 is added to the error. The fit then stays near W
+        where the samples do not determine it.
         """
         if not self.parts:
             return W
@@ -129,7 +131,7 @@ class Pool:
 
 
 def _selections(parts: list[Part], n: int, kept: Indices) -> list[Array]:
-    """Return for each model which of its centres is which kept centre, (m_i, m) of 0 and 1."""
+    """Return for each model a matrix (m_i, m) of 0 and 1 that maps its centres to kept centres."""
     places = np.zeros((n, len(kept)))
     places[kept, np.arange(len(kept))] = 1.0
     return [places[part.rows] for part in parts]
@@ -143,7 +145,7 @@ def _project(
     kept: Indices,
     K: Array,
 ) -> None:
-    """Write centres that are not kept as combinations of those that are, with Gram matrix K."""
+    """Write centres that are not kept as combinations of the kept centres, with Gram matrix K."""
     factor = cho_factor(K, lower=True)
     for B, part in zip(selections, parts, strict=True):
         missing = ~B.any(axis=1)

@@ -1,7 +1,7 @@
 """Destructive matching pursuit over a given Gram matrix, for thousands of centres at once.
 
-It does the same as `Dictionary.project_out_cheapest`, which is for a dictionary that learns, but
-with matrix products.
+It gives the same result as `Dictionary.project_out_cheapest`, which is for a dictionary that
+learns. Here matrix products are used instead.
 
 A Gram matrix here is symmetric (M, M), and only its lower triangle is used. Matrix products are
 split into panels that several threads can compute.
@@ -62,7 +62,7 @@ def squares(K: Array, W: Array) -> Array:
 
 
 def among(K: Array, rows: Indices) -> Array:
-    """Return the Gram matrix of some of the centres, rising."""
+    """Return the Gram matrix of some of the centres, in increasing order."""
     result = np.empty((len(rows), len(rows)))
     for i, row in enumerate(rows):
         np.take(K[row], rows, out=result[i], mode="clip")
@@ -76,8 +76,9 @@ def inverse_factor(K: Array, threads: int = 1) -> Array | None:
 
 
 def extended(S: Array, K: Array, threads: int = 1) -> Array | None:
-    """Return the inverse factor of K, of which S is that of the first centres, or None if K is not
-    positive definite.
+    """Return the inverse factor of K, given the inverse factor S of its first centres.
+
+    Return None if K is not positive definite.
     """
     m = len(S)
     if m == len(K):
@@ -106,7 +107,7 @@ def _rooms(n: int, m: int) -> Array:
 
 
 def _invert(S: Array, rooms: Array, threads: int) -> bool:
-    """Replace a lower triangle by its inverse factor, by halves. Return whether it has one."""
+    """Replace a lower triangle by its inverse factor, by halves. Return whether it exists."""
     if len(S) <= SMALL:
         factor, failed = lapack.dpotrf(S.T, lower=0, clean=1)
         if not failed:
@@ -178,7 +179,7 @@ def pursue(
 
     Centres are projected out while there are more than `most`, or while the squared norm of the
     change of f stays within the allowance. f has the given values (M, C) at all centres, and S is
-    the inverse factor of those in `rows`. Return the centres that are left, and their inverse
+    the inverse factor of the centres in `rows`. Return the centres that are left, and their inverse
     factor if it was computed.
     """
     if not len(rows):
@@ -203,8 +204,8 @@ def _prune(
 ) -> tuple[Indices, float, bool]:
     """Project out the cheapest centres with the explicit inverse.
 
-    Return the centres that are left, the squared norm of the change, and whether this is the end.
-    If not, the inverse has lost its digits.
+    Return the centres that are left, the squared norm of the change, and whether the pursuit is
+    complete. It is not if the inverse has lost its accuracy.
     """
     P = _gram_of_columns(S, threads)
     W, left, gone, total = (
@@ -259,7 +260,7 @@ def _downdate(P: Array, U: Array, rooms: list[Array], threads: int) -> None:
 def _one_by_one(
     kernel: Kernel, centres: Array, rows: Indices, S: Array, W: Array, most: int, allowance: float
 ) -> tuple[Indices, Array]:
-    """Do the same with a dictionary and its factor.
+    """Do the same as `_prune` with a dictionary and its factor.
 
     This needs no inverse, but every few removals are a sweep over the whole factor.
     """

@@ -17,10 +17,10 @@ Array = NDArray[np.float64]
 
 
 class Together:
-    """Several models, and where the centres and outputs of each are among all.
+    """Several models, and the places of their centres and outputs in the union.
 
-    `times` says how often the samples of each model count. A model that the others were continued
-    from is contained in all of them, so it counts negatively.
+    `times` says how often the samples of each model count. If all models were continued from an
+    earlier model, its samples are in all of them. So the earlier model counts negatively.
     """
 
     def __init__(self, models: list[Any], times: list[int]) -> None:
@@ -67,7 +67,7 @@ class Together:
     def first_factor(self) -> Array | None:
         """Return the inverse factor of the first model, whose centres come first.
 
-        None if they are not most of all: extending it by many takes longer than starting anew.
+        Return None if these are not most of the centres: then computing a new factor is faster.
         """
         if len(self.rows[0]) < 0.75 * len(self.centres):
             return None
@@ -87,7 +87,7 @@ class Together:
         return W
 
     def predicted(self, columns: Array) -> Array:
-        """Return those of the columns that predictions use: f or its averages."""
+        """Return the columns that predictions use: f or its averages."""
         return columns[self.n_outputs :] if self.averaged else columns[: self.n_outputs]
 
 
