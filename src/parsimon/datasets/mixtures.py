@@ -22,7 +22,8 @@ def make_multidist(
     This is the data set multidist of Koppel, Warnell, Stump & Ribeiro 2019, section 5.2. Each class
     has a point on the unit circle. The means of its modes are normal around this point, with
     variance `scatter`. The samples of a mode are normal, with variance `spread`. With the defaults
-    there are 15 modes. To get test data of the same mixture, generate both together and split.
+    there are 15 modes. To get training and test data of the same mixture, generate them together
+    and split.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ def load_comp_activ(
 
 
 class Table(NamedTuple):
-    """Rows in the order of the source: X (n, d), targets y (n,), and the names of both."""
+    """Rows in the order of the source: X (n, d), targets y (n,), and the names of the columns."""
 
     X: NDArray[np.float64]
     y: NDArray[Any]
@@ -129,7 +129,7 @@ def load_bike_sharing(data_dir: str | Path | None = None) -> Table:
 
     There are 12 columns of calendar and weather. The target is the number of bikes rented. The data
     are read from ``bike_sharing_hour.npz`` (arrays X, y) in `data_dir` if it is given, and fetched
-    from OpenML otherwise. At OpenML, temperatures, humidity and wind are in their own units instead
+    from OpenML otherwise. At OpenML, temperatures, humidity and wind are in physical units instead
     of fractions.
 
     References
@@ -148,9 +148,9 @@ def load_bike_sharing(data_dir: str | Path | None = None) -> Table:
 def load_covtype(data_dir: str | Path | None = None) -> Table:
     """Return forest covertype: patches of 30 x 30 m, and which of seven kinds of trees grow there.
 
-    There are 54 columns, and the target is 1 to 7. 20,000 of the rows are read from
-    ``covtype_20k.npz`` (arrays X, y) in `data_dir` if it is given. Otherwise scikit-learn fetches
-    all 581,012.
+    There are 54 columns, and the target is 1 to 7. If `data_dir` is given, 20,000 of the rows are
+    read from ``covtype_20k.npz`` (arrays X, y) there. Otherwise scikit-learn fetches all 581,012
+    rows.
 
     References
     ----------

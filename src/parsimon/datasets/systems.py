@@ -125,7 +125,7 @@ def make_pothin_system(
 
     The paper starts at y_1 = 10, an unstable fixed point of the recursion without input:
     0.5 y + 0.05 y^2 = y. From there about half of all runs grow without bound. So the default
-    `start` is in the stable region. The paper does not say which past values are the inputs either;
+    `start` is in the stable region. The paper also does not say which past values are the inputs.
     `lags` sets their number.
 
     Parameters

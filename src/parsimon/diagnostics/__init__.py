@@ -1,4 +1,4 @@
-"""Diagnostics: measures of a dictionary, and the bounds that theory gives for it.
+"""Diagnostics: measures of a dictionary, and the theoretical bounds on them.
 
 Measures take a kernel and centres, or a fitted model. Bounds take numbers, or a fitted model.
 
@@ -21,8 +21,9 @@ axis 2, eigenvalue 0.2335 (Prop. 5)    0.3143     <= 3.898
 All errors are squared norms in the RKHS. All kernel functions are scaled to norm 1: k(x, y) means
 k(x, y) / sqrt(k(x, x) k(y, y)).
 
-Remark: equation (4) of the paper gives the norm of a projection, but Propositions 3 to 5 use it as
-the squared norm. The bounds here are corrected. The printed forms are available for comparison.
+Remark: equation (4) of the paper below gives the norm of a projection, but Propositions 3 to 5 use
+it as the squared norm. The bounds here are corrected. The printed forms are available for
+comparison.
 
 `convergence` reports on a POLK model: its regularised risk, the radius of Theorem 2 and the growth
 condition (76) of Koppel et al. 2019.

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 class AssumptionError(ValueError):
-    """A bound was requested for a model that violates its assumptions; the message says which."""
+    """A bound was requested for a model that violates its assumptions. The message names them."""
 
 
 def coherence_threshold(model: Any) -> float:

@@ -84,7 +84,7 @@ def rounding_level(values: Array) -> float:
 def squared_errors(gram: Array, products: Array) -> Array:
     """Return 1 - h'K^-1 h for functions of norm 1.
 
-    The rows h of `products` (n, m) are their inner products with the centres.
+    The rows h of `products` (n, m) are the inner products of these functions with the centres.
     """
     if not len(gram):
         return np.ones(len(products))

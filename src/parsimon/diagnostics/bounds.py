@@ -68,27 +68,24 @@ def independence_guaranteed(m: Any, mu: float | None = None) -> bool:
 
 
 def residual_bound(m: Any, mu: float | None = None, *, form: str = "corrected") -> float:
-    """Return a lower bound on the squared error of a centre approximated by the others.
+    """Return a lower bound on the squared error of a centre approximated by the other centres.
 
     This is Proposition 3. The bound is 1 - (m - 1) mu^2 / (1 - (m - 2) mu), for m centres of
-    coherence mu with (m - 1) mu < 1. A fitted model can be given instead of both.
-
-    Parameters
-    ----------
-    m : int or fitted model
+    coherence mu with (m - 1) mu < 1. A fitted model can be given instead of both. Parameters
+    ---------- m : int or fitted model
         Number of centres.
     mu : float in [0, 1] or None, default=None
         Coherence.
     form : "corrected", "printed" or "earlier", default="corrected"
         Which bound. "printed" is that of the paper, 1 - sqrt((m - 1) mu^2 / (1 - (m - 2) mu)).
-        "earlier" has (m - 1) in place of (m - 2): it is the older bound that Fig. 1 of the paper
-        compares with, and it can be negative. Both are valid, but weaker than "corrected".
+        "earlier" has (m - 1) in place of (m - 2). It is the older bound in Fig. 1 of the paper, and
+        can be negative. "printed" and "earlier" are valid, but weaker than "corrected".
 
     Notes
     -----
     ||P k||^2 = h'K^-1 h <= ||h||^2 / nu_min, so the square root in (5) is not needed. The
-    corrected bound is attained by functions with k_ij = -mu for all i != j. So no better bound
-    depends on m and mu alone.
+    corrected bound is attained by functions with k_ij = -mu for all i != j. So there is no better
+    bound that depends only on m and mu.
 
     Examples
     --------
@@ -115,8 +112,8 @@ def ald_threshold(m: Any, mu0: float | None = None, *, form: str = "corrected") 
     """Return the threshold of linear dependence that centres admitted by coherence satisfy.
 
     This is `residual_bound(m, mu0)` for m centres admitted at coherence mu0. For a fitted model,
-    mu0 is its `coherence`; evicted centres do not matter here. A smaller `tolerance` would have
-    admitted the same centres, for a kernel with k(x, x) = 1, and perhaps others.
+    mu0 is its `coherence`; evicted centres do not matter here. If k(x, x) = 1, linear dependence
+    with a smaller `tolerance` would have admitted the same centres, and perhaps more.
 
     >>> round(ald_threshold(5, 0.1), 4)
     0.9429
@@ -174,20 +171,20 @@ def principal_axis_bound(
     """Return an upper bound on the squared error of principal axes, (1 - mu0^2) / lambda_k.
 
     This is Proposition 5. The axes are approximated by the centres. lambda_k = nu_k / n, with nu_k
-    an eigenvalue of the Gram matrix of *all* n inputs. A bound above 1 says nothing.
+    an eigenvalue of the Gram matrix of *all* n inputs. A bound above 1 gives no information.
 
     Parameters
     ----------
     mu0 : float in [0, 1] or fitted model
         Coherence threshold. A model must have chosen its centres by coherence and evicted none.
     eigenvalues : array of shape (r,) or None, default=None
-        Eigenvalues lambda_k, with a number mu0.
+        Eigenvalues lambda_k, needed if mu0 is a number.
     X : array of shape (n, d) or None, default=None
-        All inputs that the model has seen. The result then belongs to the axes of `axis_errors`. A
-        row that rule (6) neither admitted nor rejected raises an error.
+        All inputs that the model has seen. The result is then for the axes that `axis_errors`
+        returns. A row that rule (6) neither admitted nor rejected raises an error.
     form : "corrected" or "printed", default="corrected"
-        "printed" uses 1 - mu0 of the paper's Proposition 4. It is not valid, for example if one
-        input is a centre and many copies of another are not.
+        "printed" uses 1 - mu0 of the paper's Proposition 4. It is not valid: for example, it fails
+        if one input is a centre and many copies of another input are not.
 
     Examples
     --------

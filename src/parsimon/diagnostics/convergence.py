@@ -73,9 +73,9 @@ def convergence_radius(step_size: float, parsimony: float, alpha: float, sigma: 
 def growth_distance(step_size: float, parsimony: float, lipschitz: float) -> float:
     """Return the distance K sqrt(eta) / C of (76).
 
-    With batches of one, the dictionary grows only if k(x, .) is at least that far from the span of
-    the centres. C is the Lipschitz constant of the loss in f. Not all inputs of a compact set can
-    be that far from each other, so the dictionary stays finite (Theorem 3).
+    With batches of one, the dictionary grows only if k(x, .) is at least this far from the span of
+    the centres. C is the Lipschitz constant of the loss in f. A compact set has only finitely many
+    inputs at least this far from each other, so the dictionary stays finite (Theorem 3).
 
     >>> growth_distance(0.25, 0.1, 1.0)
     0.05
@@ -126,9 +126,9 @@ def convergence(model: Any, X: ArrayLike, y: ArrayLike) -> Convergence:
     """Report on the convergence of a fitted `POLKRegressor` or `POLKClassifier`.
 
     The report has the regularised risk on the data, the radius of Theorem 2 and the growth
-    condition (76). C and sigma are the largest gradient and its root mean square on these data, so
-    the bounds hold for streams like them. Bounds that do not apply to the model are None, and
-    `assumptions` says why.
+    condition (76). C and sigma are the largest norm and the root mean square norm of the gradients
+    on these data. So the bounds hold for similar streams. Bounds that do not apply to the model are
+    None, and `assumptions` says why.
 
     >>> from parsimon import POLKRegressor
     >>> X = np.random.default_rng(0).uniform(-3, 3, size=(500, 1))

@@ -26,7 +26,7 @@ T = TypeVar("T")
 def coherence(kernel: Any, centers: ArrayLike | None = None) -> float:
     """Return the coherence mu = max_{i != j} |k(d_i, d_j)| of centres (m, d) or of a fitted model.
 
-    It is 0 for fewer than two centres. O(m^2).
+    It is 0 for fewer than two centres. The cost is O(m^2).
 
     >>> from parsimon.kernels import Linear
     >>> coherence(Linear(), [[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]])
@@ -45,7 +45,7 @@ def babel(kernel: Any, centers: ArrayLike | None = None, order: int | None = Non
     """Return the Babel measure mu_1(p) for p = 1 .. m - 1, (m - 1,), or for p = `order` only.
 
     mu_1(p) = max_j max_{|S| = p, j not in S} sum_{i in S} |k(d_i, d_j)|. mu_1(1) is the coherence
-    mu, and mu_1(p) <= p mu. O(m^2 log m).
+    mu, and mu_1(p) <= p mu. The cost is O(m^2 log m).
 
     Reference: J. A. Tropp, *Greed is good: algorithmic results for sparse approximation*, IEEE
     Transactions on Information Theory 2004.
@@ -67,7 +67,7 @@ def babel(kernel: Any, centers: ArrayLike | None = None, order: int | None = Non
 def condition_number(kernel: Any, centers: ArrayLike | None = None) -> float:
     """Return the condition number of the normalised Gram matrix.
 
-    It is infinite if the matrix is singular to working precision. O(m^3).
+    It is infinite if the matrix is singular to working precision. The cost is O(m^3).
 
     >>> from parsimon.kernels import Linear
     >>> round(condition_number(Linear(), [[1.0, 0.0], [3.0, 4.0]]), 6)
@@ -93,9 +93,9 @@ def smallest_eigenvalue(kernel: Any, centers: ArrayLike | None = None) -> float:
 
 
 def residuals(kernel: Any, centers: ArrayLike | None = None) -> Array:
-    """Return the squared error of each centre approximated by the others, (m,).
+    """Return the squared error of each centre approximated by the other centres, (m,).
 
-    It is 1 / (K^-1)_jj for centre j. O(m^3).
+    It is 1 / (K^-1)_jj for centre j. The cost is O(m^3).
 
     >>> from parsimon.kernels import Linear
     >>> residuals(Linear(), [[1.0, 0.0], [3.0, 4.0]]).round(6)
@@ -131,11 +131,11 @@ def axis_errors(
     """Return the eigenvalues of the first principal axes of X (n, d), and the error of each axis.
 
     The k-th axis in feature space is psi_k = sum_j beta_jk k(x_j, .), scaled to ||psi_k|| = 1.
-    beta_k is an eigenvector of the Gram matrix of all n inputs for its eigenvalue nu_k, and
+    beta_k is an eigenvector of the Gram matrix of all n inputs, nu_k is its eigenvalue, and
     lambda_k = nu_k / n. The error is the squared error of psi_k approximated by the centres.
 
-    Both results have shape (r,), largest eigenvalue first. r is at most `n_axes` and the rank. The
-    data are not centred, as in the paper. The cost is O(n^3) in time and 8 n^2 bytes.
+    Both results have shape (r,), largest eigenvalue first. r is at most `n_axes` and at most the
+    rank. The data are not centred, as in the paper. The cost is O(n^3) in time and 8 n^2 bytes.
 
     >>> from parsimon.kernels import Linear
     >>> values, errors = axis_errors(Linear(), [[1.0, 0.0]], X=[[1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])

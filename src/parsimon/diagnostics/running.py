@@ -16,12 +16,12 @@ Array = NDArray[np.float64]
 class RunningCoherence:
     """Coherence and Babel measure of a dictionary that changes.
 
-    An append evaluates O(m) kernel values, and a removal none. The class stores the m centres and
-    their normalised Gram matrix, which takes 8 m^2 bytes for the largest m so far. It also stores
-    the sum and the largest entry of each row. An append writes one row and one column. A removal
-    clears them, and searches the few rows whose largest entry it was. The sums are computed again
-    after every m removals, so rounding errors do not accumulate, at an amortised cost of O(m) per
-    change.
+    An append evaluates O(m) kernel values. A removal evaluates none. The class stores the m centres
+    and their normalised Gram matrix, which takes 8 m^2 bytes for the largest m so far. It also
+    stores the sum and the largest entry of each row. An append writes one row and one column. A
+    removal clears one row and one column, and searches the few rows whose largest entry was
+    removed. The sums are computed again after every m removals, so that rounding errors do not
+    accumulate. The amortised cost is O(m) per change.
 
     >>> from parsimon.kernels import Linear
     >>> running = RunningCoherence(Linear())

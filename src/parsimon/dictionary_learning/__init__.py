@@ -1,6 +1,6 @@
-"""Dictionaries learned in the feature space of a kernel, from a stream, with a budget of samples.
+"""Dictionary learning in the feature space of a kernel, from a stream, with a budget of samples.
 
-- `parameters`: the parameters of a dictionary, and the atoms that they mean;
+- `parameters`: the parameters of a dictionary, and the atoms that they define;
 - `transformer`: sparse codes over one dictionary;
 - `classifier`: one dictionary per class.
 """

@@ -28,8 +28,8 @@ Array = NDArray[np.float64]
 class KernelDictionaryClassifier(ClassifierMixin, LearnerPerClass[_core.Atoms], KernelDictionary):  # type: ignore[misc]
     """A dictionary per class. The class that reconstructs a point best is predicted.
 
-    Each dictionary learns as in `KernelDictionaryLearning`, only from the samples of its class. It
-    stores the samples that pass its admission test, up to the budget. So classes that vary less
+    Each dictionary learns as in `KernelDictionaryLearning`, but only from the samples of its class.
+    It stores the samples that pass its admission test, up to the budget. So classes that vary less
     need fewer samples. New classes can appear at any time.
 
     There are no sample or class weights. A dictionary describes the samples of its class, not how
@@ -94,7 +94,7 @@ class KernelDictionaryClassifier(ClassifierMixin, LearnerPerClass[_core.Atoms], 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue learning with a block X (n, d), y (n,), in order.
 
-        `classes` is optional. If the first call gives it, any other label is rejected later.
+        `classes` is optional. If it is given in the first call, any other label is rejected later.
         Otherwise new classes can appear at any time. A block that is rejected changes nothing.
         """
         with self._learning():
@@ -222,7 +222,7 @@ class KernelDictionaryClassifier(ClassifierMixin, LearnerPerClass[_core.Atoms], 
         return X, labels
 
     def _check(self, X: Array) -> None:
-        """Raise an error that names a row of X which cannot be learned.
+        """Raise an error that names the first row of X that cannot be learned.
 
         All dictionaries have the same kernel, so one of them can check.
         """
@@ -231,7 +231,8 @@ class KernelDictionaryClassifier(ClassifierMixin, LearnerPerClass[_core.Atoms], 
     def _meet(self, labels: NDArray[Any], n_features: int) -> None:
         """Make a dictionary for every new class.
 
-        Classes come in the order of the rows, so that a block draws what its rows would.
+        Classes are added in the order of the rows. So a block draws the same random numbers as a
+        loop over its rows.
         """
         each = labels.tolist()
         new = [label for label in dict.fromkeys(each) if label not in self._learners]

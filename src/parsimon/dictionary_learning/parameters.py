@@ -39,7 +39,7 @@ class KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
     kernel : str, Kernel or callable, default="gaussian"
         {kernel}
 
-        The size of k(x, x) sets the balance with `alpha` and `penalty`.
+        The effect of `alpha` and `penalty` depends on the size of k(x, x).
     gamma : float, "scale" or "median", default="scale"
         {gamma}
     alpha : float >= 0, default=0.05
@@ -53,23 +53,23 @@ class KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         How the learning rate decreases with the number n of samples seen. "held" is the rule of the
         paper: rho_n = step_size / (1 + n / 1000) up to n = 2000, then constant.
     update : "parameter" or "feature", default="parameter"
-        Equations (19)-(20), which cost O(m^2 K) per sample, or (15), which costs O(m K + K^2). In
-        feature space a new sample has the row rho alpha'. At small rates that is the smallest row,
-        so the sample is evicted first when the budget is full, and the atoms only shrink. Use a
-        large budget, or an admission test that few samples pass.
+        Equations (19)-(20), which cost O(m^2 K) per sample, or (15), which costs O(m K + K^2). With
+        "feature", a new sample has the row rho alpha' of Omega. At small rates this is the smallest
+        row. So when the budget is full, the new sample is evicted first, and the atoms only shrink.
+        Use a large budget, or an admission test that few samples pass.
     admission : "coherence", "reconstruction", "always" or "never", default="coherence"
         Which samples are learned and stored. "coherence" (21): the coherence with every stored
         sample is below `coherence`. An exact copy has coherence 1. "reconstruction" (22): the
         squared error of the reconstruction exceeds `tolerance`. "always": all samples. "never": all
-        are learned, and none is stored after the first `n_init`.
+        samples are learned, but only the first `n_init` are stored.
     coherence : float in [0, 1], default=1.0
         The threshold gamma of the paper. Smaller values store fewer samples. 1 admits all samples
         except exact copies, and multiples if the kernel ignores lengths.
     tolerance : float >= 0, default=0
         The threshold epsilon of the paper, a squared norm. Larger values store fewer samples.
     budget : int, default=100
-        The most stored samples, B; for a classifier, of each class. m samples take
-        (m / 2 + 3 K + d) m numbers of 8 bytes.
+        Maximum number of stored samples B; for a classifier, per class. m samples take (m / 2 + 3 K
+        + d) m numbers of 8 bytes.
     n_init : int or None, default=None
         The number M0 of first samples, which are stored without a test. None is the smaller of
         `n_components` and `budget`.
@@ -140,7 +140,7 @@ class KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
     def _atoms(self, n_features: int, first: Array, *, at_once: bool = True) -> _core.Atoms:
         """Return atoms before any sample, given the first rows of Omega.
 
-        Their memory is reserved at once, or else when they learn their first sample.
+        Memory is reserved at once, or when the atoms learn their first sample.
         """
         rule, hold = (
             (self.schedule, None)
@@ -179,7 +179,7 @@ class KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         )
 
     def _begin(self, X: ArrayLike) -> Array:
-        """Return X as the core takes it, after the kernel was chosen for it."""
+        """Choose the kernel for X, and return X in the form that the core needs."""
         X = points(self, X, reset=True)
         _core.require_finite(X, "X")
         self.kernel_ = kernels.resolve(self.kernel, self.gamma, X)

@@ -38,10 +38,10 @@ class KernelDictionaryLearning(
         alpha = argmin ||phi(x) - D alpha||^2 / 2 + lambda ||alpha||_1.
 
     D then takes a step of rate rho_n along the negative gradient of this cost plus
-    (mu / 2) ||D||_F^2, in the feature space or in the parameters Omega. The sample is stored. When
-    the budget is full, the stored sample whose row of Omega has the smallest norm is evicted. A
-    sample that fails the admission test changes nothing. A step that would increase the cost of its
-    own sample is shortened to the step that decreases it most.
+    (mu / 2) ||D||_F^2, in the feature space or in the parameters Omega. Then the sample is stored.
+    When the budget is full, the stored sample whose row of Omega has the smallest norm is evicted.
+    A sample that fails the admission test changes nothing. A step that would increase the cost of
+    its own sample is shortened to the step that decreases it most.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class KernelDictionaryLearning(
     def partial_fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Continue learning with a block X (n, d), in order. y is ignored.
 
-        A block equals its rows. A block that is rejected changes nothing.
+        A block equals a loop over its rows. A block that is rejected changes nothing.
         """
         self._learn_block(X, _core.Atoms.learn)
         return self

@@ -5,13 +5,13 @@
     distributed.fit(POLKClassifier(budget=500), (X, y), engine="dask")  # X, y: Dask arrays
 
 Rows are sent to the workers once and stay there. Each round has one task per shard, which runs
-where its rows are. Then a balanced tree of tasks merges two models each, and one model comes back.
-Near the root there are fewer merges than workers. There a merge also uses the threads of idle
-workers on its machine.
+where its rows are. Then the models are merged in pairs by a balanced tree of tasks, and one model
+is returned. Near the root of the tree there are fewer merges than workers, so a merge also uses the
+threads of idle workers on its machine.
 
 Every task is a pure function of rows and model files, and the order of the shards determines the
-pairs. So the result does not depend on the schedule or the number of workers, and not on the loss
-of a worker. Lost data are made again: partitions from their Dask source, rows and models from the
+pairs. So the result does not depend on the schedule, on the number of workers or on the loss of a
+worker. Lost data are computed again: partitions from their Dask source, rows and models from the
 task that sent them. The scheduler keeps a copy of such tasks, so use Dask arrays or frames for
 large data.
 """
@@ -99,8 +99,8 @@ class Cluster:
         """Learn a round.
 
         These bytes are counted: the start model, once per worker that used it; every model that was
-        merged on another worker than the one that made it; and the final model. Transfers through
-        the scheduler count once. Transfers to a worker that was lost do not count.
+        merged on a worker that did not make it; and the final model. Transfers through the
+        scheduler count once. Transfers to a worker that was lost do not count.
         """
         if all(first == last for first, last in spans):
             return start, 0
@@ -124,9 +124,9 @@ class Cluster:
     def _merged(
         self, given: Any, spans: Sequence[Span], homes: Sequence[Sequence[str]], *, whole: bool
     ) -> Any:
-        """Return the future of the merged model of a round, in pairs or as a whole.
+        """Return the future of the merged model of a round, merged in pairs or all at once.
 
-        `homes` are the workers on which to learn, while they exist.
+        `homes` are the workers on which to learn, as long as they exist.
         """
         parts = [
             self._submit(_learn, given, shard, span, i, **_pin(home))
@@ -148,14 +148,14 @@ class Cluster:
         return in_pairs(parts, each)
 
     def _workers(self) -> dict[str, str]:
-        """Return the workers' addresses, each with an id that changes if it is restarted."""
+        """Return the workers' addresses, each with an id that changes when it restarts."""
         found: dict[str, dict[str, Any]] = self._client.scheduler_info(n_workers=-1)["workers"]
         return {address: worker["local_directory"] for address, worker in found.items()}
 
     def _bring(self, workers: list[str]) -> None:
         """Send rows that are in memory here to these workers, if they are not there yet.
 
-        Neighbours go to the same worker. Without workers, the scheduler decides.
+        Neighbouring shards go to the same worker. Without workers, the scheduler decides.
         """
         before = list(dict.fromkeys(worker for home in self._at for worker in home))
         workers = sorted(
@@ -167,16 +167,16 @@ class Cluster:
                 self._shards[i], self._at[i] = self._submit(_same, rows, **_pin(home)), home
 
     def _homes(self) -> list[Sequence[str]]:
-        """Return the workers that have each shard, or soon will."""
+        """Return the workers that have each shard, or will have it soon."""
         if self._rows is not None:
             return self._at
         found = self._client.who_has(self._shards)
         return [found[shard.key] for shard in self._shards]
 
     def _idle(self, merges: int) -> int:
-        """Return the number of threads for each of this many merges.
+        """Return the number of threads for each of several merges that run at the same time.
 
-        Near the root of the tree these include the threads of idle workers on the machine.
+        Near the root of the tree, idle threads of other workers on the machine are included.
         """
         machines = Counter[str]()
         for worker, threads in self._client.ncores().items():
@@ -196,7 +196,7 @@ class Cluster:
 class _Part(NamedTuple):
     """A model on its way through the tree.
 
-    Only the model is used further; the rest is for counting bytes.
+    The other fields are only for counting bytes.
     """
 
     model: bytes

@@ -63,7 +63,7 @@ class Engine(Protocol):
         """Return the first n rows of the first shard that is not empty, X (n, d) and y."""
 
     def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
-        """Let every shard `learn` its span of rows from the model `start`, and merge the results.
+        """Let every shard `learn` its rows of a round from the model `start`, and merge the models.
 
         Return the merged model, and how many bytes of models were sent.
         """
@@ -93,19 +93,19 @@ def fit(
     """Learn from shards separately, and merge the models.
 
     In each round, every shard continues from the model of the previous round with its next rows,
-    in order. The mean of the functions, weighted by rows learned, is reduced to the
-    estimator's budget and starts the next round. With one round, the shards learn separately and
-    are averaged once. With more rounds they do not drift apart.
+    in order. The mean of the functions, weighted by the rows learned, is reduced to the estimator's
+    budget. The next round starts from it. With one round, the models are averaged once, at the end.
+    With more rounds, they do not drift apart.
 
     For SOG and for KRLS with admission "ald" everything seen is combined, so their shards need not
     be alike. KRLS uses the least-squares fit to everything seen instead of the mean. SOG takes a
-    hundred steps towards it at the end (`ascend`).
+    hundred steps towards this fit at the end (`ascend`).
 
     Parameters
     ----------
     estimator : estimator that learns over one dictionary
-        It is cloned. A `gamma` of "scale" or "median" is computed from the head of the first shard.
-        `n_passes` and `shuffle` are ignored: rows are learned once, in their order.
+        It is cloned. A `gamma` of "scale" or "median" is computed from the first rows of the first
+        shard. `n_passes` and `shuffle` are ignored: rows are learned once, in their order.
     shards : sequence of (X, y), or the shards of the engine
         Dask arrays and frames, or a Spark frame. The columns of frames are the model's
         `feature_names_in_`. Ignored if `engine` is an `Engine`, which has its own shards.
@@ -113,9 +113,9 @@ def fit(
         "joblib": processes on this machine (option `n_jobs`). "dask": workers of a cluster (option
         `client`). "spark": executors of the frame's session.
     rounds : int or None, default=None
-        Number of rounds. More rounds are closer to learning in order and send more data. None means
-        1 for SOG, for KRLS with admission "ald" and for KRLS with forgetting, and 16 for the
-        others.
+        Number of rounds. With more rounds, the result is closer to that of one process, and more
+        data is sent. None means 1 for SOG, for KRLS with admission "ald" and for KRLS with
+        forgetting, and 16 for all other estimators.
     progress : bool, default=True
         Whether to report progress on standard error.
     **options : dict
@@ -201,8 +201,8 @@ def combine_all(
     """Return the mean of any number of models.
 
     They are merged in pairs (`in_pairs`), or all together (`at_once`) if the result is the fit to
-    everything seen. `each` combines the pairs of a level with a number of threads per pair; None:
-    here, one after the other. `threads` is the total.
+    everything seen. `each` combines the pairs of a level, with a number of threads per pair. If it
+    is None, pairs are combined here, one after the other. `threads` is the total number of threads.
     """
     if at_once(start):
         return combine(parts, start, threads)
@@ -214,7 +214,8 @@ def combine_all(
 def in_pairs(parts: Sequence[T], each: Callable[[list[Sequence[T]]], list[T]]) -> T:
     """Reduce parts to one: `each` makes one of every pair, level by level.
 
-    This keeps the unions small. All engines use the same pairs, so they agree to the last bit.
+    Merging in pairs keeps the unions small. All engines use the same pairs, so their results agree
+    to the last bit.
     """
     while len(parts) > 1:
         pairs = [parts[i : i + 2] for i in range(0, len(parts) - 1, 2)]
@@ -223,9 +224,9 @@ def in_pairs(parts: Sequence[T], each: Callable[[list[Sequence[T]]], list[T]]) -
 
 
 def at_once(start: bytes) -> bool:
-    """Return whether models that continue from this one are merged all together.
+    """Return whether models that continue from this model are merged all together.
 
-    A fit over few centres at every node of a tree would lose too much.
+    In a tree, the fit at every node would be over few centres and lose too much.
     """
     return _update(loads(start)).pooling == "solve"
 
@@ -285,7 +286,7 @@ def _give_back(model: Any, estimator: Any) -> None:
 
 
 def _cuts(n: int, rounds: int, batch_size: int) -> list[int]:
-    """Return the limits of the rounds of n rows. All but the last have whole batches."""
+    """Return the limits of the rounds of n rows. All rounds except the last have whole batches."""
     return [*(n // batch_size * r // rounds * batch_size for r in range(rounds)), n]
 
 

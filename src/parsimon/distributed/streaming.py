@@ -61,7 +61,7 @@ def learn_keyed(
     """Learn one model per key of a stream, and return a stream of predictions.
 
     Each row is predicted before it is learned (test-then-learn). A new key starts a new model.
-    State lives as long as the checkpoint: keys are never removed.
+    State is kept as long as the checkpoint: keys are never removed.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def learn_keyed(
         the memory per key. With a `batch_size` above 1, batches are cut from the rows of a key in a
         micro-batch. Parameters that differ from those of the checkpoint raise an error.
     key : str or list of str
-        Columns that identify the model of a row. Null is a key like any other.
+        Columns that identify the model of a row. Null is a valid key.
     features : list of str
         Columns of X, which must be numbers.
     target : str
@@ -235,7 +235,7 @@ class _Work:
         return reasons
 
     def _refused(self, rows: Any, reasons: Reasons) -> Reasons:
-        """Return why rows are refused, or raise an error if they must not be."""
+        """Return why rows are refused, or raise an error if `on_refused` is "raise"."""
         for i in np.flatnonzero(reasons != ""):
             if not self.skip:
                 names = dict.fromkeys([*_names(self.order or []), *self.kept])

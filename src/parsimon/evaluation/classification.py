@@ -20,9 +20,9 @@ class ClassificationMetrics(StreamMetrics):
     """Accuracy, two kappas and the logarithmic loss, in total and over the last `window` rows.
 
     Both kappas are ``(a - a_0) / (1 - a_0)`` for the accuracy a. For `kappa` (Cohen's), a_0 is the
-    accuracy of guessing with the same frequencies. For `kappa_no_change`, a_0 is the accuracy of
-    repeating the last label. If that one is negative, doing nothing predicts the stream better. The
-    logarithmic loss needs probabilities.
+    accuracy of random guesses with the same label frequencies. For `kappa_no_change`, a_0 is the
+    accuracy of repeating the last label. If `kappa_no_change` is negative, repeating the last label
+    is better than the model. The logarithmic loss needs probabilities.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def _classification(table: NDArray[Any], unchanged: int, loss: float) -> dict[st
 
 
 def true_class(probabilities: Array, classes: Labels, labels: Labels) -> Array:
-    """Return the probability (n,) of the true label of each row, 0 for an unknown label."""
+    """Return the probability (n,) of the true label of each row; 0 for an unknown label."""
     column = {label: i for i, label in enumerate(classes.tolist())}
     places = np.array([column.get(label, -1) for label in labels.tolist()], dtype=np.int64)
     padded = np.concatenate([probabilities, np.zeros((len(probabilities), 1))], axis=1)

@@ -36,7 +36,7 @@ def predict_then_learn(
     `learn_one` and `predict_one` (River). `classes` is passed to `partial_fit` of classifiers.
 
     A model that has learned nothing cannot predict its first row. The prediction is then the target
-    of the row itself, which no metric counts.
+    of the row itself, and the metrics do not count this row.
     """
     labels = np.asarray(y)
     if not len(labels):
@@ -64,8 +64,8 @@ def predict_then_learn(
 def stream_probabilities(model: Any, X: ArrayLike, labels: Labels) -> Array:
     """Learn a block with a classifier of parsimon, and return the probabilities before each row.
 
-    They are (n, C), with columns as in `classes_` after the block. A class that was not known at a
-    row has probability 0 there.
+    Probabilities have shape (n, C), with columns as in `classes_` after the block. A class that was
+    not yet known at a row has probability 0 in that row.
     """
     first = model._first_rows(labels)
     known = len(getattr(model, "_index", {})) + np.searchsorted(

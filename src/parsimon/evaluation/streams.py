@@ -41,7 +41,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Trace:
-    """The result of `prequential`: reports along the stream, the last at its end, and metrics."""
+    """The result of `prequential`: metrics, and reports along the stream and at its end."""
 
     reports: list[Report]
     metrics: Any
@@ -67,7 +67,7 @@ def watch(
     classes: ArrayLike | None = None,
     metrics: Any = None,
 ) -> Iterator[Report]:
-    """Yield a report after every `every` rows, at the end of a block, and at the end of the stream.
+    """Yield a report about every `every` rows, at the end of a block, and at the end of the stream.
 
     The parameters are those of `prequential`.
     """
@@ -112,18 +112,18 @@ def prequential(
     model : estimator
         An estimator of parsimon, a `TableModel`, or any model that `predict_then_learn` accepts.
     stream : iterable of blocks
-        Pairs X (n, d), y (n,). For a `TableModel`, blocks that its `learn` accepts. That model
+        Pairs X (n, d), y (n,). For a `TableModel`, blocks that its `learn` accepts. A `TableModel`
         scores itself, with its own `window`, and its `finish` is called at the end of the stream.
     every : int, default=1000
         The number of rows between reports. Reports come at the end of a block.
     window : int, default=1000
         The number of rows of the rolling metrics.
     task : "regression", "classification" or "auto", default="auto"
-        "auto" asks the model.
+        "auto" takes the task of the model.
     classes : array-like, default=None
         All labels, for classifiers that need them in the first `partial_fit`.
     metrics : RegressionMetrics or ClassificationMetrics, default=None
-        Metrics of an earlier run, to continue with.
+        Metrics of an earlier run, which are continued.
     """
     if metrics is None and not _is_table_model(model):
         metrics = METRICS[_task(model, task)](window)

@@ -1,4 +1,4 @@
-"""Totals over a stream, and the same over its last rows: the part that all metrics share."""
+"""Totals over a stream and over its last rows: the part that all metrics share."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Labels = NDArray[Any]
 
 
 class StreamMetrics(Storable, BaseEstimator):  # type: ignore[misc]
-    """Totals over a stream, and the same over its last `window` rows.
+    """Totals over a stream and over its last `window` rows.
 
-    The very first row is not scored, because nothing can be known then.
+    The very first row is not scored, because no model can know anything about it.
     """
 
     n_rows_: int

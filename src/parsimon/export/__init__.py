@@ -24,7 +24,7 @@ kernel_type rbf
 gamma 1.0
 
 Each function takes an estimator of parsimon, or a scikit-learn `Pipeline` of scalers that ends in
-one. With `path` it also writes a file, completely or not at all.
+such an estimator. With `path`, the function also writes a file, completely or not at all.
 """
 
 from parsimon.export.c import to_c

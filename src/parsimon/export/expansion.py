@@ -40,7 +40,7 @@ class Expansion:
     """A fitted model as plain data: f(x) = offset + sum_j w_j k(d_j, z).
 
     Here z = (x - shift) * scale, column by column. With `classes`, the prediction is the class of
-    the largest f, the first of equals.
+    the largest f. In a tie, it is the first of these classes.
 
     >>> from parsimon import KNLMSRegressor
     >>> model = KNLMSRegressor(gamma=1.0).fit([[0.0], [3.0]], [1.0, 2.0])
@@ -92,9 +92,9 @@ def expansion(model: Any) -> Expansion:
     `model` is one of:
 
     - an estimator of parsimon over one dictionary;
-    - a scikit-learn `Pipeline` that ends in one, and before it only scales columns
+    - a scikit-learn `Pipeline` that ends in such an estimator, and otherwise only scales columns
       (`StandardScaler`, `MinMaxScaler`, `MaxAbsScaler`, `RobustScaler`, "passthrough");
-    - a `TransformedTargetRegressor` around either, whose transformer is such a scaler.
+    - a `TransformedTargetRegressor` around either of these, whose transformer is such a scaler.
 
     All scaling becomes one shift and one factor per column.
     """

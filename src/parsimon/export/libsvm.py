@@ -20,21 +20,22 @@ def to_libsvm(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     LIBSVM supports regressors with one output (epsilon_svr), classifiers with integer labels
     (c_svc), and Gaussian ("rbf"), polynomial and linear kernels. A constant factor of a kernel goes
     into the coefficients. A constant c that is added goes into rho, as sum_j w_j c. The decision of
-    LIBSVM for a pair of labels a, b is sum_j coef_j k(d_j, x) - rho. It is positive for a.
+    LIBSVM for a pair of labels a, b is sum_j coef_j k(d_j, x) - rho. A positive decision means a.
 
     - Two classes: coef = w_1 - w_0, with the labels in the reverse order of `classes_`. So a
       positive decision means the second class and zero the first, as in `predict`.
     - More classes: LIBSVM votes over pairs, and a pair uses only the support vectors of its two
       classes. So each class a has all centres as its support vectors. The coefficients are w_a
-      against later classes and -w_a against earlier ones. The decision of a pair is f_a - f_b, and
-      the class of the largest f wins all its pairs. The file holds each centre C times.
+      against later classes and -w_a against earlier classes. The decision of a pair is f_a - f_b,
+      and the class of the largest f wins all its pairs. The file holds each centre C times.
 
-    Probabilities are not exported. Features are numbered from 1, and zeros are left out. Inputs are
-    not rounded, as a kernel in `SinglePrecision` does. That changes f by about 1e-7 of its size.
+    Probabilities are not exported. Features are numbered from 1, and zeros are left out. A kernel
+    in `SinglePrecision` rounds its inputs, but LIBSVM does not. This changes f by about 1e-7 of its
+    size.
 
-    The scaling of a Pipeline is included where that is exact: always with a linear kernel, without
-    a shift with a polynomial one, with one factor for all columns with a Gaussian one. Otherwise
-    scale the data before LIBSVM sees it, and export the last step.
+    The scaling of a Pipeline is included where this is exact: any scaling with the linear kernel,
+    scaling without a shift with a polynomial kernel, and one common factor for all columns with the
+    Gaussian kernel. Otherwise scale the data first, and export the last step of the Pipeline.
 
     Parameters
     ----------
@@ -153,7 +154,7 @@ def _classifier(labels: tuple[Any, ...], weights: Array, offset: Array) -> Parts
 
 
 def _terms(kernel: Kernel) -> tuple[float, Kernel | None, float]:
-    """Return a kernel as factor * leaf + constant, with a leaf that LIBSVM has, or none."""
+    """Return a kernel as factor * leaf + constant. The leaf is a kernel of LIBSVM, or None."""
     match kernel:
         case Gaussian() | Polynomial() | Linear():
             return 1.0, kernel, 0.0
@@ -221,5 +222,5 @@ def _kernel(leaf: Kernel | None) -> list[str]:
 
 
 def _number(value: float) -> str:
-    """Return a number in the fewest digits that give it back exactly."""
+    """Return a number with the fewest digits that represent it exactly."""
     return repr(float(value) + 0.0)  # + 0.0 turns -0.0 into 0.0

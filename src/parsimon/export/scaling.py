@@ -1,7 +1,7 @@
-"""The scaling that steps of a Pipeline do, as one shift and one factor per column.
+"""The scaling by the steps of a Pipeline, as one shift and one factor per column.
 
-A pair (shift, scale) means z = (x - shift) * scale. Near the shift the difference has no rounding
-error.
+A pair (shift, scale) means z = (x - shift) * scale. If x is near the shift, the difference has no
+rounding error.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def composed(steps: list[tuple[str, Any]], d: int) -> Affine:
 
 
 def then(first: Affine, second: Affine) -> Affine:
-    """Return the scaling that is one after the other."""
+    """Return the scaling that applies two scalings one after the other."""
     with np.errstate(all="ignore"):
         return first[0] + second[0] / first[1], first[1] * second[1]
 

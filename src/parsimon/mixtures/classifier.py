@@ -28,17 +28,18 @@ class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: igno
         p(y | x) = sum_k w_k p_k(y | x),    w_k ~ exp(-L_k),
         L_k <- (1 - 1 / memory) L_k - log p_k(y_t | x_t).
 
-    With an infinite memory these are the weights of Bayes' rule. Then the logarithmic loss of the
-    mixture is at most log K larger than that of the best of the K classifiers. With a finite memory
-    the mixture follows the best classifier when that changes.
+    With an infinite memory these are the weights of Bayes' rule. Then the total logarithmic loss of
+    the mixture exceeds that of the best of the K classifiers by at most log K. With a finite
+    memory, the mixture follows changes of which classifier is best.
 
     Parameters
     ----------
     candidates : list of POLKClassifier
         Classifiers with a logistic loss.
     widths : list of float or None, default=None
-        Factors for the gamma of each candidate. Its own rule ("median" or "scale") finds gamma on
-        the first block, which is then multiplied by the factor. None changes nothing.
+        Factors for the gamma of each candidate. The rule of the candidate ("median" or "scale")
+        computes gamma from the first block. Then gamma is multiplied by the factor. None changes
+        nothing.
     memory : float >= 1, default=500
         The number of rows over which past losses count. Smaller values follow changes faster.
 
@@ -98,7 +99,8 @@ class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: igno
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Continue learning with a block X (n, d), y (n,).
 
-        A block equals its rows, bit for bit. Only the kernel widths depend on the first block.
+        A block equals a loop over its rows, bit for bit. Only the kernel widths depend on the first
+        block.
         """
         self.predict_proba_then_learn(X, y)
         return self
@@ -106,15 +108,15 @@ class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: igno
     def predict_then_learn(self, X: ArrayLike, y: ArrayLike) -> Labels:
         """Learn a block, and return the label predicted before each row, (n,).
 
-        Nothing is known at the very first row: its own label is returned.
+        For the very first row, when no class is known, its own label is returned.
         """
         return predict_then_learn(self, X, y).values
 
     def predict_proba_then_learn(self, X: ArrayLike, y: ArrayLike) -> Array:
         """Learn a block, and return the probabilities before each row, (n, C).
 
-        Columns are as in `classes_` after the block. A class that was not known at a row has
-        probability 0 there.
+        Columns are as in `classes_` after the block. A class that was not yet known at a row has
+        probability 0 in that row.
         """
         labels = np.asarray(y)
         if not hasattr(self, "candidates_"):
@@ -132,7 +134,7 @@ class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: igno
         return result
 
     def predict(self, X: ArrayLike) -> Labels:
-        """Predict labels for X (n, d): the most probable, (n,)."""
+        """Predict labels for X (n, d): the most probable class, (n,)."""
         result: Labels = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return result
 

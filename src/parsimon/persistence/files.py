@@ -45,7 +45,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     """Return the model that a file holds.
 
     A file that is damaged, truncated, of another kind or too new raises `ModelFileError`. The
-    message says which.
+    message says what is wrong.
     """
     path = Path(path)
     if path.is_dir():

@@ -20,8 +20,8 @@ BUILT = ("_learner", "_learners")
 def stored_class(name: object) -> type[Any] | None:
     """Return the class that a file calls `name`, or None if there is none.
 
-    The class is imported from the module that `parsimon._homes` says. So `persistence` imports no
-    module of models, which all import it.
+    The class is imported from the module that `parsimon._homes` names. So `persistence` does not
+    import modules of models, which themselves import `persistence`.
 
     >>> stored_class("KNLMSRegressor").__name__, stored_class("merge"), stored_class("Unknown")
     ('KNLMSRegressor', None, None)
@@ -39,12 +39,12 @@ def stored_names() -> list[str]:
 
 
 def is_model(value: Any) -> bool:
-    """Return whether a value is a model that can be stored. A subclass is not."""
+    """Return whether a value is a model that can be stored. Subclasses cannot be stored."""
     return stored_class(type(value).__name__) is type(value)
 
 
 def state_of(model: Any) -> dict[str, Any]:
-    """Return what a file holds of a model. Attributes that could not be loaded are rejected."""
+    """Return the state of a model for a file. Attributes that could not be loaded are rejected."""
     state = {k: v for k, v in model.__getstate__().items() if k != "_sklearn_version"}
     known = {*type(model)._get_param_names(), *model._attributes.needed, *model._attributes.allowed}
     for name in state.keys() - known:
@@ -79,7 +79,7 @@ def restored(cls: type[Any], state: Any) -> Any:
 
 
 def _require_parameters(cls: type[Any], names: set[str], state: Any) -> None:
-    """Raise a ValueError unless all parameters are there. Those of `LATER` are filled in."""
+    """Raise a ValueError unless all parameters are there. Parameters in `LATER` are filled in."""
     for parameters in (state, state["_learns_with"]) if "_learns_with" in state else (state,):
         if not isinstance(parameters, dict):
             raise ValueError("its parameters are not those of the model")

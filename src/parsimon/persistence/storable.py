@@ -19,11 +19,11 @@ class Storable:
 
     @staticmethod
     def _other_parameters(value: Any) -> bool:
-        """Return whether a parameter may be this value, which is neither plain nor a part."""
+        """Return whether a parameter may have this value, which is neither plain nor a part."""
         return False
 
     def _require_sound(self) -> None:
-        """Raise an error if learning could not have led to this model. Called after loading."""
+        """Raise an error if learning could not have produced this model. Called after loading."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that `parsimon.load` reads.

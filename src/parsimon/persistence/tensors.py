@@ -1,7 +1,7 @@
 """Arrays and metadata as bytes in the safetensors format, with a digest.
 
-Written here, because the library does not promise the same bytes for the same contents, and
-because a file is checked before memory is allocated.
+The library safetensors is not used, for two reasons. It does not promise the same bytes for the
+same contents. And files must be checked before memory is allocated.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ DEEPEST = 100
 def parts() -> dict[str, type[Any]]:
     """Return the parts that parameters can hold, by module and name.
 
-    They are immutable values of plain fields.
+    Parts are immutable objects with plain fields.
     """
     found: dict[str, type[Any]] = {}
     for module in (kernels, losses, updates, admission, compression):
@@ -159,7 +159,7 @@ class Reader:
         return restored(cls, self.decoded(state))
 
     def _labels(self, items: list[Any], name: str) -> NDArray[Any]:
-        """Return labels as an array of their type, if it is not much wider than they need."""
+        """Return labels as an array of the stored type, if it is not much wider than necessary."""
         dtype = np.dtype(name)
         longest = max((len(item) for item in items if isinstance(item, str)), default=0)
         self.room -= dtype.itemsize * len(items)

@@ -17,9 +17,9 @@ def coherence_bounds(path: str | Path, *, coherences: Sequence[float] = (0.1, 0.
     """Draw the lower bounds of Proposition 3 against the size of the dictionary.
 
     This is Fig. 1 of Honeine, Richard & Bermudez 2007. It shows bounds on the squared error of
-    approximating one element by the others: of earlier work (dashed), of the paper (solid), and of
-    its proof without the square root (dotted). The last one is the highest, and it is attained.
-    Each coherence mu is drawn up to the size m where (m - 1) mu reaches 1.
+    approximating one element by the others: from earlier work (dashed), from the paper (solid), and
+    from its proof without the square root (dotted). The dotted bound is the highest, and it is
+    attained. Each coherence mu is drawn up to the size m where (m - 1) mu reaches 1.
 
     Remark: the paper does not print its values of mu. `coherences` sets them.
 
@@ -75,12 +75,13 @@ def approximation_regions(path: str | Path, *, sizes: Sequence[int] = (2, 5, 20)
     """Draw which squared errors are possible when m centres approximate k(x, .), against mu0.
 
     This is Fig. 2 of Honeine, Richard & Bermudez 2007. If x satisfies the coherence rule (6), the
-    error is at least the lower bound of Proposition 3 for m + 1 functions (blue). If x violates it,
-    the error is at most the upper bound of Proposition 4 (red). Where the regions overlap, the
-    error does not tell whether x satisfies the rule.
+    error is at least the lower bound of Proposition 3 for m + 1 functions (blue). If x violates the
+    rule, the error is at most the upper bound of Proposition 4 (red). Where the regions overlap,
+    the error does not show whether x satisfies the rule.
 
-    Remark: the filled regions are correct. The dashed bounds are as printed; the upper one,
-    1 - mu0, does not hold. The paper does not print its sizes m. `sizes` sets them.
+    Remark: the filled regions are correct. The dashed bounds are as printed in the paper. The
+    printed upper bound, 1 - mu0, does not hold. The paper does not print its sizes m. `sizes` sets
+    them.
 
     >>> import tempfile, os
     >>> approximation_regions(os.path.join(tempfile.mkdtemp(), "regions.png")).exists()
@@ -124,7 +125,7 @@ def approximation_regions(path: str | Path, *, sizes: Sequence[int] = (2, 5, 20)
 
 
 def _admitted_bound(m: int, mu0: float, form: str) -> float:
-    """Return the least squared error of a function that is admitted to m others.
+    """Return the smallest squared error of a function that is admitted to m others.
 
     It is 0 where Proposition 3 gives no bound.
     """

@@ -39,7 +39,7 @@ def require_drawable(path: str | Path) -> None:
 
 
 def load_matplotlib(module: str) -> Any:
-    """Return a module of matplotlib. The error without it says how to install it."""
+    """Return a module of matplotlib. If it is not installed, the error says how to install it."""
     try:
         return importlib.import_module(f"matplotlib.{module}")
     except ImportError as error:
@@ -59,7 +59,7 @@ def new_figure(rows: int, columns: int = 1, *, shared: bool = True) -> tuple[Any
 
 
 def draw_line(axis: Any, x: Any, y: Any, **style: Any) -> None:
-    """Draw a line. A point without neighbours gets a marker, because no line shows it."""
+    """Draw a line. A point without neighbours gets a marker, because a line cannot show it."""
     present = np.isfinite(np.asarray(y, dtype=np.float64))
     padded = np.concatenate([[False], present, [False]])
     alone = present & ~padded[:-2] & ~padded[2:]

@@ -119,7 +119,7 @@ def moving_average(values: ArrayLike, window: int) -> NDArray[np.float64]:
 def learning_curves(
     path: str | Path, histories: Mapping[str, Mapping[str, Sequence[float]]]
 ) -> Path:
-    """Draw objective, test error and model order against samples seen, a line for each label.
+    """Draw objective, test error and model order against samples seen, one line per label.
 
     This is Fig. 2 of Koppel et al. 2019. A history has "samples", "objective", "error" and
     "order".
@@ -169,7 +169,7 @@ def error_and_sparsity(
 
 
 def last_rows(window: int | None) -> str:
-    """Return the label of a value over the last rows.
+    """Return the label for a value that is computed over the last rows.
 
     >>> last_rows(1000)
     'last 1,000 rows'
@@ -188,8 +188,8 @@ def compared(
 ) -> Path:
     """Draw the errors of several models against the rows of one stream.
 
-    The upper panel shows errors over the last rows, the lower one over all rows so far. An axis is
-    logarithmic if its errors span more than a factor of ten.
+    The upper panel shows errors over the last rows, the lower panel over all rows so far. An axis
+    is logarithmic if its errors span more than a factor of ten.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def compared(
 def trace_figure(reports: Sequence[Any], title: str = "", *, missing: str = "no scores") -> Any:
     """Return a figure of the accuracy or error, and of the centres, against the rows.
 
-    The axis of the error is logarithmic if it spans more than a factor of ten.
+    The axis of the error is logarithmic if the errors span more than a factor of ten.
 
     Parameters
     ----------

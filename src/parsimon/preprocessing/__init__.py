@@ -10,9 +10,9 @@ array([[0., 0., 1., 0., 0., 0.],
 >>> encoder.feature_names_
 ['size', 'size is missing', 'shop = a', 'shop = b', 'shop: other', 'shop is missing']
 
-Row i is scaled by the statistics of the rows up to and including it. So a block equals its rows,
-bit for bit. Blocks are pyarrow tables or record batches, pandas or polars frames, or dicts of
-columns. All of them give the same features.
+Row i is scaled by the statistics of rows 1 to i. So encoding a block equals encoding its rows one
+by one, bit for bit. Blocks are pyarrow tables or record batches, pandas or polars frames, or dicts
+of columns. All of them give the same features.
 
 - `columns`: a column as it was read, and its kinds;
 - `reading`: columns from blocks;

@@ -36,7 +36,7 @@ DAY = 86400.0
 class TableError(ValueError):
     """A table that cannot be used.
 
-    `column` and `row` (in the block, from 0) say where the problem is, if that is known. `what` is
+    `column` and `row` (in the block, from 0) say where the problem is, if this is known. `what` is
     the message without the place.
     """
 
@@ -67,8 +67,8 @@ class Column(NamedTuple):
     """A column as it was read.
 
     `kind` is one of `KINDS`, or "empty" if all values are missing. `values` (n,) are numbers, with
-    times in seconds and NaN for missing values. For text they are positions in `categories`, and -1
-    for missing values. `categories` are the different texts in the order of their first row.
+    times in seconds and NaN for missing values. For text, `values` are positions in `categories`,
+    and -1 for missing values. `categories` are the different texts in the order of their first row.
     """
 
     kind: str
@@ -105,7 +105,7 @@ def feature_count(kind: str, max_categories: int) -> int:
 def concatenated(first: Column, then: Column) -> Column:
     """Return the rows of one column followed by those of another.
 
-    They have the same kind, or one of them is empty.
+    Both columns have the same kind, or one of them is empty.
     """
     if "text" not in (first.kind, then.kind):
         kind = then.kind if first.kind == "empty" else first.kind
@@ -131,7 +131,7 @@ def require_kind(name: str, column: Column, kind: str | None) -> None:
 
 
 def require_usable(name: str, column: Column, missing: str) -> None:
-    """Raise a `TableError` for infinite values, and for missing ones if missing="error"."""
+    """Raise a `TableError` for infinite values, and for missing values if missing="error"."""
     if column.kind != "text":
         too_large = np.abs(column.values) > LARGEST
         if too_large.any():

@@ -52,17 +52,19 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
     | date | the same, of seconds; sine and cosine of the weekday |
     | text | one-hot: the first `max_categories` values, one for all others, one for missing |
 
-    Means and deviations are running: row i is scaled by the statistics of the rows up to and
-    including it. So a block equals its rows, bit for bit. Only the first block also determines the
-    columns: their names, their kinds, and which of them have an indicator of missing values.
+    Means and deviations are running: row i is scaled by the statistics of rows 1 to i. So encoding
+    a block equals encoding its rows one by one, bit for bit. There is one exception. The first
+    block determines the columns: their names, their kinds, and which of them have an indicator of
+    missing values.
 
     Sines and cosines are multiplied by sqrt(2). Two rows with different texts have distance sqrt(2)
-    in that column, as two independent values of a standardised number have on average. So no kind
-    of column dominates. (For the sum of absolute differences the distances are 2 and 1.1.)
+    in that column. Two independent values of a standardised number have the same distance on
+    average. So no kind of column dominates. (For the sum of absolute differences, these distances
+    are 2 and 1.1.)
 
-    Later blocks may have their columns in another order, and further columns, which are ignored. A
-    missing column, a column of another kind, and infinite values are rejected. A block that is
-    rejected changes nothing. A column without any value in the first block counts as numbers.
+    Later blocks may have their columns in another order. Further columns are ignored. A missing
+    column, a column of another kind, and infinite values are rejected. A block that is rejected
+    changes nothing. A column without any value in the first block counts as a column of numbers.
 
     Parameters
     ----------
@@ -137,7 +139,7 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
         return self.learn_columns(columns)
 
     def transform(self, block: Any) -> Array:
-        """Return the features of a block (n, d), without learning. Unknown text counts as other."""
+        """Return the features of a block (n, d), without learning. Unknown text is "other"."""
         if not hasattr(self, "columns_"):
             raise TableError("nothing has been learned yet")
         columns = self.read(block)

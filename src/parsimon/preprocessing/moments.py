@@ -20,13 +20,14 @@ LARGEST_STORED = 1e152
 class Moments:
     """Running means and standard deviations of k columns.
 
-    CONVENTION: `count` is the number of values that were not missing, and `shift` the first of
-    them. `total` is the sum of x - shift, `squares` the sum of (x - mean)^2. Welford's recursion
+    CONVENTION: `count` is the number of values that were not missing, and `shift` is the first of
+    these values. `total` is the sum of x - shift, and `squares` the sum of (x - mean)^2. Welford's
+    recursion
 
         squares_i = squares_(i-1) + (x_i - mean_(i-1))^2 (i - 1) / i
 
-    adds terms that are never negative, so nothing cancels. Sums are in the order of the rows, so a
-    block equals its rows, bit for bit.
+    adds terms that are never negative, so nothing cancels. Sums are in the order of the rows, so
+    learning a block equals learning its rows one by one, bit for bit.
 
     Reference: Welford, *Note on a method for calculating corrected sums of squares and products*,
     Technometrics 1962.
@@ -45,7 +46,8 @@ class Moments:
     def learn(self, V: Array) -> tuple[Array, Array]:
         """Add values V (k, n), with NaN for missing values.
 
-        Return the means and standard deviations before the first row and after each, (k, n + 1).
+        Return the means and standard deviations before the first row and after each row, (k, n +
+        1).
         """
         means, deviations, after = _core.learn_moments(np.ascontiguousarray(V), self._stacked())
         self.count, self.shift, self.total, self.squares = after

@@ -24,8 +24,8 @@ def read_table(block: Any, names: Iterable[str] | None = None) -> dict[str, Colu
 
     A block is a pyarrow table or record batch, a pandas or polars frame, or a dict of columns.
     Booleans become 0 and 1. Times become seconds since 1970, in UTC if they have a time zone. None,
-    NaN, NaT and nulls are missing values. With `names` only those columns are read, and all of them
-    must exist.
+    NaN, NaT and nulls are missing values. With `names`, only these columns are read, and all of
+    them must exist.
     """
     raw = raw_columns(block)
     wanted = list(raw) if names is None else list(names)
@@ -41,7 +41,7 @@ def read_table(block: Any, names: Iterable[str] | None = None) -> dict[str, Colu
 
 
 def raw_columns(block: Any) -> dict[str, Any]:
-    """Return the columns of a block by name, as the library of the block has them."""
+    """Return the columns of a block by name, in the type of the block's library."""
     if isinstance(block, Mapping):
         names, columns = list(block), list(block.values())
     elif hasattr(block, "column_names") and hasattr(block, "column"):  # a Table
@@ -160,7 +160,7 @@ def _arrow_column(name: str, raw: Any) -> Column:
 
 
 def _plain(values: Any) -> Any:
-    """Return text of any layout in the one that every function of pyarrow accepts."""
+    """Return text of any layout in the layout that every function of pyarrow accepts."""
     pa: Any = importlib.import_module("pyarrow")
     return values.cast(pa.large_string()) if "string" in str(values.type) else values
 

@@ -25,8 +25,8 @@ __all__ = ["TargetScaler"]
 class TargetScaler(Storable, BaseEstimator):  # type: ignore[misc]
     """Scale targets of regression by their running mean and standard deviation.
 
-    A target is scaled by the statistics of the targets up to and including it. A prediction is
-    scaled back by the statistics of the targets before it.
+    Target i is scaled by the statistics of targets 1 to i. Prediction i is scaled back by the
+    statistics of targets 1 to i - 1.
 
     >>> scaler = TargetScaler()
     >>> T, back = scaler.learn_transform([10.0, 30.0, 20.0])

@@ -9,9 +9,10 @@
 >>> round(model.predict_one({"x": 1.5}), 2)  # a missing feature counts as 0
 2.25
 
-Features are identified by name, in any order, and may come and go. A feature that is missing in a
-sample counts as 0. A feature that the model does not know is ignored in predictions. When it is
-learned it gets a new column, which was 0 in all samples so far, so the function does not change.
+Features are identified by name, in any order. New features can appear, and a feature that is
+missing in a sample counts as 0. A feature that the model does not know is ignored in predictions.
+When such a feature is learned, it gets a new column. The column is 0 for all earlier samples, so
+the function does not change.
 
 Parameters are those of the scikit-learn class of the same name, except those that only concern
 `fit`. On a stream there is no first block to compute `gamma` from. So "scale" and "median" are 1 /

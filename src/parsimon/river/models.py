@@ -46,7 +46,7 @@ class KNLMSRegressor(Regressor, of=parsimon.KNLMSRegressor):
 
 
 class KAPRegressor(Regressor, of=parsimon.KAPRegressor):
-    """Kernel affine projection: like `KNLMSRegressor`, with the last samples together.
+    """Kernel affine projection: like `KNLMSRegressor`, but a step uses the last few samples.
 
     {sections}
 
@@ -231,7 +231,7 @@ class SOGSVC(Classifier, of=parsimon.SOGSVC):
 
 
 class KernelDictionaryClassifier(Classifier, of=parsimon.KernelDictionaryClassifier, seeded=True):
-    """A kernel dictionary per class; the class that reconstructs a sample best is predicted.
+    """A kernel dictionary per class. The class that reconstructs a sample best is predicted.
 
     {sections}
 
@@ -252,7 +252,8 @@ class KernelDictionaryLearning(
 ):
     """Online kernel dictionary learning: samples become sparse codes over atoms.
 
-    The atoms live in the feature space of a kernel. `score_one` measures how anomalous a sample is.
+    The atoms are points in the feature space of a kernel. `score_one` measures how anomalous a
+    sample is.
 
     {sections}
 
@@ -312,5 +313,5 @@ class KernelDictionaryLearning(
         )
 
     def _components(self) -> list[str]:
-        """Return the names of the atoms, which are those of scikit-learn."""
+        """Return the names of the atoms, the same as in scikit-learn."""
         return [f"{self._of.__name__.lower()}{i}" for i in range(self.n_components)]

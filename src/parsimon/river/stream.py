@@ -1,4 +1,4 @@
-"""Base class of the River models: samples are dicts, and features come and go."""
+"""Base class of the River models: samples are dicts, and features can appear or be missing."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Stream(base.Estimator):
 
     @property
     def _raw_memory_usage(self) -> int:
-        """Memory in bytes, including that of the C++ core."""
+        """Memory in bytes, including the memory of the C++ core."""
         return super()._raw_memory_usage + (
             0 if self._estimator is None else int(self._estimator.nbytes_)
         )
@@ -159,9 +159,9 @@ class Stream(base.Estimator):
 
     @contextmanager
     def _room_for(self, names: Iterable[Hashable]) -> Iterator[None]:
-        """Start the model, or add columns for new features, while it learns them.
+        """Start the model, or add columns for new features, before the model learns them.
 
-        Everything is restored if that fails.
+        If learning fails, everything is restored.
         """
         estimator, columns = self._estimator, self._columns
         new = in_order(name for name in names if name not in columns)
@@ -278,7 +278,7 @@ class Stream(base.Estimator):
         return block
 
     def _name_what_is_not_finite(self, X: Array) -> None:
-        """Raise an error that names the feature, where the core's error has a column number."""
+        """Raise an error that names the feature. The core's error has only a column number."""
         found = np.argwhere(~np.isfinite(X))
         if len(found):
             row, column = found[0]
@@ -307,7 +307,7 @@ def numbers(series: Any, what: str) -> Array:
 
 
 def in_order(names: Iterable[Hashable]) -> list[Any]:
-    """Return names in an order that does not depend on the given order."""
+    """Return names in an order that does not depend on the order given."""
     unsorted: list[Any] = list(names)
     try:
         return sorted(unsorted)

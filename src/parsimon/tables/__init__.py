@@ -1,6 +1,6 @@
 """Learning from tables: encoder, target scaler and estimator as one model.
 
-It needs only the name of the target.
+The model needs only the name of the target.
 
 >>> import numpy as np
 >>> rng = np.random.default_rng(0)
@@ -15,9 +15,10 @@ True
 
 **The default for classification** is a `MixtureClassifier` of two `POLKClassifier` with logistic
 loss and Laplacian kernels. One is wide and quick (eta = 2), the other narrow and slow (eta = 0.5).
-Each has 300 centres. **The default for regression** is `KRLSRegressor` with a Laplacian kernel and
-400 centres, which forgets over 2000 rows. Kernel widths come from the median distance of the
-encoded rows of the warm-up. ``benchmarks/streams.py`` compares them with others.
+Each has at most 300 centres. **The default for regression** is `KRLSRegressor` with a Laplacian
+kernel and at most 400 centres, which forgets over 2000 rows. Kernel widths come from the median
+distance of the encoded rows of the warm-up. ``benchmarks/streams.py`` compares these defaults with
+other models.
 
 - `model`: the model of a table;
 - `targets`: the task that a target column means, and its values as numbers or labels;

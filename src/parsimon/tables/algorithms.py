@@ -57,7 +57,7 @@ ALGORITHMS: dict[str, dict[str, Callable[..., Any]]] = {
 
 
 def make_estimator(algorithm: str, task: str, budget: int | None = None, **options: Any) -> Any:
-    """Return the estimator of an algorithm for a task. `ALGORITHMS` lists them.
+    """Return the estimator of an algorithm for a task. `ALGORITHMS` lists the algorithms.
 
     >>> make_estimator("knlms", "regression", budget=100).budget
     100

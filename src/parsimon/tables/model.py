@@ -41,15 +41,16 @@ Labels = NDArray[Any]
 
 
 class TableModel(StoredTable):
-    """Learn to predict one column of a table from the others, block by block, in fixed memory.
+    """Learn to predict a column of a table from the other columns, in blocks and fixed memory.
 
     A `TableEncoder` encodes the rows. A `TargetScaler` scales the targets of regression, unless the
     loss has a link, such as "poisson". An estimator learns the rows in order.
 
-    The first `warmup` rows are held. They determine the task, the columns and measured kernel
-    widths. During the warm-up the prediction is the target of the row before. Learning begins when
-    there are `warmup` rows, or when `finish` is called. How the stream is cut into blocks makes no
-    difference, bit for bit. Neither does storing and loading the model at any row.
+    The first `warmup` rows are held back. They determine the task, the columns and measured kernel
+    widths. During the warm-up the prediction is the target of the previous row. Learning begins
+    when there are `warmup` rows, or when `finish` is called. The model does not depend on how the
+    stream is cut into blocks, bit for bit. It can also be stored and loaded at any row without a
+    difference.
 
     Parameters
     ----------
@@ -57,20 +58,22 @@ class TableModel(StoredTable):
         The name of the column to predict.
     task : "auto", "regression" or "classification", default="auto"
         "auto" chooses from the targets of the warm-up, and `task_reason_` says why. Text and
-        booleans mean classification. Whole numbers are classes if there are few different ones: at
-        most 20, and at most one for every ten rows. Two are few from ten rows on. With fewer than
-        ten rows, whole numbers mean regression. Text that is different in more than nine of ten
-        rows is rejected from 20 rows on, because it cannot be a class.
+        booleans mean classification. Whole numbers are classes if there are at most 20 distinct
+        values, and at most one for every ten rows. With ten rows or more, two distinct values are
+        always classes. With fewer than ten rows, whole numbers mean regression. With 20 rows or
+        more, text that differs in more than nine of ten rows is rejected, because it cannot be a
+        class.
     algorithm : str or estimator, default="default"
         A name from `ALGORITHMS`, or an estimator, which is cloned. `parsimon.tables` describes the
         default.
     budget : int or None, default=None
-        The most centres, for an algorithm by name. None is the default of the algorithm: 600 for
-        the default classifier, else 400.
+        Maximum number of centres, for an algorithm by name. None means the default of the
+        algorithm: 600 for the default classifier, else 400.
     options : dict or None, default=None
         Further parameters of an algorithm by name.
     missing : "mean" or "error", default="mean"
-        Whether missing values become the mean, or are rejected. A missing target always is.
+        Whether missing values become the mean, or are rejected. A missing target is always
+        rejected.
     max_categories : int >= 1, default=32
         The number of categories of each text column.
     clip : float > 0, default=3.0
@@ -78,16 +81,16 @@ class TableModel(StoredTable):
     ignore : list of str, default=()
         The names of columns to ignore.
     warmup : int >= 2, default=200
-        The number of rows to hold before learning begins. More rows give better widths.
+        The number of rows to hold back before learning begins. More rows give better widths.
     window : int, default=1000
         The number of rows of the rolling metrics.
 
     Attributes
     ----------
     n_rows_ : int
-        Rows taken so far, those of the warm-up included.
+        Number of rows so far, including the warm-up.
     metrics_ : RegressionMetrics, ClassificationMetrics or None
-        Test-then-learn metrics over all rows but the first. None during the warm-up.
+        Test-then-learn metrics over all rows except the first. None during the warm-up.
     task_ : str
         "regression" or "classification", from the end of the warm-up on.
     encoder_ : TableEncoder
@@ -102,8 +105,8 @@ class TableModel(StoredTable):
         With task="auto", why this task was chosen. It is not stored in files.
     reading_ : dict
         Set by the command line when data were not read in the usual way. "decimal" is the decimal
-        mark, "date_formats" a list, "skipped" the number of bad rows that were left out. The model
-        does not use it.
+        mark, "date_formats" a list, and "skipped" the number of bad rows that were left out. The
+        model does not use `reading_`.
     n_centers_ : int
         Number of centres of the estimator.
     nbytes_ : int
@@ -153,8 +156,8 @@ class TableModel(StoredTable):
     def learn(self, block: Any) -> Labels:
         """Learn a block, and return the prediction for each row before it was learned, (n,).
 
-        During the warm-up that is the target of the row before. Nothing is known at the very first
-        row: its own target is returned, and the metrics do not count it. A block that is rejected
+        During the warm-up the prediction is the target of the previous row. For the very first row
+        its own target is returned, and the metrics do not count it. A block that is rejected
         changes nothing. `TableError` says in which row and column the problem is.
         """
         columns, target = self._read(block)
@@ -190,7 +193,7 @@ class TableModel(StoredTable):
     def predict(self, block: Any) -> Labels:
         """Predict for the rows of a block, which need not have the target, (n,).
 
-        During the warm-up: as if `finish` had been called.
+        During the warm-up, predictions are as if `finish` had been called.
         """
         model = self._ready()
         X = model.encoder_.transform(block)
@@ -200,7 +203,7 @@ class TableModel(StoredTable):
         return found if model.task_ == "classification" else model.scaler_.inverse_transform(found)
 
     def predict_proba(self, block: Any) -> Array:
-        """Return the probability of each of `classes_`, (n, C), if the estimator has them."""
+        """Return the probability of each of `classes_`, (n, C), if the estimator has any."""
         model = self._ready()
         if not hasattr(model.estimator_, "predict_proba"):
             raise AttributeError(f"{type(model.estimator_).__name__} gives no probabilities")
@@ -248,7 +251,7 @@ class TableModel(StoredTable):
         return columns, target
 
     def _targets(self, target: Column, task: str) -> Labels:
-        """Return the targets of a task. Those that cannot be learned are rejected."""
+        """Return the targets of a task. Targets that cannot be learned are rejected."""
         if task == "classification":
             return class_labels(target, self.target, self.classes_.tolist() if self._warm else ())
         return numeric_targets(
@@ -278,7 +281,7 @@ class TableModel(StoredTable):
     def _hold(self, columns: dict[str, Column], target: Column) -> Labels:
         """Hold rows, and begin if they complete the warm-up.
 
-        Return the target of the row before each.
+        Return the target of the previous row for each row.
         """
         block = columns | {self.target: target}
         held: dict[str, Column] | None = getattr(self, "_held", None)

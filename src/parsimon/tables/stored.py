@@ -1,4 +1,4 @@
-"""What a table model has learned, and how a file holds it."""
+"""The state of a table model, and how a file holds it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PARAMETERS: dict[str, _schema.Check] = {
 
 
 class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
-    """The state of a table model: during the warm-up the rows held, then what was learned."""
+    """The state of a table model: the rows held during the warm-up, later the learned model."""
 
     target: str
     task_: str
@@ -76,7 +76,7 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
 
     @property
     def n_rows_(self) -> int:
-        """Rows taken so far."""
+        """Number of rows so far."""
         if self._warm:
             return self.encoder_.n_rows_seen_
         held: dict[str, Column] | None = getattr(self, "_held", None)

@@ -70,7 +70,7 @@ def holds_classes(target: Column) -> bool:
 
 
 def numeric_targets(target: Column, name: str, estimator: Any) -> Array:
-    """Return the targets of regression, (n,). Those that the loss cannot use are rejected."""
+    """Return the targets of regression, (n,). Targets that the loss cannot use are rejected."""
     if target.kind not in ("number", "boolean", "duration"):
         raise TableError(f"regression needs numbers, and it holds {target.kind} values", name)
     loss = getattr(estimator, "_target_loss", None)
@@ -124,6 +124,6 @@ def _is_whole(target: Column) -> bool:
 
 
 def has_link(estimator: Any) -> bool:
-    """Return whether predictions of an estimator are not f itself. Its targets are not scaled."""
+    """Return whether predictions of an estimator differ from f. Then its targets are not scaled."""
     loss = getattr(estimator, "_target_loss", None)
     return loss is not None and loss.inverse_link is not None

@@ -46,11 +46,12 @@ class SVRseq:
         Half width of the insensitive zone.
     step_size : float > 0 or None, default=None
         Learning rate eta. The two multipliers of a sample change together and have the curvature 2
-        k(x, x). So below 1 / k(x, x) no step decreases L. None means 0.9 / max_i k(x_i, x_i).
+        k(x, x). So for eta below 1 / k(x, x), L never decreases. None means 0.9 / max_i k(x_i,
+        x_i).
     tolerance : float >= 0, default=0.01
         Stop when no prediction differs from that of the solution by more than this. A duality gap g
-        gives ||f - f_solution||^2 <= 2 g, so this is known for each x with k(x, x) <= max_i k(x_i,
-        x_i).
+        gives ||f - f_solution||^2 <= 2 g. This bounds the difference at each x with k(x, x) <=
+        max_i k(x_i, x_i).
     max_passes : int, default=10_000
         Maximum number of passes over the data.
 
@@ -63,7 +64,7 @@ class SVRseq:
     gap_ : float
         Duality gap: an upper bound on the distance of L from its maximum.
     support_ : ndarray of shape (n_support,)
-        Samples with a coefficient that is not 0.
+        Indices of the samples whose coefficient is not 0.
     n_passes_ : int
         Number of passes made.
 

@@ -8,9 +8,10 @@ Inputs are scaled to the unit cube by the minima and maxima of all data. C = 500
     STD         11.8        69.2   9.3   8.9   8.6   8.4
     % SV          37          17    17    17    17    17
 
-The paper leaves the step length of SOG-SVR to a longer version. Here it minimises the squared error
-on everything seen. In rows with 'dual' it maximises the dual. SVRseq, which the paper builds on but
-does not test here, is shown after as many passes with the same kernel.
+The paper leaves the step length of SOG-SVR to a longer version. Here the step length minimises the
+squared error on everything seen. In rows with 'dual' it maximises the dual. SVRseq, on which the
+paper builds, is shown after the same numbers of passes with the same kernel. The paper has no
+results for it on these data.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Section 6, classification: SOG-SVC and SVC on banana (4000/1300) and USPS (7291/2007).
 
 Section 6 asks for a classifier in the same spirit, and prints no results. The goal is an error
-within two points of that of SVC, with at most a third as many centres as its support vectors. SVC
-has gamma = 1, C = 1 on banana and gamma = 0.02, C = 10 on USPS. SOG-SVC has the same gamma.
+within two percentage points of that of SVC. The number of centres should be at most a third of its
+number of support vectors. SVC has gamma = 1, C = 1 on banana and gamma = 0.02, C = 10 on USPS.
+SOG-SVC has the same gamma.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """Table 4: Comp-activ, 6000 training samples in one pass, 2192 test samples, 50 random splits.
 
 Inputs are scaled to the unit cube by the minima and maxima of all data. C = 10^6/6000, epsilon = 1,
-sigma = 0.5, lambda = 0.1, nu = 0.001 and gamma = 0 are as printed. SVR replaces SVMTorch. Both are
-timed on one thread. The paper prints
+sigma = 0.5, lambda = 0.1, nu = 0.001 and gamma = 0 are as printed. SVR replaces SVMTorch. Both
+methods are timed on one thread. The paper prints
 
             SVMTorch   SOG-SVR
     MSE          8.8      10.9
     STD          0.4       1.0
     % SV          63         9
 
-The paper leaves the step length of SOG-SVR to a longer version. Here it minimises the squared error
-on everything seen. In the row with 'dual' it maximises the dual.
+The paper leaves the step length of SOG-SVR to a longer version. Here the step length minimises the
+squared error on everything seen. In the row with 'dual' it maximises the dual.
 """
 
 from __future__ import annotations

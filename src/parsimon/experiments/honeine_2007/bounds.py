@@ -12,7 +12,7 @@ from parsimon.kernels import Gaussian
 
 
 def worst_residual(centers: np.ndarray, kernel: Gaussian) -> float:
-    """Return the smallest squared error of a centre approximated by the others.
+    """Return the smallest squared error of a centre approximated by the other centres.
 
     It is 1 / max_j (K^-1)_jj for a unit-norm kernel.
     """

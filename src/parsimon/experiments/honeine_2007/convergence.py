@@ -1,8 +1,9 @@
 """Figure 3: KNLMS and KRLS with the coherence criterion, for several thresholds.
 
 Curves are the mean of 100 runs, smoothed over 20 samples. The Gaussian kernel with beta_0 = 0.02
-and the step size 0.09 are as printed. The thresholds are missing from the text; those here include
-two with (m - 1) mu0 < 1. KRLS is that of the paper's reference [5], with a ridge of 1e-3.
+and the step size 0.09 are as printed. The paper does not print the thresholds. The thresholds here
+include two with (m - 1) mu0 < 1. KRLS is the algorithm of the paper's reference [5], with a ridge
+of 1e-3.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Brodatz textures: 13 images, histograms of 256 textons in patches of 24 x 24 pixels.
 
-These are Table 3 and Figure 5, in one pass with batches of 32. All settings, also those of SVC,
-were chosen on a validation part of the training data. The paper draws overlapping patches at
-random, so test patches share pixels with training patches. The rows marked "disjoint" take them
-from different parts of the images.
+These are Table 3 and Figure 5, in one pass with batches of 32. All settings, including those of
+SVC, were chosen on a validation part of the training data. The paper draws overlapping patches at
+random, so test patches share pixels with training patches. In the rows marked "disjoint", training
+and test patches come from different parts of the images.
 """
 
 from __future__ import annotations

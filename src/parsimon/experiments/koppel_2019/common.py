@@ -53,9 +53,9 @@ def pass_over(
 ) -> Iterator[int]:
     """Learn the training data in order, once, and yield the number of samples after each block.
 
-    Blocks end at least at `stops`. With `begin_with`, the model has that budget first. The budget
-    then decreases geometrically, every ten batches. It reaches the model's own after the share
-    `NARROWED` of the data. From there on predictions use the mean.
+    Blocks end at least at `stops`. With `begin_with`, the model starts with this budget. The budget
+    then decreases geometrically, every ten batches. It reaches the model's own budget after the
+    share `NARROWED` of the data. From then on, predictions use the mean of f over the steps.
     """
     n, begin, stops = len(data.X_train), 0, {*stops}
     classes, budget = np.unique(data.y_train), model.budget

@@ -1,12 +1,13 @@
 """MNIST in one pass with batches of 32: POLK, BSGD, LIBSVM and a Nystroem map.
 
-BSGD has the same number of centres. LIBSVM is scikit-learn's SVC, and the Nystroem map is followed
-by a linear SVM. All run on one thread.
+BSGD has the same number of centres as POLK. LIBSVM is scikit-learn's SVC, and the Nystroem map is
+followed by a linear SVM. All run on one thread.
 
-The paper's settings are missing except for a bandwidth near 4. Those here were chosen on the last
-sixth of the training data. In the two hinge rows of MNIST, POLK starts with a larger budget than it
-may keep. The budget is reduced on the way (`set_budget`), and predictions use the mean over the
-steps since (`average`). USPS and banana compare POLK with BSGD again, with their own settings.
+The paper prints no settings except a bandwidth near 4. The settings here were chosen on the last
+sixth of the training data. In the two hinge rows of MNIST, POLK starts with a larger budget than at
+the end. The budget is reduced during learning (`set_budget`). After that, predictions use the mean
+of f over the steps (`average`). USPS and banana compare POLK with BSGD again, with their own
+settings.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def polk(loss: str, parsimony: float) -> POLKClassifier:
 def over_seeds(seeds: range) -> tuple[float, float]:
     """Return the mean errors of POLK and of BSGD with merging, at a budget of 16.
 
-    Each has its best step size over all mixtures.
+    Each method has its own step size, the best one over all mixtures.
     """
     data = [split(seed) for seed in progress(seeds, "mixtures")]
 

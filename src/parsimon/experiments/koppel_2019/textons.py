@@ -1,11 +1,11 @@
 """Texton histograms of texture patches: the `brodatz` data of the paper.
 
 There are 13 images, 256 textons and overlapping patches of 24 x 24 pixels, 10000 for training and
-5000 for testing. These counts are missing from the text at hand, and are from memory of the
-literature. The paper names neither the images nor the filters.
+5000 for testing. These counts are not in the text of the paper that we have. They are recalled from
+the literature. The paper names neither the images nor the filters.
 
-The filters here are those of Leung & Malik, at smaller scales, because a patch is small. Responses
-are not contrast-normalised, as is often done (r log(1 + |r| / 0.03) / |r|). On a validation part of
+The filters here are those of Leung & Malik, at smaller scales, because a patch is small. Contrast
+normalisation (r log(1 + |r| / 0.03) / |r|) is common, but is not used here. On a validation part of
 the training data, an RBF SVM makes about half as many errors without it.
 
 References
@@ -38,8 +38,8 @@ def filter_bank() -> Float32:
     """Return 48 filters of 37 x 37 pixels.
 
     There are edges and bars at 3 scales and 6 orientations, 8 Laplacians of Gaussians, and 4
-    Gaussians. Each has an l1 norm of 1, and all but the Gaussians have mean 0. So responses have
-    similar size, and those of a flat area are 0.
+    Gaussians. Each filter has an l1 norm of 1, and all filters except the Gaussians have mean 0. So
+    responses have similar size, and on a flat area the responses of these filters are 0.
     """
     y, x = np.mgrid[-RADIUS : RADIUS + 1, -RADIUS : RADIUS + 1].astype(float)
     contrasts, blobs = [], []
@@ -63,8 +63,8 @@ def filter_bank() -> Float32:
 def responses(image: NDArray[np.uint8], bank: Float32) -> Float32:
     """Return the response of each filter at each pixel, (H W, filters).
 
-    The image is scaled to mean 0 and variance 1, so that its contrast does not identify it. It is
-    mirrored at its borders.
+    The image is scaled to mean 0 and variance 1, so that it cannot be recognised by its contrast.
+    It is mirrored at its borders.
     """
     height, width = image.shape
     size = [fft.next_fast_len(side + 2 * RADIUS, real=True) for side in (height, width)]
@@ -78,7 +78,7 @@ def responses(image: NDArray[np.uint8], bank: Float32) -> Float32:
 def learn_textons(
     images: NDArray[np.uint8], bank: Float32, n_textons: int, seed: int
 ) -> MiniBatchKMeans:
-    """Return the k-means whose centres are the textons, from as many random pixels per image."""
+    """Return k-means, whose centres are the textons, fitted to equally many pixels per image."""
     rng = np.random.default_rng(seed)
     count = min(images[0].size, -(-PIXELS_PER_TEXTON * n_textons // len(images)))
     pixels = [
@@ -147,9 +147,9 @@ def texton_histograms(
     """Return X_train, y_train, X_test, y_test: texton histograms of patches, and their images.
 
     The textons are the k-means centres of the responses of a filter bank to random pixels. A patch
-    is described by how often each texton is the nearest one in it. The rows of X are the *square
-    roots* of these relative frequencies, so they have unit length. The Gaussian kernel then
-    compares Hellinger distances.
+    is described by the fraction of its pixels whose nearest texton is each texton. The rows of X
+    are the *square roots* of these relative frequencies, so they have unit length. The Gaussian
+    kernel then compares Hellinger distances.
 
     Parameters
     ----------
@@ -164,9 +164,9 @@ def texton_histograms(
     n_test : int, default=5_000
         Number of test patches.
     disjoint : bool, default=False
-        False is the paper's way: training and test patches come from all over the same images.
+        False is the paper's way: training and test patches come from anywhere in the same images.
         Nearly every test patch then shares pixels with training patches, and the textons are
-        learned from both. The error is that of recognising areas already seen.
+        learned from both. So the error is for areas that were already seen.
 
         True cuts each image at a column. Training patches and textons come from the left part, test
         patches from the right part. Each part is normalised and filtered separately, so no pixel is

@@ -3,8 +3,9 @@
 Figures 1 (coherence over time) and 2 (error over time), mean of 10 runs.
 
 Three things differ from the paper. With its start y_1 = 10 about half of all runs grow without
-bound, so runs start at 1 here. The regressor is not printed; with (x_{t-1}, u_t) alone 20 centres
-cannot be far apart, so two lags of each are used. The learning rate is not printed; it is 0.3 here.
+bound, so runs start at 1 here. The paper does not say which past values are the inputs. With
+(x_{t-1}, u_t) alone, 20 centres cannot be far apart, so two lags of each are used. The paper does
+not print the learning rate; it is 0.3 here.
 """
 
 from __future__ import annotations

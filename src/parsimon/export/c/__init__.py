@@ -45,21 +45,22 @@ def to_c(
       model_predict(const double x[], double out[])`` with several. The result is f, or the mean if
       the loss has a link;
     - ``int model_predict(const double x[])`` for a classifier: the index of the class in
-      ``model_classes[]``, the first of equals. The table holds strings, integers (booleans are 0
-      and 1) or numbers;
+      ``model_classes[]``. In a tie, it is the first of these classes. The table holds strings,
+      integers (booleans are 0 and 1) or numbers;
     - ``void model_proba(const double x[], double out[])`` if the model has probabilities.
 
     All functions are ``static inline`` and all tables constant. Nothing is allocated, and the stack
     holds at most one array of C numbers. The header is C99 and also C++11.
 
-    From the C library it needs at most exp, sqrt and log1p, depending on the kernel and the
-    probabilities. The macros MODEL_EXP, MODEL_SQRT and MODEL_LOG1P can replace them. Linear and
-    polynomial kernels need none, nor do rational quadratic kernels with a whole alpha up to 64.
-    Numbers have the fewest decimal digits that give them back exactly, because hexadecimal numbers
-    are not C++ before 2017.
+    From the C library the header needs at most exp, sqrt and log1p, depending on the kernel and the
+    probabilities. The macros MODEL_EXP, MODEL_SQRT and MODEL_LOG1P can replace these functions.
+    Linear, polynomial and Cauchy kernels need none of them. Neither do rational quadratic kernels
+    with a whole alpha up to 64. Numbers have the fewest decimal digits that represent them exactly.
+    Hexadecimal numbers would need C++17.
 
-    The functions do not check for NaN and infinity, which `predict` rejects. They do not round
-    inputs, as a kernel in `SinglePrecision` does. That changes f by about 1e-7 of its size.
+    The functions do not check for NaN and infinity, which `predict` rejects. A kernel in
+    `SinglePrecision` rounds its inputs, but these functions do not. This changes f by about 1e-7 of
+    its size.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def to_c(
         The prefix of every name in the header. It has at most 40 letters, digits and single
         underscores between them, and begins with a letter. Macros have it in capitals.
     dtype : "double" or "float", default="double"
-        The type of inputs, outputs, tables and all values in between.
+        The type of inputs, outputs, tables and all intermediate values.
 
     Examples
     --------

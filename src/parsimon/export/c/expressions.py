@@ -71,7 +71,7 @@ class Writer:
         return name
 
     def _operand(self, e: Expression, *bare: type[Expression]) -> str:
-        """Return an expression as part of another one, in parentheses unless it needs none."""
+        """Return an expression as part of another expression, in parentheses if needed."""
         text = self._inline(e)
         simple = isinstance(e, Number | Input | Minimum | Exp | Sqrt | Log1p | Power)
         return text if simple or isinstance(e, bare) or id(e) in self.known else f"({text})"

@@ -29,7 +29,7 @@ class Tables:
         self.n_bytes = 0
 
     def number(self, value: float) -> str:
-        """Return a number in the fewest digits that give it back exactly."""
+        """Return a number with the fewest digits that represent it exactly."""
         number = self._cast(np.float64(value), "kernel parameters")
         if number == 0 and value != 0:
             raise ValueError(
@@ -82,7 +82,7 @@ def comment_text(text: str) -> str:
 
 
 def _string(text: str) -> str:
-    """Return a string literal in ASCII: UTF-8 in octal, and no question mark, as in trigraphs."""
+    """Return a string literal in ASCII: UTF-8 in octal. Question marks are escaped (trigraphs)."""
     plain = {*range(32, 127)} - {*b'"\\?'}
     return (
         '"'

@@ -43,18 +43,19 @@ def to_onnx(
     The graph has one input of shape (n, d), for any n, and these outputs:
 
     - regressors: "variable" (n, C), the result of `predict`, with C = 1 for one output;
-    - classifiers: "label" (n,), and "probabilities" (n, C) if the loss has them. Otherwise "scores"
-      (n, C), which are f. Columns are in the order of `classes_`. Integer labels are int64.
-      Strings, booleans and floats (double) keep their type.
+    - classifiers: "label" (n,), and "probabilities" (n, C) if the loss has probabilities. Otherwise
+      "scores" (n, C), which are f. Columns are in the order of `classes_`. Integer labels are
+      int64. Strings, booleans and floats (double) keep their type.
 
-    Inputs, outputs and all values in between have the type `dtype`. The graph does not check for
-    NaN and infinity, which `predict` rejects. It does not round inputs, as a kernel in
-    `SinglePrecision` does. In float64 that changes f by about 1e-7 of its size.
+    Inputs, outputs and all intermediate values have the type `dtype`. The graph does not check for
+    NaN and infinity, which `predict` rejects. A kernel in `SinglePrecision` rounds its inputs, but
+    the graph does not. In float64 this changes f by about 1e-7 of its size.
 
     Squared distances are computed as ||x||^2 - 2 x'd + ||d||^2 around the mean of the centres. The
     error is (||x||^2 + ||d||^2) gamma times the rounding unit. For standardised columns and common
-    widths that is about 1e-15 in double and 1e-6 in single precision. The Laplacian kernel takes
-    one feature after the other. So all kernels need only a few arrays (n, m) and (n, d) of memory.
+    widths this is about 1e-15 in double and 1e-6 in single precision. The Laplacian kernel
+    processes one feature after the other. So every kernel needs memory for only a few arrays (n, m)
+    and (n, d).
 
     Parameters
     ----------
@@ -131,7 +132,7 @@ def to_onnx(
 def _outputs(e: Expansion, g: Graph, f: str) -> list[tuple[str, int | None, list[int]]]:
     """Write the outputs, given f (n, C), and return the name, type and shape of each.
 
-    The type None is that of the graph. Shapes are without n.
+    The type None means the type of the graph. Shapes are without n.
     """
     if e.classes is None:
         g("Identity", f, to="variable")

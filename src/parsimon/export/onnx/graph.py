@@ -44,7 +44,7 @@ class Graph:
         return name + "_" if name == self.input else name
 
     def array(self, values: ArrayLike, what: str = "array") -> str:
-        """Add real numbers. Those too large for the type are rejected."""
+        """Add real numbers. Numbers too large for the type are rejected."""
         given = np.asarray(values, dtype=np.float64)
         with np.errstate(over="ignore"):
             cast = given.astype(self.dtype)
@@ -53,7 +53,7 @@ class Graph:
         return self.constant(cast, what)
 
     def number(self, value: float) -> str:
-        """Add one real number. One that the type would round to zero is rejected."""
+        """Add one real number. A number that the type would round to zero is rejected."""
         if value != 0 and self.dtype.type(value) == 0:
             raise ValueError(
                 f"the kernel's parameter {value!r} is too small for dtype={self.dtype.name!r}"

@@ -1,4 +1,4 @@
-"""What both baselines share: the kernel, the losses and the classifier's face."""
+"""Shared by both baselines: the kernel, the losses and the methods of a classifier."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def orthonormal(K: Array) -> tuple[Array, Index]:
     """Return Phi (n, r) with K = Phi Phi' up to `SPANNED` on the diagonal, and the r samples S.
 
     S are chosen by Cholesky factorisation with pivoting. The minimum of R over their span is above
-    the true one by at most `SPANNED` / alpha, because both losses have slopes of at most sqrt(2).
+    the true minimum by at most `SPANNED` / alpha, because both losses have slopes of at most
+    sqrt(2).
     """
     L, order, rank, _ = dpstrf(K, lower=1, tol=SPANNED)
     order = np.asarray(order, dtype=np.int64) - 1
@@ -69,7 +70,7 @@ def smooth_loss(
 
 
 def hinge(F: Array, y: Index) -> Array:
-    """Return max(0, 1 + f_r - f_y) for predictions F (n, C), with r the strongest other class."""
+    """Return max(0, 1 + f_r - f_y) for predictions F (n, C), with r the best other class."""
     result: Array = rivals(F, y, 1.0).max(axis=1)
     return result
 
@@ -108,7 +109,7 @@ class KernelClassifier:
         self.coef_ = solve_triangular(Phi[S], V.T, lower=True, trans=1)
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Return f(x) for each row, (n, C), also with two classes."""
+        """Return f(x) for each row, (n, C), even with two classes."""
         F: Array = gaussian(self.gamma, np.asarray(X, dtype=np.float64), self.centers_) @ self.coef_
         return F
 

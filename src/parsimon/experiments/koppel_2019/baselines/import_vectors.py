@@ -32,7 +32,7 @@ class _Candidate(NamedTuple):
 class _Newton:
     """R with the logistic loss at V (C, q), with gradient and Hessian.
 
-    Both order the entries of V class by class.
+    Gradient and Hessian order the entries of V class by class.
     """
 
     Phi: Array
@@ -118,9 +118,9 @@ class _Newton:
 class ImportVectorMachine(KernelClassifier):
     """Kernel logistic regression over few samples, which are added one by one.
 
-    Each time, the sample with which a Newton step decreases R most is added. Then R is minimised
-    over the samples added so far. The best of a few random candidates is used instead of the best
-    of all. There is no intercept.
+    In each step, the sample is added for which one Newton step decreases R most. Then R is
+    minimised over the samples added so far. Only a few random candidates are compared, not all
+    samples. There is no intercept.
 
     Parameters
     ----------
@@ -136,7 +136,8 @@ class ImportVectorMachine(KernelClassifier):
     window : int, default=1
         Number of samples for the stopping rule.
     candidates : int, default=59
-        Number of random candidates. With 59, one is among the best twentieth with probability 95 %.
+        Number of random candidates. With 59 candidates, at least one is among the best 5 % of all
+        samples with probability 95 %.
     random_state : int, Generator or None, default=0
         Seed for the candidates.
 
