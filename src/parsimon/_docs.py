@@ -1,7 +1,7 @@
 """Docstrings that are composed of shared texts.
 
-Parameters such as `kernel` mean the same in many classes. Their texts are here, once. A docstring
-names one by a line that holds nothing but ``{name}``, and `documented` replaces that line:
+Parameters such as `kernel` mean the same in many classes. Their texts are here, once. In a
+docstring, a line that holds only ``{name}`` stands for a text, and `documented` replaces this line:
 
 >>> @documented
 ... class Model:
@@ -43,13 +43,13 @@ Kernel function k(x, z), given as one of these:
 - a Python function of two points, which is much slower.""",
     "gamma": """\
 Inverse width of a kernel that is given by name. The Gaussian kernel is
-exp(-gamma ||x - z||^2); `parsimon.kernels` has the others. Larger values make a narrower
-kernel, which can follow finer detail and needs more centres.
+exp(-gamma ||x - z||^2); `parsimon.kernels` has the formulas of the other kernels. Larger
+values make a narrower kernel, which can follow finer detail and needs more centres.
 
 "scale" is 1 / (d Var(X)), and "median" is 1 / (2 median ||x_i - x_j||^2). Both are computed
-from the first block that is learned. Make sure that it is representative, or give a number.
-If learning starts with a single row, both are 1 / d, which suits standardised features. If
-`kernel` is an object, set gamma there and leave this at "scale".""",
+from the first block that is learned. Make sure that this block is representative, or give a
+number. If learning starts with a single row, both are 1 / d, which suits standardised
+features. If `kernel` is an object, set gamma there and leave this at "scale".""",
     "alpha": """\
 Ridge penalty lambda, in (lambda / 2) ||f||^2. Larger values shrink f more with every step.
 `step_size` times `alpha` must be below 1.""",
@@ -68,18 +68,18 @@ Which centre is evicted when the budget is exceeded. "least_cost": the centre wh
 changes f least is projected out; this costs O(m^2). "oldest": the oldest centre is dropped.""",
     "batch_size": """\
 Number of samples b per step. Larger batches average more gradients and take fewer steps.
-`fit` and `partial_fit` cut each block into batches from its start. The s samples left over,
-or the one of `learn_one`, take a step with the rate eta s / b.""",
+`fit` and `partial_fit` cut each block into batches from its start. The s samples left
+over take a step with the rate eta s / b. `learn_one` takes such a step with s = 1.""",
     "n_passes": """\
 Number of passes over the data in `fit`. More passes fit the data more closely.
-`partial_fit` always makes one.""",
+`partial_fit` always makes one pass.""",
     "class_weight": """\
 Factor on the weight of each sample of a class. Larger values make errors on the class more
 expensive. Classes that the dict does not name have the factor 1. "balanced" is n / (C n_c),
 computed by `fit` from its labels; `partial_fit` keeps these factors.""",
     "shuffle": """\
-Whether `fit` shuffles the rows before each pass. Rows sorted by class are a poor stream.
-`partial_fit` never shuffles.""",
+Whether `fit` shuffles the rows before each pass. Without shuffling, rows that are sorted by
+class are learned poorly. `partial_fit` never shuffles.""",
     "random_state": """\
 Seed for the shuffling. None gives a different order in every call.""",
     # Parameters of the greedy support vector machines
@@ -87,29 +87,30 @@ Seed for the shuffling. None gives a different order in every call.""",
 Size of the offset. The kernel in use is k + bias^2, so f gets a regularised constant term.
 Larger values penalise the constant less. 0 means no offset.""",
     "dual_step": """\
-What the step length is optimal for. "error": the squared error on everything seen is
-smallest. "dual": the dual is largest. The dual increases with both. "error" fits much
+Criterion for the step length. "error": it minimises the squared error on everything seen.
+"dual": it maximises the dual. The dual increases with both choices. "error" fits much
 better on most data; "dual" is more robust to weights of very different size. With a `box`,
 the steps are those of "dual".""",
     "coefficient_ridge": """\
-Penalty on the coefficients a_t (gamma in the paper). Larger values keep them small, admit
-more centres, and make the fit deviate slightly from least squares.""",
+Penalty on the coefficients a_t (gamma in the paper). Larger values keep the coefficients
+small, admit more centres, and make the fit deviate slightly from least squares.""",
     "fixed_budget": """\
 Maximum number of centres. When it is reached, no further sample is admitted. Centres are
 never removed, so `set_budget` cannot be used. None means no limit.""",
     # Parameters of POLK
     "schedule": """\
-How the learning rate decreases. "constant": not at all. "diminishing": eta_t = eta / (1 +
-(t - 1) / 100)^(3/4) at batch t, with eps_t = K eta_t^2 (Theorem 1 of the paper).""",
+How the learning rate decreases. "constant": it does not decrease. "diminishing": eta_t =
+eta / (1 + (t - 1) / 100)^(3/4) at batch t, with eps_t = K eta_t^2 (Theorem 1 of the
+paper).""",
     "pursuit_budget": """\
 Maximum number of centres. When it is exceeded, centres are projected out even if f then
 moves by more than eps. None means no limit. Larger budgets cost more time per sample, and
 their memory is reserved at the first sample.""",
     "average": """\
 Whether to predict with the mean of f over the steps. This removes most of the noise that a
-constant rate leaves. True averages from the first step, a number after that many samples.
-Learning itself continues with f. The mean is kept over the same dictionary, and the cost of
-its projections is counted with that of f.""",
+constant rate leaves. True averages from the first step, and a number n after n samples.
+Learning itself continues with f. The mean has the same dictionary as f, so the cost of
+removing a centre includes the change of the mean.""",
     # Attributes
     "centers_": """\
 centers_ : ndarray of shape (m, d)

@@ -25,8 +25,9 @@ NAMES = {
 def meaningful_scores(metrics: Any, warmup: int = 0) -> tuple[dict[str, float], dict[str, float]]:
     """Return the metrics over all rows and over the last rows; NaN where they mean nothing.
 
-    They mean nothing with one class only, or if all rows are of the warm-up. The logarithmic loss
-    can be over fewer rows than the other metrics; `log_loss_rows` is their number.
+    Metrics mean nothing if there is only one class, or if all rows belong to the warm-up. The
+    logarithmic loss can be over fewer rows than the other metrics; `log_loss_rows` is the number of
+    these rows.
     """
     total, rolling = dict(metrics.total()), dict(metrics.rolling())
     if why_no_scores(metrics, warmup) is not None:
@@ -39,7 +40,7 @@ def meaningful_scores(metrics: Any, warmup: int = 0) -> tuple[dict[str, float], 
 
 
 def why_no_scores(metrics: Any, warmup: int = 0) -> str | None:
-    """Return why metrics mean nothing, or None if they do.
+    """Return why metrics mean nothing, or None if they are meaningful.
 
     `warmup` is the number of first rows that the model did not predict itself.
     """
