@@ -1,24 +1,29 @@
-// Admission: does a sample become a centre?
+// Admission rules: each decides whether a sample becomes a centre.
 #pragma once
 
 #include "step.hpp"
 
 namespace parsimon {
 
+// The interface of an admission rule. A rule has no state of its own.
 class Admission {
 public:
     virtual ~Admission() = default;
+    // What the rule needs the dictionary to keep.
     virtual Needs needs() const { return {}; }
+    // Whether the sample becomes a centre. The factor of the dictionary can still refuse the centre
+    // (Dictionary::accepts).
     virtual bool admits(Dictionary& dictionary, Sample& sample, const Step& step) = 0;
 };
 
+// Admits every sample.
 class AlwaysAdmission final : public Admission {
 public:
     static constexpr const char* name = "always";
     bool admits(Dictionary&, Sample&, const Step&) override { return true; }
 };
 
-// The update proposes a coefficient that is not zero.
+// Admits a sample if the update proposes a nonzero coefficient for it.
 class ProposedAdmission final : public Admission {
 public:
     static constexpr const char* name = "proposed";
@@ -27,8 +32,12 @@ public:
     }
 };
 
-// Rule (6) of Honeine, Richard & Bermudez 2007: max_j |k(x, d_j)| / sqrt(k(x,x) k(d_j,d_j)) <=
-// threshold. A coherence of 1, that of an exact copy, is never admitted.
+// Admits x if its coherence with the centres d_j is at most the threshold:
+//
+//     max_j |k(x, d_j)| / sqrt(k(x, x) k(d_j, d_j)) <= threshold.
+//
+// This is rule (6) of Honeine, Richard & Bermudez 2007. A coherence of 1, which an exact copy of a
+// centre has, is never admitted.
 class CoherenceAdmission final : public Admission {
 public:
     static constexpr const char* name = "coherence";
@@ -42,8 +51,9 @@ private:
     double threshold_;
 };
 
-// Pothin & Richard 2006, section 4: up to `fill` centres by the threshold, then only what is less
-// coherent than the dictionary itself (mu_t).
+// While there are fewer than `fill` centres, this is CoherenceAdmission. After that, x is admitted
+// only if its coherence is less than the largest coherence between two centres, mu_t in section 4
+// of Pothin & Richard 2006.
 class AdaptiveCoherenceAdmission final : public Admission {
 public:
     static constexpr const char* name = "adaptive_coherence";
@@ -61,9 +71,13 @@ private:
     double threshold_;
 };
 
-// Approximate linear dependence (Engel, Mannor & Meir 2002 and 2004): squared distance of k(x, .)
-// to what the centres can make of it, with a ridge on the coefficients, > tolerance. Nothing is
-// admitted beyond `most` centres.
+// Approximate linear dependence (Engel, Mannor & Meir 2002 and 2004). Admits x if k(x, .) is far
+// from its best approximation by the centres:
+//
+//     ||k(x, .) - sum_j a_j k(d_j, .)||^2 > tolerance,    a = (K + ridge I)^-1 h,
+//
+// where K (m, m) is the Gram matrix of the centres and h_j = k(x, d_j). Nothing is admitted once
+// there are `most` centres.
 class DependenceAdmission final : public Admission {
 public:
     static constexpr const char* name = "linear_dependence";
@@ -81,8 +95,9 @@ private:
     std::size_t most_;
 };
 
-// Dodd's novelty condition, (7) of Pothin & Richard 2006: the part of the proposed function outside
-// the span has a norm > tolerance.
+// Dodd's novelty condition, (7) of Pothin & Richard 2006. The update proposes to add the function c
+// k(x, .). The sample is admitted if the part of this function outside the span of the centres has
+// a norm above the tolerance.
 class ResidualAdmission final : public Admission {
 public:
     static constexpr const char* name = "residual";
@@ -100,7 +115,8 @@ private:
     double tolerance_;
 };
 
-// Quantisation (Chen, Zhao, Zhu & Principe 2012): the nearest centre is farther than the radius.
+// Quantisation (Chen, Zhao, Zhu & Principe 2012). Admits x if its Euclidean distance to the nearest
+// centre is above the radius.
 class DistanceAdmission final : public Admission {
 public:
     static constexpr const char* name = "distance";

@@ -1,4 +1,4 @@
-// Kernel affine projection: Richard, Bermudez & Honeine 2009.
+// Kernel affine projection (Richard, Bermudez & Honeine 2009).
 #pragma once
 
 #include <algorithm>
@@ -14,25 +14,27 @@
 
 namespace parsimon {
 
-// With the last p samples, H (p, m) their kernel rows and y their targets, after the centre, if
-// admitted, has entered with weight 0:
+// Each step fits the last p samples. H (p, m) holds their kernel rows and y (p,) their targets. An
+// admitted sample first becomes a centre with weight 0. Then
 //
 //     w += step_size H'(ridge I + H H')^-1 (y - H w).
 //
-// With p = 1 that is normalised LMS.
+// With p = 1 this is normalised LMS.
 //
 // CONVENTION
-// - Slot i holds a sample: its point (depth) at i * depth, its kernel row at i * capacity, its
-//   targets at i * n_outputs. `next_` is the slot that the next sample takes: the oldest, once all
-//   are taken. Rows know the first `known_` centres.
-// - A window that was read holds its points and targets only. The rest is allocated, and its rows
-//   are computed, with the next sample.
-// - A row that is a combination of newer ones up to rounding takes no part in a step.
+// - Slot i holds a sample: its point (depth,) at i * depth, its kernel row at i * capacity, its
+//   targets at i * n_outputs. `next_` is the slot for the next sample. Once all slots are taken, it
+//   is the slot of the oldest sample.
+// - Kernel rows cover the first `known_` centres.
+// - After a state is read, only points and targets are there. The other arrays are allocated, and
+//   the rows are computed, when the next sample is learned.
+// - A row that is a combination of newer rows, up to rounding, is left out of the step.
 class AffineProjectionUpdate final : public Update, private Aligned {
 public:
     static constexpr const char* name = "affine_projection";
-    static constexpr std::size_t most = 64;  // samples
-    // The part of a squared row, outside the span of newer rows, below which it takes no part.
+    static constexpr std::size_t most = 64;  // the largest order p
+    // A row is left out of a step if the part of ||row||^2 outside the span of the newer rows is
+    // below this share of it.
     static constexpr double dependent = 1e-12;
 
     AffineProjectionUpdate(double step_size, std::size_t order, double ridge)
@@ -82,7 +84,7 @@ public:
         }
         known_ = dictionary.size();
         for (std::size_t c = 0; c < n_outputs_; ++c)
-            new_targets_[c] = sample.f[c] - sample.gradient[c];  // y for the squared loss
+            new_targets_[c] = sample.f[c] - sample.gradient[c];  // equals y for the squared loss
         take(*sample.look, new_targets_.data());
         project(dictionary, step.learned, step_size_ * sample.weight);
     }
@@ -97,7 +99,8 @@ public:
         if (visitor.reading()) expect(visitor, dictionary.size());
         const std::size_t n = visitor.size("window", taken_, order_), d = n_features_;
         std::vector<double> inputs(n * d), targets(n * n_outputs_);
-        for (std::size_t i = 0; !visitor.reading() && i < n; ++i) {  // the oldest first
+        for (std::size_t i = 0; !visitor.reading() && i < n;
+             ++i) {  // from the oldest to the newest
             const std::size_t slot = (next_ + order_ - n + i) % order_;
             std::copy_n(point(slot), d, inputs.begin() + static_cast<std::ptrdiff_t>(i * d));
             std::copy_n(targets_.begin() + static_cast<std::ptrdiff_t>(slot * n_outputs_),
@@ -131,6 +134,7 @@ private:
     double* row(std::size_t slot) { return rows_.data() + slot * capacity_; }
     const double* row(std::size_t slot) const { return rows_.data() + slot * capacity_; }
 
+    // Stores a sample and its targets y (n_outputs,) in the next slot.
     void take(const Look& look, const double* y) {
         std::copy_n(look.x, depth_, point(next_));
         std::copy_n(look.h, known_, row(next_));
@@ -139,13 +143,14 @@ private:
         taken_ = std::min(taken_ + 1, order_);
     }
 
-    // The step, by a Cholesky factor of the Gram matrix of the rows, the newest first.
+    // Takes the step. It uses a Cholesky factor L of ridge I + H H', with the newest row first, so
+    // that a dependent row is found when the newer rows are already in L.
     void project(Dictionary& dictionary, std::size_t learned, double rate) {
         const auto& loops = simd::loops();
         const std::size_t m = known_;
         std::array<double, most * most> L;
         std::array<std::size_t, most> slots;
-        std::size_t n = 0;  // rows that take part
+        std::size_t n = 0;  // rows in the step
         for (std::size_t age = 0; age < taken_; ++age) {
             const std::size_t slot = (next_ + order_ - 1 - age) % order_;
             double* own = L.data() + n * most;
@@ -173,7 +178,7 @@ private:
                 for (std::size_t k = i + 1; k < n; ++k) e[i] -= L[k * most + i] * e[k];
                 e[i] /= L[i * most + i];
             }
-            // A step to numbers that could overflow is not taken.
+            // Skip a step that could overflow the weights.
             double reach = 0.0;
             for (std::size_t i = 0; i < n; ++i)
                 reach += std::fabs(rate * e[i]) * loops.max_abs(row(slots[i]), m);

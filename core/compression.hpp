@@ -1,4 +1,4 @@
-// Compression: the only place where centres leave.
+// Compression rules: each decides which centres are removed after a step, and how.
 #pragma once
 
 #include <cmath>
@@ -9,24 +9,30 @@
 
 namespace parsimon {
 
+// The interface of a compression rule.
 class Compression {
 public:
     virtual ~Compression() = default;
+    // What the rule needs the dictionary to keep.
     virtual Needs needs() const { return {}; }
+    // Removes centres at the end of a step. Adds the squared RKHS error of the removals, where it
+    // is known, to step.spent.
     virtual void compress(Dictionary& dictionary, Update& update, Step& step) = 0;
-    // Takes at once what it works with, and says how much that is.
+    // Allocates the working memory for this capacity of the dictionary. nbytes() returns its size.
     virtual void make_ready(const Dictionary&) {}
     virtual std::size_t nbytes() const { return 0; }
 };
 
+// Removes nothing.
 class NoCompression final : public Compression {
 public:
     static constexpr const char* name = "none";
     void compress(Dictionary&, Update&, Step&) override {}
 };
 
-// At the budget, the centre whose removal changes the function least is projected onto the others.
-// Below it too, while that costs no more than tolerance^2.
+// While there are more centres than the budget, the centre with the least removal cost is projected
+// out. Below the budget, centres are projected out while the cost is at most tolerance^2. The cost
+// is the squared RKHS norm of the change of f.
 class LeastCostCompression final : public Compression {
 public:
     static constexpr const char* name = "least_cost";
@@ -48,9 +54,10 @@ private:
     double tolerance_;
 };
 
-// Destructive kernel orthogonal matching pursuit with pre-fitting, Koppel et al. 2019: the cheapest
-// centres are projected onto the others while the function has moved by at most eps = parsimony
-// rate^power since the step began; at the budget, more.
+// Destructive kernel orthogonal matching pursuit with pre-fitting (Koppel et al. 2019). The
+// cheapest centres are projected out while the total change of f in this step, as an RKHS norm, is
+// at most eps = parsimony rate^power. Further centres are projected out while there are more than
+// the budget.
 class MatchingPursuitCompression final : public Compression {
 public:
     static constexpr const char* name = "matching_pursuit";
@@ -67,8 +74,8 @@ private:
     std::size_t budget_;
 };
 
-// At the budget, the centre of least norm ||w_j||^2 k(d_j, d_j) goes with its weights: removal of
-// Wang, Crammer & Vucetic 2012.
+// While there are more centres than the budget, the centre with the least ||w_j||^2 k(d_j, d_j) is
+// dropped. This is the removal rule of Wang, Crammer & Vucetic 2012.
 class SmallestCompression final : public Compression {
 public:
     static constexpr const char* name = "smallest";
@@ -79,9 +86,9 @@ private:
     std::size_t budget_;
 };
 
-// At the budget, the centre of least norm is merged with another: both go, and one between them
-// comes that stands for both. For the Gaussian kernel; Wang, Crammer & Vucetic 2012, with the
-// weights' norm over all outputs.
+// While there are more centres than the budget, the centre with the least norm is merged with
+// another: one new centre between the two replaces both. Requires a Gaussian kernel. From Wang,
+// Crammer & Vucetic 2012, with the norm of the weights taken over all outputs.
 class MergeCompression final : public Compression {
 public:
     static constexpr const char* name = "merge";
@@ -91,6 +98,7 @@ public:
     std::size_t nbytes() const override;
 
 private:
+    // Merges one pair. Returns the squared RKHS norm of the change of f.
     double merge(Dictionary& dictionary);
 
     std::size_t budget_;
@@ -98,7 +106,8 @@ private:
     std::vector<double> row_, x_, z_, w_;
 };
 
-// At the budget, the centre that the update can do best without leaves in the update's own way.
+// While there are more centres than the budget, the update chooses the centre that it needs least
+// and evicts it.
 class LeastNeededCompression final : public Compression {
 public:
     static constexpr const char* name = "least_needed";
@@ -112,7 +121,7 @@ private:
     std::size_t budget_;
 };
 
-// At the budget, the oldest centre goes with its weights.
+// While there are more centres than the budget, the oldest centre is dropped.
 class OldestCompression final : public Compression {
 public:
     static constexpr const char* name = "oldest";
@@ -125,8 +134,8 @@ private:
     std::size_t budget_;
 };
 
-// At the budget, one of the two most coherent centres is projected onto the others: (15) and (20)
-// of Pothin & Richard 2006. The older of the two, or the one that costs less.
+// At the budget, one of the two most coherent centres is projected out: (15) and (20) of Pothin &
+// Richard 2006. It is the older one, or with `cheaper` the one with the lower removal cost.
 class MostCoherentCompression final : public Compression {
 public:
     static constexpr const char* name = "most_coherent";
