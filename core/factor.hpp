@@ -1,17 +1,17 @@
-// A positive definite matrix P held as P = R'R, with R lower triangular with positive diagonal, by
-// rows.
+// A positive definite matrix P (n, n), stored as P = R'R with R lower triangular with positive
+// diagonal.
 //
-// The dictionary's inverse Gram matrix and the covariance of recursive least squares are both such
-// matrices. Held as R they cannot lose symmetry or definiteness to rounding, which the explicit
-// matrix does.
+// The inverse Gram matrix of the dictionary and the covariance of recursive least squares are
+// stored this way. Rounding can make an explicit matrix asymmetric or indefinite, but not R'R.
 //
 // CONVENTION
-// - Row i has i + 1 entries and then zeros to whole panels (simd/loops.hpp); R is the unique such
-// factor, in the order of the centres.
-// - Vectors handed in have room for whole panels and finite numbers there, whatever they are.
-// - The diagonal of P is kept at hand. Where a subtraction takes most of an entry's digits, that
-// entry is summed anew.
-// - Capacity changes only in `reserve`; nothing else allocates.
+// - R is stored by rows. Row i has i + 1 entries and then zeros up to whole panels
+//   (simd/loops.hpp). For the given order of coordinates, R is unique.
+// - Vectors passed in must have room for whole panels. The numbers in the padding must be finite
+//   and do not affect results.
+// - The diagonal of P is kept up to date. If a subtraction cancels most digits of an entry, the
+//   entry is summed again from its column of R.
+// - Capacity changes only in `reserve`. Nothing else allocates.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,7 @@
 
 namespace parsimon {
 
+// The factor R, with operations that change P in place.
 class TriangularFactor {
 public:
     std::size_t size() const { return size_; }
@@ -29,32 +30,33 @@ public:
     std::size_t nbytes() const;
     double* row(std::size_t i) { return rows_.data() + simd::row_start(i); }
     const double* row(std::size_t i) const { return rows_.data() + simd::row_start(i); }
-    // P_kk for all k.
+    // The diagonal P_kk, (size,).
     const double* diagonal() const { return diagonal_.data(); }
-    void sum_diagonal();  // anew, from the columns
+    void sum_diagonal();  // recomputes it from the columns of R
 
-    // New last row: scale * values (size,), then the diagonal entry.
+    // Appends the row (scale * values, diagonal) to R, with values (size,).
     void append(double scale, const double* values, double diagonal);
 
-    // t_i = R_i h and a = sum_i t_i R_i for rows first..last-1; returns their sum of t_i^2. From
-    // the first row on: a = P h, the sum h'P h.
+    // For rows i = first..last-1 of R: t_i = R_i h and a += sum_i t_i R_i. Returns sum_i t_i^2.
+    // Over all rows, with a = 0 before, this gives a = P h and h'P h.
     double multiply(std::size_t first, std::size_t last, const double* h, double* t,
                     double* a) const;
 
-    // Columns js of P, each (size,) at its place in `out`. One sweep; at most `most_at_once`. `t`:
-    // room for as many columns.
+    // Columns js of P, each (size,), into `out`, `stride` apart. One pass over R for at most
+    // `most_at_once` columns. t is working memory of the same size as `out`.
     void columns(const std::size_t* js, std::size_t count, std::size_t stride, double* t,
                  double* out) const;
 
-    // P <- scale^2 P, then P <- P - P a a'P / (noise + a'P a): what an observation a'v + e tells of
-    // v (e of variance `noise`, 0 allowed). Leaves P a in k, (size,), with P as scaled, and returns
-    // noise + a'P a. One sweep, Carlson's form.
+    // The update of a covariance P after an observation a'v + noise of v: P <- scale^2 P, then P <-
+    // P - P a a'P / (noise + a'P a). `noise` is a variance and may be 0. Writes P a (after scaling,
+    // before the update) to k (size,) and returns noise + a'P a. One pass over R, in Carlson's
+    // form.
     double absorb(const double* a, double noise, double scale, double* k);
 
-    // Removes coordinate j by conditioning: P_(-j,-j) - P_(-j,j) P_(j,-j) / P_jj. Leaves column j
-    // of the old P divided by sqrt(P_jj) in `carry` (size,).
+    // Removes coordinate j by conditioning: P <- P_(-j,-j) - P_(-j,j) P_(j,-j) / P_jj. Then `carry`
+    // (size,) holds column j of the old P divided by sqrt(P_jj).
     void remove(std::size_t j) { remove(&j, 1); }
-    // Removes several, rising, in one sweep. At most `most_at_once`.
+    // Removes the coordinates js, in increasing order, in one pass. At most `most_at_once`.
     void remove(const std::size_t* js, std::size_t count);
     static constexpr std::size_t most_at_once = 8;
     const double* carry() const { return carry_.data(); }
@@ -65,29 +67,32 @@ public:
     // P <- scale^2 P
     void scale(double scale);
 
-    // For undoing remove(j): what it changes, `tail(j)` numbers.
+    // save_tail stores what remove(j) changes, tail(j) numbers. restore_tail undoes the removal.
     std::size_t tail(std::size_t j) const {
         return simd::row_start(size_) - simd::row_start(j) + 2 * size_;
     }
     void save_tail(std::size_t j, double* out) const;
     void restore_tail(std::size_t j, const double* saved, std::size_t size);
 
-    // Of `size` coordinates, for which there is room.
+    // Writes or reads a factor of `size` coordinates (state.hpp). Reading requires capacity for
+    // them.
     void visit(StateVisitor visitor, std::size_t size);
+    // Throws InputError unless learning can lead to these numbers (sound.hpp).
     void require_sound() const;
 
 private:
-    // Turns `rows` rows from i on, with the carry, into where they belong once the columns js
-    // (`gone` of them, all < i) have left.
+    // Rotates `rows` rows from row i on against the carry. Writes them to their new place without
+    // the columns js (`gone` of them, all < i).
     void turn_up(simd::Turn* turns, std::size_t i, std::size_t rows, const std::size_t* js,
                  std::size_t gone, double* carry);
+    // Subtracts `amount` from P_kk, or sums P_kk again if too few digits are left.
     void lower_diagonal(std::size_t k, double amount);
     double column_square(std::size_t k) const;
 
     std::size_t size_ = 0;
     std::vector<double> rows_, carry_;
-    std::vector<double> diagonal_,
-        summed_;  // P_kk, and the largest it has been since it was last summed
+    // P_kk, and the largest value of P_kk since it was last summed from the column.
+    std::vector<double> diagonal_, summed_;
 };
 
 }  // namespace parsimon

@@ -7,8 +7,8 @@ namespace parsimon {
 namespace {
 
 constexpr double largest_double = std::numeric_limits<double>::max();
-constexpr double largest_single =
-    0x1.fffffefffffffp127;  // that rounds to a float: the next one is halfway to the power of two
+// The largest double that rounds to a finite float. The next double is halfway to 2^128.
+constexpr double largest_single = 0x1.fffffefffffffp127;
 
 bool all_within(const double* x, std::size_t n, double largest) {
     bool within = true;

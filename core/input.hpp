@@ -1,4 +1,4 @@
-// What can be learned from, and what is said of the rest.
+// Checks of numbers from the caller, and the error that they throw.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,12 @@
 
 namespace parsimon {
 
-// Input that cannot be learned from. The message names row and column.
+// Input that cannot be used. The message names row and column.
 class InputError : public std::invalid_argument {
     using std::invalid_argument::invalid_argument;
 };
 
+// Throws InputError with the words joined to a message.
 template <class... Words>
 [[noreturn]] void refuse(const Words&... words) {
     std::ostringstream message;
@@ -22,19 +23,18 @@ template <class... Words>
     throw InputError(message.str());
 }
 
-const char* kind_of_number(double value);  // "NaN", ...
+const char* kind_of_number(double value);  // the name of a value that is not finite, for messages
 
-// Throws InputError with row and column at the first value of x (n, d) that is NaN or infinite, or
-// with `single` would be if rounded to single precision.
+// Throws InputError with row and column at the first value of x (n, d) that is NaN or infinite.
+// With `single`, values that round to infinity in single precision are refused too.
 void require_finite(const double* x, std::size_t n, std::size_t d, const char* what,
                     bool single = false);
 
-// Diagonal kernel values beyond this are refused: squares and products of accepted numbers stay
-// finite.
+// Larger k(x, x) are refused, so that squares and products of accepted numbers stay finite.
 constexpr double largest_kernel_value = 1e80;
 
-// k(x, x) of row `row` of X, given in `point` with room for the kernel's annotations (depth);
-// throws InputError if it cannot be used.
+// Returns k(x, x) of a point with d features. `point` (depth,) has room for the annotations of the
+// kernel, which are computed here. Throws InputError with the row number if k(x, x) cannot be used.
 double usable_kernel_value(const Kernel& kernel, double* point, std::size_t row, std::size_t d,
                            std::size_t depth, Scratch& scratch);
 

@@ -1,4 +1,4 @@
-// The learner: one loop for every algorithm, made of parts.
+// The learner: one training loop for all algorithms. The parts of a recipe make the difference.
 //
 //     Learner model(knlms(gaussian(0.5)), n_features);     // recipes.hpp
 //     model.check_samples(x, y, nullptr, n, 1);            // throws if a value cannot be used
@@ -6,14 +6,14 @@
 //     model.predict(points, n_points, predictions);
 //
 // CONVENTION
-// - Matrices are contiguous and by rows, of doubles. The caller owns all arrays that it passes; the
-//   learner copies what it keeps.
-// - What is only called "required" is not checked. Breaking it is undefined behaviour.
-// - The checks throw InputError for invalid numbers. It is a std::invalid_argument that names row
-//   and column. Too little memory throws std::bad_alloc, or NoMemory with a message.
-// - Threads: const members may run on many threads at once, while no other member runs. Guard a
-//   model with a std::shared_mutex if one thread learns while others predict. Two learners share
-//   nothing unless their recipes share parts.
+// - Matrices are contiguous rows of doubles. The caller owns all arrays that it passes. The learner
+//   copies what it keeps.
+// - Conditions called "required" are not checked. Breaking them is undefined behaviour.
+// - The checks throw InputError for invalid numbers. InputError is a std::invalid_argument that
+//   names row and column. Too little memory throws std::bad_alloc, or NoMemory with a message.
+// - Threads: many threads may call const members at once, while no thread calls another member.
+//   Guard a model with a std::shared_mutex if one thread learns while others predict. Two learners
+//   share nothing unless their recipes share parts.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@
 
 namespace parsimon {
 
-// The parts of an algorithm. recipes.hpp makes some; parts.hpp lists all parts.
+// The parts of an algorithm. recipes.hpp makes some recipes. parts.hpp lists all parts.
 //
-// Requires that no pointer is null. Updates and compressions keep state, so a recipe is for one
-// learner: make a new one for the next. A kernel and a loss may be shared.
+// No pointer may be null. Updates and compressions keep state, so use a recipe for one learner
+// only. A kernel and a loss may be shared.
 struct Recipe {
     KernelPtr kernel;
     std::shared_ptr<const Loss> loss;
@@ -41,7 +41,7 @@ struct Recipe {
     std::shared_ptr<Update> update;
     std::shared_ptr<Compression> compression;
     std::size_t batch_size = 1;  // samples per step
-    // After this many samples, the mean of f over the later steps is predicted instead of f. The
+    // After this many samples, predictions use the mean of f over the later steps instead of f. The
     // default is never. Requires a GradientUpdate.
     std::uint64_t average_after = std::numeric_limits<std::uint64_t>::max();
     bool averages() const { return average_after != std::numeric_limits<std::uint64_t>::max(); }
@@ -49,92 +49,102 @@ struct Recipe {
 
 // Counts over all samples that a model has learned.
 struct Ledger {
-    std::uint64_t seen = 0;      // samples
-    std::uint64_t averaged = 0;  // steps that the means are over
-    std::uint64_t alive = 0;     // outputs that took part in the means
-    double spent = 0.0;          // squared RKHS error made by removals, summed
+    std::uint64_t seen = 0;      // samples learned
+    std::uint64_t averaged = 0;  // steps in the means of f
+    std::uint64_t alive = 0;     // outputs that have had a nonzero weight
+    double spent = 0.0;          // sum of the squared RKHS errors of removals
 };
 
-// Owns its parts, together with those who hold the same pointers. Can be neither copied nor moved.
+// A model that learns from samples with the parts of a recipe. It shares ownership of the parts. It
+// can be neither copied nor moved.
 class Learner {
 public:
-    // Targets beyond this are refused: squares and products of accepted numbers stay finite.
+    // Larger targets are refused, so that squares and products of accepted numbers stay finite.
     static constexpr double largest_target = sound::largest_target;
-    static constexpr double largest_weight = 1e20, least_weight = 1e-20;  // or 0
+    // Range of sample weights. A weight of 0 is allowed too.
+    static constexpr double largest_weight = 1e20, least_weight = 1e-20;
 
-    // A model f = 0 that has learned nothing. Requires n_features >= 1 and n_outputs >= 1.
-    // - n_outputs: functions that share the centres: columns of y, or classes.
+    // A model with f = 0. Requires n_features >= 1 and n_outputs >= 1.
+    // - n_outputs: number of functions that share the centres, one per column of y or per class.
     // - reserve: number of centres to reserve memory for. With a budget, budget plus batch_size is
     //   enough for all later steps. With 0 the memory grows with the centres.
-    // - at_once: whether memory is reserved now, or with the first sample. Choose the latter to
-    //   read a state: it takes no more memory than it holds.
-    // Throws InputError if batch_size is 0, or if steps this large diverge whatever the samples.
+    // - at_once: whether memory is reserved now or with the first sample. Choose false before
+    //   reading a state, so that no more memory is used than the state needs.
+    //
+    // Throws InputError if batch_size is 0, or if a step size this large diverges for any samples.
     Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs = 1,
             std::size_t reserve = 0, bool at_once = true);
 
-    // Throw InputError at the first value that cannot be used. They change nothing. What is learned
-    // must meet more conditions than what is only predicted.
-    // `scratch` is working memory of the caller: one per thread.
+    // These throw InputError at the first value that cannot be used, and change nothing. Samples to
+    // learn must meet more conditions than points to predict. `scratch` is working memory, one per
+    // thread.
     void check_inputs(const double* x, std::size_t n) const {
         Scratch scratch;
         check_inputs(x, n, scratch);
     }
     void check_inputs(const double* x, std::size_t n, Scratch& scratch) const;  // (n, n_features)
-    // y (n, n_targets), of a model of `n_outputs` outputs; weights (n,) or null, which means 1.
+    // x (n, n_features), y (n, n_targets(n_outputs)), weights (n,) or null for weights of 1.
+    // `n_outputs` is the number of outputs that the model will have when it learns these samples.
     void check_samples(const double* x, const double* y, const double* weights, std::size_t n,
                        std::size_t n_outputs);
 
-    // The number of outputs from now on. New outputs are 0; a smaller number changes nothing.
+    // Increases the number of outputs. New outputs are 0. A smaller number changes nothing.
     void set_outputs(std::size_t n_outputs);
-    // How many numbers make one target of a model of `n_outputs` outputs.
+    // The length of one target in a model with `n_outputs` outputs.
     std::size_t n_targets(std::size_t n_outputs) const {
         return recipe_.loss->n_targets(n_outputs);
     }
 
-    // From now on centres are removed by this rule. Those over its budget are removed now. Throws
-    // InputError, and changes nothing, if the rule needs something that the dictionary does not
-    // keep. `reserve` is as in the constructor, if memory was not reserved yet.
+    // Replaces the compression rule. If there are more centres than the new budget, some are
+    // removed now. Throws InputError, and changes nothing, if the rule needs something that the
+    // dictionary does not keep. `reserve` is as in the constructor, and used if memory was not
+    // reserved yet.
     void compress_by(std::shared_ptr<Compression> compression, std::size_t reserve);
 
-    // `steps` more steps on the samples seen, if the update keeps enough of them. Else nothing.
+    // Takes `steps` more steps without new samples. Does nothing if the update does not support it.
     void climb(std::size_t steps) {
         for (; steps > 0; --steps) recipe_.update->climb(dictionary_);
     }
 
     // Learns n samples in order: x (n, n_features), y (n, n_targets), weights (n,) or null for 1.
-    // Requires samples that check_samples accepts, for n_outputs() outputs.
-    // If `predictions` (n, n_outputs) is not null, it receives the prediction for each sample from
-    // before its step. A block equals its batches one by one, bit for bit.
-    // Throws std::bad_alloc, or what a kernel throws. Earlier steps are kept, and the model can go
-    // on.
+    // Requires samples that check_samples accepts for n_outputs() outputs.
+    // - If `predictions` (n, n_outputs) is not null, it receives the prediction for each sample
+    //   before its step.
+    // - Learning a block gives the same bits as learning its batches one by one.
+    // - If memory runs out or a kernel throws, the exception passes through. Earlier steps are
+    //   kept, and the model stays usable.
     void learn(const double* x, const double* y, const double* weights, std::size_t n,
                double* predictions);
-    // f of n points x (n, n_features), into out (n, n_outputs). Requires finite x: check_inputs.
+    // f(x) of the points x (n, n_features), into out (n, n_outputs). Requires x that check_inputs
+    // accepts.
     void predict(const double* x, std::size_t n, double* out) const {
         dictionary_.predict(x, n, shown(), n_outputs_, out);
     }
     std::size_t n_outputs() const { return n_outputs_; }
-    // The first of the dictionary's outputs that are predicted: those that learn, or their means.
+    // The first output of the dictionary that predictions use: 0, or n_outputs for the means of f.
     std::size_t shown() const { return averaged_ > 0 ? n_outputs_ : 0; }
 
     const Update& update() const { return *recipe_.update; }
-    // Writes all that it has learned to a State, or reads it (state.hpp). A learner that has read
-    // goes on bit for bit. Reading requires a learner of an equal recipe and shape that has learned
-    // nothing, and throws InputError if the state does not fit. The learner is unusable then.
+    // Writes everything learned to a State, or reads it (state.hpp). After reading, learning
+    // continues bit for bit. Reading requires a learner with an equal recipe and shape that has
+    // learned nothing. It throws InputError if the state does not fit; the learner is unusable
+    // then.
     void visit(StateVisitor visitor);
-    // Throws InputError if learning cannot lead to the numbers of the state that was read
+    // Throws InputError unless learning can lead to the numbers of the state that was read
     // (sound.hpp). Call it for states from files.
     void require_sound();
-    // Becomes the sum of several models: takes the merged dictionary, which must keep what this
-    // one keeps, and the sums over its centres. Requires a learner that has learned nothing.
+    // Takes over the sum of several models: the merged dictionary, which must keep the same things
+    // as this one, and the sums over its centres (sums.hpp). Requires a learner that has learned
+    // nothing.
     void adopt(Dictionary& merged, const Sums& sums, const Ledger& ledger);
+    // The sums that a merge needs, and the counts.
     Sums sums() const { return recipe_.update->sums(dictionary_); }
     Ledger ledger() const { return {seen_, averaged_, alive_, spent_}; }
 
     Dictionary& dictionary() { return dictionary_; }
     const Dictionary& dictionary() const { return dictionary_; }
     std::uint64_t seen() const { return seen_; }  // samples learned
-    double spent() const { return spent_; }       // squared RKHS error made by removals, summed
+    double spent() const { return spent_; }       // sum of the squared RKHS errors of removals
     std::size_t nbytes() const;                   // memory held, in bytes
 
 private:
@@ -145,21 +155,24 @@ private:
     void place_outputs();
     void compress();
     void average();
-    std::uint64_t outputs_alive() const;  // outputs with a weight that is not zero
+    std::uint64_t outputs_alive() const;  // outputs with a nonzero weight
 
     Recipe recipe_;
     std::size_t n_outputs_, reserve_;
-    bool ready_ = false;    // there is room for steps, and for all centres of a budget
-    bool pending_ = false;  // a step ended by an exception: centres are still to leave
-    // Its outputs are those that learn and, with averaging, as many more for their means.
+    bool ready_ = false;  // whether memory is reserved
+    // Whether an exception ended a step before compression. Compression comes first in the next
+    // step.
+    bool pending_ = false;
+    // Outputs 0..n_outputs-1 learn. With averaging, outputs n_outputs..2 n_outputs-1 are their
+    // means.
     Dictionary dictionary_;
     Looks looks_;
     Step step_;
-    std::vector<double> outputs_;  // f, gradient and coefficient of each sample of a step
+    std::vector<double> outputs_;  // f, gradient and coefficient of each sample in a step
     Scratch scratch_;
     std::uint64_t seen_ = 0;      // samples
-    std::uint64_t averaged_ = 0;  // steps that the means are over
-    std::uint64_t alive_ = 0;     // outputs that took part so far
+    std::uint64_t averaged_ = 0;  // steps in the means of f
+    std::uint64_t alive_ = 0;     // outputs that have had a nonzero weight
     double spent_ = 0.0;
 };
 

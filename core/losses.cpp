@@ -9,7 +9,7 @@ namespace {
 
 std::size_t known_classes(const double* y) { return static_cast<std::size_t>(y[1]); }
 
-// The strongest class but for the true one; the number of classes if there is none.
+// The class with the largest f_c besides `own`, or `known` if there is no other class.
 std::size_t runner_up(const double* f, std::size_t own, std::size_t known) {
     std::size_t best = known;
     for (std::size_t c = 0; c < known; ++c)
@@ -70,7 +70,8 @@ void MultinomialLogisticLoss::gradient(const double* f, const double* y, double*
     double total = 0.0;
     for (std::size_t c = 0; c < known; ++c) total += g[c] = std::exp(f[c] - top);
     for (std::size_t c = 0; c < known; ++c) g[c] /= total;
-    // 1 - p as the sum of the others: it keeps its digits where p is nearly 1.
+    // The gradient is p - 1 here. Summing the other probabilities keeps the digits when p is nearly
+    // 1.
     double others = 0.0;
     for (std::size_t c = 0; c < known; ++c)
         if (c != own) others += g[c];

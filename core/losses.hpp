@@ -1,13 +1,14 @@
 // Losses: convex functions l(f, y) of a prediction f, and their gradients with respect to f. At a
-// kink the gradient is the subgradient of least norm, zero where that is allowed, unless said
-// otherwise.
+// kink the gradient is the subgradient of least norm, unless said otherwise. It is zero if zero is
+// a subgradient.
 //
-// A loss is a class below and its line in `Losses` at the end. Its name is how the rest of the
-// library asks for it, and its parameters are those of its constructor.
+// To add a loss, write a class below and add it to `Losses` at the end. The rest of the library
+// finds it by its `name`. Its parameters are those of its constructor.
 //
 // - Losses are immutable: many threads and learners may share one.
 // - f and g are arrays (n_outputs,), y (n_targets,). The caller owns them.
-// - `value`, `gradient` and `limit` require finite f and a y without objection. They throw nothing.
+// - `value`, `gradient` and `limit` require finite f and a target y that `objection` accepts. They
+//   throw nothing.
 // - Constructors do not check parameters. The ranges are those of src/parsimon/losses.
 #pragma once
 
@@ -20,12 +21,14 @@
 
 namespace parsimon {
 
+// The interface of a loss.
 class Loss {
 public:
     virtual ~Loss() = default;
-    // How many numbers make a target y.
+    // The length of a target y.
     virtual std::size_t n_targets(std::size_t n_outputs) const { return n_outputs; }
-    // Null if y is a valid target. Else says what a target must be, to follow "y at row i".
+    // Null if y is a valid target. Otherwise says what a target must be, as the end of a sentence
+    // that begins with "y at row i".
     virtual const char* objection(const double* /*y*/, std::size_t /*n_outputs*/) const {
         return nullptr;
     }
@@ -34,17 +37,17 @@ public:
     // g = the gradient of l(f, y) with respect to f.
     virtual void gradient(const double* f, const double* y, double* g,
                           std::size_t n_outputs) const = 0;
-    // The largest second derivative if the gradient is unbounded. Gradient steps larger than
-    // 2 / (curvature k(x, x)) diverge then. Else 0.
+    // The largest second derivative if the gradient is unbounded, else 0. If it is not 0, gradient
+    // steps larger than 2 / (curvature k(x, x)) diverge.
     virtual double curvature() const { return 0.0; }
-    // Shortens a gradient g at f, so that a step that moves f by -reach g does not pass the
-    // minimiser of the loss. For losses with unbounded second derivatives: their steps could
-    // diverge at any rate.
+    // Shortens the gradient g at f, so that a step that changes f by -reach g does not pass the
+    // minimiser of the loss. Only losses with an unbounded second derivative need this: without it,
+    // their steps could diverge at any learning rate.
     virtual void limit(const double* /*f*/, const double* /*y*/, double /*reach*/, double* /*g*/,
                        std::size_t /*n_outputs*/) const {}
 };
 
-// A sum over the outputs of a function of f_c and y_c.
+// A loss that is a sum over the outputs: l(f, y) = sum_c l_c(f_c, y_c).
 class OutputLoss : public Loss {
 public:
     double value(const double* f, const double* y, std::size_t n_outputs) const final {
@@ -72,7 +75,7 @@ private:
     double slope(double f, double y) const override { return f - y; }
 };
 
-// |r| with r = f - y, or less: max(0, |r| - epsilon).
+// max(0, |f - y| - epsilon). With epsilon = 0 this is the absolute error.
 class EpsilonInsensitiveLoss final : public OutputLoss {
 public:
     static constexpr const char* name = "epsilon_insensitive";
@@ -105,7 +108,7 @@ private:
     double delta_;
 };
 
-// quantile (y - f) where y > f, (1 - quantile) (f - y) elsewhere.
+// quantile (y - f) if y > f, else (1 - quantile) (f - y).
 class QuantileLoss final : public OutputLoss {
 public:
     static constexpr const char* name = "quantile";
@@ -122,8 +125,9 @@ private:
     double quantile_;
 };
 
-// exp(f) - y f for counts y >= 0, f the logarithm of their mean. Beyond `largest`, where no target
-// is, the exponential goes on as its tangent: every value and gradient is finite.
+// exp(f) - y f for counts y >= 0, where f is the logarithm of their mean. For f > `largest`, which
+// is the logarithm of a number above all targets, exp is replaced by its tangent at `largest`. So
+// every value and gradient is finite.
 class PoissonLoss final : public OutputLoss {
 public:
     static constexpr const char* name = "poisson";
@@ -133,8 +137,8 @@ public:
                    ? nullptr
                    : "must be at least 0: it is a count";
     }
-    // Upwards to the minimiser log y. Downwards by at most Newton's step,
-    // 1 - y exp(-f) <= f - log y.
+    // A step up goes at most to the minimiser log y. A step down is at most Newton's step, 1 - y
+    // exp(-f) <= f - log y.
     void limit(const double* f, const double* y, double reach, double* g,
                std::size_t n_outputs) const override {
         for (std::size_t c = 0; c < n_outputs && reach > 0.0; ++c) {
@@ -152,8 +156,8 @@ private:
     double slope(double f, double y) const override { return std::exp(std::min(f, largest)) - y; }
 };
 
-// Losses of the margins z_c = y_c f_c, y_c in {-1, 1}, summed over the outputs. An output with
-// y_c = 0 takes no part.
+// Losses of the margins z_c = y_c f_c with y_c in {-1, 1}, summed over the outputs. An output with
+// y_c = 0 is left out.
 class MarginLoss : public Loss {
 public:
     const char* objection(const double* y, std::size_t n_outputs) const final;
@@ -200,16 +204,17 @@ private:
     }
 };
 
-// Losses of one function a class. A target is (class, how many classes were known when it came):
-// outputs beyond those take no part.
+// Losses for classification, with one output f_c per class. A target is the pair (class, number of
+// classes known when the sample arrived). Outputs of later classes are left out.
 class ClassLoss : public Loss {
 public:
     std::size_t n_targets(std::size_t) const final { return 2; }
     const char* objection(const double* y, std::size_t n_outputs) const final;
 };
 
-// Crammer & Singer, (26) of Koppel et al. 2019: max(0, 1 + f_r - f_y), r the strongest other class,
-// the first of equals. Zero while there is no other.
+// max(0, 1 + f_r - f_y), where y is the true class and r the other class with the largest f_r, the
+// first one in a tie. Zero if there is no other class. Loss of Crammer & Singer, (26) of Koppel et
+// al. 2019.
 class MulticlassHingeLoss final : public ClassLoss {
 public:
     static constexpr const char* name = "multiclass_hinge";
@@ -218,7 +223,7 @@ public:
                   std::size_t n_outputs) const override;
 };
 
-// (28) of Koppel et al. 2019: log sum_c exp f_c - f_y.
+// log sum_c exp f_c - f_y, where y is the true class: (28) of Koppel et al. 2019.
 class MultinomialLogisticLoss final : public ClassLoss {
 public:
     static constexpr const char* name = "multinomial_logistic";
@@ -227,7 +232,7 @@ public:
                   std::size_t n_outputs) const override;
 };
 
-// Every loss.
+// All losses.
 using Losses = PartList<Loss,                    //
                         SquaredLoss,             //
                         EpsilonInsensitiveLoss,  //

@@ -1,9 +1,9 @@
-// Many threads may read a model while one learns: learning excludes, reading shares.
+// A lock for a model: many threads may read it at once, or one thread may learn.
 //
-// A kernel that is a Python function can come back to the model that it works for, on the thread
-// that holds the lock. Waiting would be for ever then. So a model remembers which thread learns,
-// and a thread which models it reads: such a call is refused, or where it only reads what is being
-// read already, let through without another lock.
+// A kernel can be a Python function. Such a function can call the model that evaluates it, on the
+// thread that already holds the lock. Waiting for the lock would then never end. So a model
+// remembers which thread learns, and each thread remembers which models it reads. A call that would
+// wait for its own thread throws. A nested read needs no second lock and is allowed.
 #pragma once
 
 #include <atomic>
@@ -14,13 +14,14 @@
 
 namespace parsimon {
 
+// The lock of one model. `Reading` and `Learning` hold it as long as they exist.
 class ModelLock {
 public:
     class Reading;
     class Learning;
 
 private:
-    // A model that this thread reads, and those that it was reading before.
+    // A model that this thread reads, and a link to the models it was already reading.
     struct Read {
         const ModelLock* lock;
         const Read* before;
@@ -44,8 +45,8 @@ private:
     mutable std::atomic<std::thread::id> learning_{};
 };
 
-// Holds a model for reading. `waits(wait)` calls wait(), which may block: there the caller can let
-// go of what others need meanwhile.
+// Holds a model for reading. If the lock is not free, calls waits(wait). `waits` must call wait(),
+// which blocks. It can first release what other threads need meanwhile, such as the GIL.
 class ModelLock::Reading {
 public:
     template <class Waits>
@@ -55,7 +56,7 @@ public:
         if (!lock.is_read_here() && !held_.try_lock()) waits([this] { held_.lock(); });
         reads() = &read_;
     }
-    // For a thread that helps one which is reading, and waits for it.
+    // For a helper thread of a thread that holds the lock for reading and waits for the helper.
     struct Helping {};
     Reading(const ModelLock& lock, Helping) : read_{&lock, reads()} { reads() = &read_; }
     ~Reading() { reads() = read_.before; }
@@ -67,7 +68,8 @@ private:
     std::shared_lock<std::shared_mutex> held_;
 };
 
-// Holds a model alone, for learning or for looking at what must not change meanwhile.
+// Holds a model exclusively, for learning or for reading state that must not change meanwhile.
+// `waits` is as in Reading.
 class ModelLock::Learning {
 public:
     template <class Waits>
@@ -85,6 +87,7 @@ public:
     }
     Learning(const Learning&) = delete;
     Learning& operator=(const Learning&) = delete;
+    // Gives the lock back for a while; `take` waits for it again.
     void release() {
         lock_.learning_ = std::thread::id();
         held_.unlock();

@@ -1,29 +1,32 @@
-// Running means and standard deviations of columns, and columns in their units.
+// Running means and standard deviations of columns, and standardised columns.
 //
 // CONVENTION
-// - Of a column, over the `count` values that were there: `shift` is the first of them, `total` the
-// sum of x - shift, `squares` the sum of
-//   (x - mean)^2, which grows as in Welford's recursion, by terms that are never negative.
-// - NaN is a value that is not there. Sums run in the order of the rows, so a block equals its
-// rows, bit for bit.
+// - NaN marks a missing value. It changes no sum.
+// - For a column with `count` values x, `shift` is the first value, `total` the sum of x - shift,
+//   and `squares` the sum of (x - mean)^2. `squares` is updated by Welford's recursion, whose terms
+//   are never negative.
+// - Sums run in the order of the rows. So a block gives the same bits as its rows one by one.
 #pragma once
 
 #include <cstddef>
 
 namespace parsimon {
 
+// The sums of one column. mean() is 0 without values; deviation() is sqrt(squares / count).
 struct Moments {
     double count, shift, total, squares;
     double mean() const;
     double deviation() const;
 };
 
-// Takes n values; means and deviations (n + 1,) are those before the first and after each.
+// Adds n values to the moments. means and deviations (n + 1,) receive the mean and the deviation
+// before the first value and after each value.
 void learn(Moments& moments, const double* values, std::size_t n, double* means,
            double* deviations);
 
-// out[i * step] = (value - mean) / deviation within [-clip, clip]; 0 where the value is not there
-// or nothing varied. Means and deviations go on by `pace` a row: 0 is the same for all.
+// out[i * step] = (value_i - mean) / deviation, clipped to [-clip, clip]. It is 0 if the value is
+// missing or the deviation is 0. Row i uses means[i * pace] and deviations[i * pace], so with
+// pace = 0 all rows use the first entry.
 void standardise(const double* values, std::size_t n, const double* means, const double* deviations,
                  std::size_t pace, double clip, double* out, std::size_t step);
 

@@ -1,8 +1,8 @@
-// Parts by name: one list for each kind of part, from which the rest of the library asks for them.
+// Lists of parts, one list per kind of part. The rest of the library makes parts by name.
 //
-// A part is a class with a `name` and a constructor of numbers (whole numbers and flags among
-// them). PartList<Base, A, B> makes an A or a B by name. Two equal names do not compile, and a
-// wrong number of parameters is an error that says so.
+// A part is a class with a `name` and a constructor whose parameters are numbers: double,
+// std::size_t or bool. PartList<Base, A, B> makes an A or a B by name. Lists with two equal names
+// do not compile (`distinct`).
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,8 @@ namespace parsimon {
 
 namespace detail {
 
-// A number that becomes what a constructor takes: whole numbers and flags are checked.
+// A number that converts to the type of a constructor's parameter. Conversions to std::size_t and
+// bool throw InputError if they would change the value.
 struct Number {
     double value;
     operator double() const { return value; }
@@ -41,7 +42,7 @@ constexpr bool takes(std::index_sequence<I...>) {
     return std::is_constructible_v<Part, AnyNumber<I>...>;
 }
 
-// How many numbers the constructor takes, at most 4.
+// The number of parameters of the constructor, at most 4.
 template <class Part, std::size_t n = 4>
 constexpr std::size_t parameter_count() {
     if constexpr (takes<Part>(std::make_index_sequence<n>()))
@@ -58,9 +59,11 @@ std::shared_ptr<Part> construct([[maybe_unused]] std::span<const double> paramet
 
 }  // namespace detail
 
+// The list of the parts `Each` of one kind.
 template <class Base, class... Each>
 struct PartList {
-    // The part of that name. `kind` is what it is called in an error.
+    // Makes the part with this name. Throws InputError if there is none, or if the number of
+    // parameters is wrong. `kind` names the kind of part in the message.
     static std::shared_ptr<Base> make(const char* kind, std::string_view name,
                                       std::span<const double> parameters) {
         std::shared_ptr<Base> result;
@@ -68,6 +71,7 @@ struct PartList {
         if (!result) refuse("there is no ", kind, " '", name, "' in the core");
         return result;
     }
+    // Whether all names are different.
     static constexpr bool distinct() {
         const std::string_view names[] = {Each::name...};
         for (std::size_t i = 0; i < sizeof...(Each); ++i)

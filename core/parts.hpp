@@ -1,16 +1,16 @@
-// Every admission rule, update and compression rule there is. A new one is a class in the file of
-// its kind, or a file of its own, and a line here.
+// All admission rules, updates and compression rules. To add one, write a class in the file of its
+// kind or in a file of its own, and add a line here.
 //
-// A recipe (learner.hpp) takes one of each. They are made directly, or by name:
+// A recipe (learner.hpp) has one part of each kind. A part is made directly or by name:
 //
 //     std::make_shared<CoherenceAdmission>(0.5);
 //     Admissions::make("admission", "coherence", parameters);
 //
 // - `make` throws InputError if there is no such name, or if the number of parameters is wrong.
-// - Constructors do not check the values of parameters. The ranges are those of the Python twins in
-//   src/parsimon/admission.py, updates.py and compression.py. recipes.hpp checks them.
-// - Admissions have no state. Updates and compressions have: each belongs to one learner, and is
-//   used only by the thread that learns.
+// - Constructors do not check the values of parameters. The ranges are those of the Python classes
+//   in src/parsimon/admission.py, updates.py and compression.py. recipes.hpp checks them.
+// - Admissions have no state. Updates and compressions have state: each belongs to one learner, and
+//   is used only by the thread that learns.
 #pragma once
 
 #include "admission.hpp"

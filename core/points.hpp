@@ -1,7 +1,7 @@
 // Points stored in panels of eight, the layout in which kernel rows are evaluated (simd/loops.hpp).
 //
-// Invariants: points 0..size-1 are in insertion order; lanes past the last point are zero; room for
-// `capacity` points is held.
+// Invariants: points 0..size-1 are in insertion order. The places after the last point are zero.
+// There is memory for `capacity` points.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace parsimon {
 
-// `depth` numbers of each point, stored as T. How many points there are its owner knows.
+// Stores `depth` numbers per point as type T. The owner of the array knows the number of points.
 template <class T>
 class PanelArray {
 public:
@@ -30,6 +30,7 @@ public:
             data_[simd::place(j, f, depth_)] = static_cast<T>(point[f]);
     }
 
+    // Removes point j of `size` points and closes the gap.
     void remove(std::size_t j, std::size_t size) {
         const std::size_t last_panel = (size - 1) / width;
         for (std::size_t p = j / width; p <= last_panel; ++p) {
@@ -42,12 +43,12 @@ public:
         }
     }
 
-    // Several, rising, in one pass.
+    // Removes the points js, in increasing order, in one pass.
     void remove(const std::size_t* js, std::size_t count, std::size_t size) {
         const std::size_t left = size - count;
         std::size_t gone = 0, source = js[0] / width * width;
         for (std::size_t panel = js[0] / width; panel <= (size - 1) / width; ++panel) {
-            std::size_t from[width];  // where the panel's points are now
+            std::size_t from[width];  // where the new points of the panel are now
             const std::size_t points = std::min(width, left - std::min(left, panel * width));
             for (std::size_t l = 0; l < points; ++l) {
                 while (gone < count && source == js[gone]) ++gone, ++source;
@@ -77,10 +78,11 @@ private:
     std::vector<T> data_;
 };
 
+// Points with n_features features and n_extras further numbers each (kernels.hpp).
 class Points {
 public:
-    // `n_extras` doubles are kept with each point beside its features. With `single` the features
-    // are stored as floats: they must be such.
+    // With `single`, features are stored as floats and must be exact in single precision. The extra
+    // numbers are always doubles.
     explicit Points(std::size_t n_features, std::size_t n_extras = 0, bool single = false)
         : n_features_(n_features),
           n_extras_(n_extras),
@@ -107,7 +109,7 @@ public:
         ++size_;
     }
 
-    void remove(const std::size_t* js, std::size_t count) {  // rising
+    void remove(const std::size_t* js, std::size_t count) {  // in increasing order
         if (count == 0) return;
         const auto close = [&](auto& array) {
             count == 1 ? array.remove(js[0], size_) : array.remove(js, count, size_);
@@ -127,11 +129,11 @@ public:
         extras_.copy(j, point + n_features_);
     }
 
-    bool equals(std::size_t j, const double* point) const {  // in its features
+    bool equals(std::size_t j, const double* point) const {  // compares the features only
         return doubles_.equals(j, point) && singles_.equals(j, point);
     }
 
-    // The panels that hold points first..size-1.
+    // The panels with points first..size-1, beginning with the panel of point `first`.
     simd::Panels panels(std::size_t first = 0) const {
         const std::size_t skipped = first / simd::panel_width;
         return {.doubles = doubles_.panel(skipped),
@@ -145,7 +147,7 @@ public:
 
 private:
     std::size_t n_features_, n_extras_, size_ = 0, capacity_ = 0;
-    PanelArray<double> doubles_;  // one of these two has all features, the other none
+    PanelArray<double> doubles_;  // features are in doubles_ or in singles_; the other is empty
     PanelArray<float> singles_;
     PanelArray<double> extras_;
 };

@@ -1,13 +1,16 @@
-// Destructive matching pursuit over columns of P, the inverse of a Gram matrix: the cheapest centre
-// is projected out, again and again.
+// Destructive matching pursuit: repeatedly projects out the cheapest centre. It works on columns of
+// P, the inverse of the Gram matrix.
 //
-// Without centre j the weights are w - P_j w_j / P_jj, and the inverse is P - P_j P_j' / P_jj. P
-// itself stays as it is: what removals have taken from a column is subtracted when it is needed.
+// After centre j is projected out, the weights are w - P_j w_j / P_jj, where P_j is column j of P.
+// The inverse becomes P - P_j P_j' / P_jj. P itself is not changed: `correct` applies earlier
+// removals to a column when it is needed.
 //
 // CONVENTION
-// - `diagonal` is that of P after the removals, 0 for centres that are gone, which so have no cost.
-// - Columns of removed centres stay where they are until the pursuit ends.
-// - Costs are squared RKHS norms. As nested projections are orthogonal, they add up.
+// - `diagonal` is the diagonal of P after the removals. It is 0 for removed centres, so that their
+//   cost is not finite.
+// - Columns of removed centres must stay in memory until the pursuit ends.
+// - Costs are squared RKHS norms of the changes of f. They add up, because nested projections are
+//   orthogonal.
 #pragma once
 
 #include <algorithm>
@@ -20,20 +23,23 @@
 
 namespace parsimon {
 
+// One pursuit over m centres. It changes the caller's weights, `diagonal` and `squares` in place.
 class Pursuit {
 public:
-    static constexpr std::size_t most = 128;  // removals
+    static constexpr std::size_t most = 128;  // largest number of removals
     struct Weights {
         double* data;  // output c of centre j at c * stride + j
         std::size_t n_outputs, stride;
     };
 
-    // m centres. `squares` has ||w_j||^2, summed over the outputs.
+    // `diagonal` (m,) is the diagonal of P, and squares_j (m,) = ||w_j||^2, summed over the
+    // outputs.
     Pursuit(std::size_t m, Weights weights, double* diagonal, double* squares)
         : m_(m), weights_(weights), diagonal_(diagonal), squares_(squares) {}
 
+    // The squared RKHS norm by which f changes if centre j is projected out.
     double cost(std::size_t j) const { return squares_[j] / diagonal_[j]; }
-    // The first of least cost; m if no cost is a finite number.
+    // The first centre with the least cost, or m if no cost is finite.
     std::size_t cheapest() const {
         std::size_t best = m_;
         double least = std::numeric_limits<double>::infinity();
@@ -45,16 +51,16 @@ public:
         return best;
     }
 
-    // Column j of P as it was becomes what it is after the removals, piece by piece.
+    // Replaces column j of the original P (m,) by column j after the removals so far.
     void correct(double* column, std::size_t j) const {
-        constexpr std::size_t piece = 1024;  // that stays in the cache
+        constexpr std::size_t piece = 1024;  // entries that fit in the cache
         for (std::size_t first = 0; first < m_; first += piece)
             for (std::size_t r = 0; r < count_; ++r)
                 simd::loops().axpy(-columns_[r][j] / columns_[r][removed_[r]], columns_[r] + first,
                                    column + first, std::min(piece, m_ - first));
     }
-    // Whether the corrected column j has kept its digits, and so would the diagonal without j: no
-    // entry falls below that share of what it was `before`.
+    // Whether enough digits are left if centre j is removed. `column` is its corrected column. No
+    // entry of the new diagonal may be below `share` times its entry in `before`.
     bool keeps_digits(const double* column, std::size_t j, const double* before,
                       double share) const {
         const double pivot = 1.0 / column[j];
@@ -64,7 +70,7 @@ public:
                    diagonal_[i] - column[i] * column[i] * pivot > share * before[i];
         return kept;
     }
-    // Projects out centre j with its corrected column, and returns the cost.
+    // Projects out centre j, given its corrected column. Returns the cost.
     double project_out(std::size_t j, const double* column) {
         const double pivot = 1.0 / column[j], paid = squares_[j] * pivot;
         for (std::size_t i = 0; i < m_; ++i) diagonal_[i] -= column[i] * column[i] * pivot;
@@ -79,6 +85,7 @@ public:
         for (std::size_t r = 0; r < count_; ++r) diagonal_[removed_[r]] = 0.0;
         return paid;
     }
+    // The number of removals, and the removed centres in order.
     std::size_t count() const { return count_; }
     const std::size_t* removed() const { return removed_.data(); }
 

@@ -1,36 +1,38 @@
-// Destructive matching pursuit (pursuit.hpp) over an explicit inverse of the Gram matrix, for
-// thousands of centres at once. After a block of removals the inverse is brought up to date by
-// P - U'U.
+// Destructive matching pursuit (pursuit.hpp) with an explicit inverse P of the Gram matrix, for
+// thousands of centres. After a block of removals, the caller updates P <- P - U'U.
 #pragma once
 
 #include <cstddef>
 
 namespace parsimon {
 
+// The centres that remain: their inverse Gram matrix P and their weights W.
 struct Inverse {
     std::size_t m;
     std::size_t n_outputs;
     const double* P;       // (m, m), the lower triangle
     double* W;             // (n_outputs, m)
-    double* diagonal;      // (m,) of P, after the removals
-    const double* before;  // (m,) what it was when all digits were there
-    bool* gone;            // (m,)
+    double* diagonal;      // (m,) the diagonal of P after the removals
+    const double* before;  // (m,) the diagonal when P was last computed from the Gram matrix
+    bool* gone;            // (m,) whether the centre was removed
 };
 
+// The result of a block of removals.
 struct Removals {
     enum class End {
-        full,  // there is no row left in U: P must be brought up to date
-        done,  // no centre may go any more
-        lost,  // the inverse has lost its digits
+        full,  // U is full: P must be updated
+        done,  // no further centre may be removed
+        lost,  // P has lost too many digits
     };
     std::size_t count = 0;
-    double spent = 0.0;  // the costs, squared norms, summed
+    double spent = 0.0;  // the sum of the costs
     End end = End::full;
 };
 
-// Projects out the cheapest centres while there are more than `most`, or while the cost is within
-// what is left of the allowance. Writes a row of U (room, m) for each: its column of the inverse as
-// it is by then, over the root of its pivot. `lost` is how far an entry of the diagonal may fall.
+// Projects out the cheapest centres while more than `most` are left, or while the cost is at most
+// what is left of the allowance. For each removed centre j, writes a row of U (room, m): column j
+// of the inverse at that time, divided by the root of its entry j. `lost` is the smallest allowed
+// ratio of `diagonal` to `before`.
 Removals remove_cheapest(const Inverse& inverse, double* U, std::size_t room, std::size_t most,
                          double allowance, double lost);
 

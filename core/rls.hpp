@@ -1,4 +1,4 @@
-// Recursive least squares: the covariance it keeps, and the two updates that use it.
+// Recursive least squares: the covariance of the weights, and the two updates that use it.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,18 @@
 
 namespace parsimon {
 
-// The covariance P of recursive least squares, P = (sum_t forgetting^(n-t) weight_t a_t a_t')^-1,
-// as a triangular factor.
+// The covariance of recursive least squares, for samples with regressors a_t (m,),
 //
-// Forgetting inflates P by 1 / forgetting before each observation, and where nothing excites a
-// direction that would go on for ever. So, anti-windup: what has a variance a'P a beyond its cap is
-// observed once more at the value it has (an observation that is no surprise changes no weight),
-// with as much noise as takes its variance to half the cap. What is excited is forgotten
-// exponentially, to the letter; what is not stays where it is, and is learned anew as soon as
-// something is seen of it.
+//     P = (sum_t forgetting^(n-t) weight_t a_t a_t')^-1,
+//
+// stored as a triangular factor.
+//
+// Forgetting multiplies P by 1 / forgetting before each observation. In a direction that no sample
+// excites, P would grow without bound. Anti-windup prevents this: if a'P a exceeds a cap, `hold`
+// observes a'v once more, at the value that it has. Such an observation changes no weight. Its
+// noise is chosen so that a'P a falls to half the cap. Excited directions are forgotten
+// exponentially, exactly as without anti-windup. Other directions stay as they are, and are learned
+// anew as soon as a sample excites them.
 class Covariance {
 public:
     explicit Covariance(double forgetting) : forgetting_(forgetting) {}
@@ -27,45 +30,47 @@ public:
     void reserve(std::size_t capacity);
     std::size_t nbytes() const;
 
-    // Time passes, once for each sample before it is absorbed: P is P / forgetting from now on.
+    // One sample's forgetting: P <- P / forgetting. Call it once before each sample is absorbed.
     void pass();
-    // An observation a'v of noise variance `noise`. Returns alpha = noise + a'P a; `gain()` is P a
-    // then.
+    // Updates P after an observation a'v with noise variance `noise`. Returns alpha = noise + a'P
+    // a. Afterwards gain() is P a, with P before the update.
     double absorb(const double* a, double noise);
     const double* gain() const { return gain_.data(); }
-    // Observes a'v, whose variance is given, so that half the cap is left of it.
+    // Observes a'v, whose variance a'P a is given, so that its variance becomes half the cap.
     void hold(const double* a, double variance, double cap);
-    // P gets a coordinate: row factor * values, then the diagonal entry of the factor.
+    // Appends a coordinate: the row (factor * values, diagonal) of the triangular factor.
     void append(double factor, const double* values, double diagonal);
-    // Of `size` coordinates, for which there is room.
+    // Writes or reads a covariance of `size` coordinates (state.hpp). Reading requires capacity for
+    // them.
     void visit(StateVisitor visitor, std::size_t size) {
         visitor.version(0);
         visitor.number("scale", scale_);
         factor_.visit(visitor.part("factor"), size);
     }
     void require_sound() const;
-    // P = R'R with R (size, size) lower triangular, for which there is room.
+    // Sets P = R'R, with R (size, size) lower triangular. Requires capacity.
     void set_factor(const double* R, std::size_t size);
-    // The same R, with what is still to be multiplied in.
+    // Copies R (size, size), with P = R'R. It includes forgetting that is not applied to the factor
+    // yet.
     void copy_factor(double* R) const;
-    // Removes a coordinate that is known to be zero.
+    // Removes coordinate j by conditioning on v_j = 0.
     void remove(std::size_t j) { factor_.remove(j); }
 
 private:
-    double forgetting_, scale_ = 1.0;  // P is scale^2 R'R
+    double forgetting_, scale_ = 1.0;  // P = scale^2 R'R
     TriangularFactor factor_;
     std::vector<double> gain_;
 };
 
-// Least squares in the weights, f(x) = h'w, with their covariance. Sub-classes say how a centre
-// enters, and what is held.
+// Recursive least squares for the weights, f(x) = h'w with h_j = k(x, d_j). Subclasses define how a
+// centre is added, and which variances have a cap.
 class RLSUpdate : public Update, private Aligned {
 public:
     RLSUpdate(double ridge, double forgetting) : ridge_(ridge), covariance_(forgetting) {}
     void attach(Dictionary& dictionary, const Loss&) override { dictionary.attach(*this); }
     void open(Dictionary& dictionary, Step& step) override;
     void step(Dictionary& dictionary, Sample& sample, Step& step) final;
-    // The centre without which the squared error rises least: w_j^2 / P_jj.
+    // The centre whose removal increases the squared error least: least w_j^2 / P_jj.
     std::size_t least_needed(Dictionary& dictionary) override {
         return dictionary.cheapest(covariance_.factor().diagonal());
     }
@@ -85,12 +90,14 @@ public:
     std::size_t nbytes() const override;
 
 protected:
+    // The coordinates in which samples are written for a merge (sums.hpp).
     virtual Sums::Coordinates coordinates() const = 0;
 
-    // The sample becomes a centre: its weight and covariance, all weights with it. Returns whether
-    // it was learned by that.
+    // Makes the sample a centre: sets its weight and covariance, and updates the other weights.
+    // Returns whether this also learned the sample.
     virtual bool enter(Dictionary& dictionary, Sample& sample) = 0;
-    // After each sample, where there is forgetting: holds what has grown beyond its cap.
+    // Called after each sample if there is forgetting. Applies `Covariance::hold` where a variance
+    // exceeds its cap.
     virtual void hold(Dictionary& dictionary) = 0;
 
     double ridge_;
@@ -103,14 +110,16 @@ private:
     void removing(Dictionary& dictionary, std::size_t j, const double* n) override;
 };
 
-// Engel, Mannor & Meir 2004, in the weights: of the function's values at the centres, v = K w, the
-// newest is observed once and by nothing else, and the penalty is ridge ||v||^2. With values of
-// covariance P_v the weights have P = K^-1 P_v K^-1, h'P h = a'P_v a and P h = K^-1 P_v a: what
-// Engel's recursion needs and no product with K^-1 more.
+// Kernel recursive least squares of Engel, Mannor & Meir 2004, with weights as coordinates. The
+// paper uses the values v = K w of the function at the centres, with covariance P_v. A new centre
+// adds one value, which only its own sample observes. The penalty is ridge ||v||^2. The covariance
+// of the weights is P = K^-1 P_v K^-1, so that h'P h = a'P_v a and P h = K^-1 P_v a with a = K^-1
+// h. These are the products of the paper's recursion, and they need no further product with K^-1.
 class SpanRLSUpdate final : public RLSUpdate {
 public:
     static constexpr const char* name = "span_rls";
-    // Values are observed with noise of variance 1: those of variance 1000 are as good as unknown.
+    // The cap on the variance of a value. Values are observed with noise of variance 1, so that a
+    // value of variance 1000 is practically unknown.
     static constexpr double cap = 1e3;
 
     using RLSUpdate::RLSUpdate;
@@ -133,20 +142,20 @@ public:
 private:
     Sums::Coordinates coordinates() const override { return Sums::Coordinates::weights; }
     bool enter(Dictionary& dictionary, Sample& sample) override;
-    // The values' variances k_j'P k_j take a product each, so they are looked at before forgetting
-    // can have doubled them, or every m samples.
+    // Each variance k_j'P k_j, with k_j column j of K, costs a product. So the variances are
+    // checked only every m samples, or more often if forgetting could double them in that time.
     void hold(Dictionary& dictionary) override;
 
-    std::uint64_t since_ = 0;  // samples since
+    std::uint64_t since_ = 0;  // samples since the last check
 };
 
-// Richard, Bermudez & Honeine 2009: penalty ridge ||w||^2. Rows seen before a centre entered are
-// taken as zero in its column.
+// Recursive least squares of Richard, Bermudez & Honeine 2009, with penalty ridge ||w||^2. When a
+// centre is added, earlier kernel rows count as zero in its column.
 class RowRLSUpdate final : public RLSUpdate {
 public:
     static constexpr const char* name = "row_rls";
-    // Weights of coherent centres have large variances for no other reason than that: the cap is
-    // this times 1 / ridge, or 1 / k(x, x)^2 without a ridge.
+    // The cap on the variance of a weight is `windup` / ridge, or `windup` / k(d_j, d_j)^2 without
+    // a ridge. It is this high because coherence of the centres alone makes variances large.
     static constexpr double windup = 1e6;
 
     using RLSUpdate::RLSUpdate;

@@ -1,5 +1,5 @@
-// Temporary arrays that are taken and given back like a stack, so that steady work allocates
-// nothing.
+// Temporary arrays, taken and returned in the order of a stack. Memory is kept for reuse, so that
+// repeated work allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,10 @@
 
 namespace parsimon {
 
+// A stack of arrays. Each thread needs its own.
 class Scratch {
 public:
+    // An array in use. The destructor returns it.
     class Lease {
     public:
         explicit Lease(Scratch& owner, std::size_t n) : owner_(owner) {
@@ -29,9 +31,10 @@ public:
         double* data_;
     };
 
+    // An array of n numbers, not initialised.
     Lease take(std::size_t n) { return Lease(*this, n); }
 
-    // The first `count` arrays hold n numbers from now on.
+    // Allocates the first `count` arrays with n numbers each.
     void reserve(std::size_t count, std::size_t n) {
         if (buffers_.size() < count) buffers_.resize(count);
         for (std::size_t i = 0; i < count; ++i)
@@ -45,8 +48,8 @@ public:
     }
 
 private:
-    std::deque<std::vector<double>>
-        buffers_;  // a deque: a lease stays valid while others are taken
+    // A deque, because leases must stay valid when further arrays are added.
+    std::deque<std::vector<double>> buffers_;
     std::size_t depth_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Sizes of arrays, multiplied so that they cannot wrap.
+// Products of array sizes that cannot overflow.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace parsimon {
 
-// There is no memory; the message says for what.
+// Thrown if there is too little memory. The message says for what.
 class NoMemory : public std::bad_alloc {
 public:
     explicit NoMemory(std::string message) : message_(std::move(message)) {}
@@ -19,17 +19,19 @@ private:
     std::string message_;
 };
 
-// a * b numbers of 8 bytes, if any array can hold that many; else throws bad_alloc.
+// a * b. Throws bad_alloc if no array can hold that many doubles.
 inline std::size_t numbers(std::size_t a, std::size_t b) {
     constexpr std::size_t most = PTRDIFF_MAX / sizeof(double);
     if (b != 0 && a > most / b) throw std::bad_alloc();
     return a * b;
 }
 
-// The same of what a state is asked for: where no array can hold so many, more than any does.
+// a * b, or SIZE_MAX if it overflows. Used for the size that a state must have: no array has
+// SIZE_MAX numbers, so that the state is refused.
 inline std::size_t expected(std::size_t a, std::size_t b) {
     return b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b;
 }
+// n (n + 1) / 2, or SIZE_MAX if it overflows.
 inline std::size_t expected_triangle(std::size_t n) {
     return n % 2 == 0 ? expected(n / 2, n + 1) : expected(n, n / 2 + 1);
 }

@@ -6,7 +6,8 @@
 
 namespace parsimon {
 
-// sums_i = sum_c W_ci^2 for i < n, with output c at W + c * stride.
+// sums_i = sum_c W_ci^2 for i < n. Row c of W (n_outputs, n), the weights of output c, begins at W
+// + c * stride.
 inline void sum_squares(const double* W, std::size_t n_outputs, std::size_t stride, std::size_t n,
                         double* sums) {
     std::fill_n(sums, n, 0.0);

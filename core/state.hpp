@@ -1,4 +1,4 @@
-// What something that learns must remember to go on as if it had never stopped.
+// The stored state of a model, from which learning can continue bit for bit.
 #pragma once
 
 #include <algorithm>
@@ -15,20 +15,19 @@
 
 namespace parsimon {
 
-// Numbers by name. Counts are whole numbers; arrays are flat.
+// Numbers by name. Counts are whole numbers. Arrays are flat.
 struct State {
     std::map<std::string, std::vector<double>> arrays;
     std::map<std::string, std::uint64_t> counts;
 };
 
-// Goes through what is to be remembered, in one direction or the other: each thing visited is
-// written to the state, or read from it. So a class says once what it consists of. Reading throws
-// InputError at what is missing, of another size, or not a finite number.
+// Writes a state or reads it. A class lists its content once, in a function `visit` that serves for
+// both. Reading throws InputError if something is missing, has another size, or is not finite.
 class StateVisitor {
 public:
     static StateVisitor writer(State& state) { return {state, true}; }
-    // `n_features`: the features of points in the state, if it is to be read into something with
-    // more of them. 0: as many.
+    // `n_features` is the number of features of points in the state, if the model that reads it has
+    // more. 0 means that the numbers are equal.
     static StateVisitor reader(State& state, std::size_t n_features = 0) {
         StateVisitor visitor(state, false);
         visitor.n_features_ = n_features;
@@ -36,15 +35,15 @@ public:
     }
     bool reading() const { return !writing_; }
 
-    // A visitor for a part, whose names begin with its own.
+    // A visitor for a part of the model. Its names get the prefix "name.".
     StateVisitor part(const std::string& name) const {
         StateVisitor inner = *this;
         inner.prefix_ += name + ".";
         return inner;
     }
 
-    // The version of the layout of what is visited next, in this part. Version 0 is not written.
-    // Returns the version that is read; throws if it is newer than `known`.
+    // The version of the layout of what is visited next in this part. Version 0 is not written.
+    // Returns the version that is read. Throws InputError if it is newer than `known`.
     std::uint64_t version(std::uint64_t known) {
         std::uint64_t found = known;
         if (reading()) {
@@ -59,6 +58,7 @@ public:
         return found;
     }
 
+    // Visits a whole number, at most `at_most`.
     void count(const char* name, std::uint64_t& value,
                std::uint64_t at_most = std::uint64_t{1} << 62) {
         if (writing_) {
@@ -72,25 +72,26 @@ public:
                    " is possible");
         value = found->second;
     }
-    // A whole number that is 0 as a rule: it is written only if it is not, and read as 0 where it
-    // is missing.
+    // Visits a whole number that is usually 0. A zero is not written, and a missing number is read
+    // as 0.
     void rare_count(const char* name, std::uint64_t& value, std::uint64_t at_most) {
         if (writing_ ? value == 0 : !state_->counts.contains(prefix_ + name))
             value = 0;
         else
             count(name, value, at_most);
     }
-    // How many of something there are; to be followed by making room for them.
+    // Visits a number of elements. Returns n when writing, and the stored number when reading.
     std::size_t size(const char* name, std::size_t n, std::uint64_t at_most) {
         std::uint64_t value = n;
         count(name, value, at_most);
         return static_cast<std::size_t>(value);
     }
-    // Throws, when reading, unless there are n numbers of that name: to be asked before room is
-    // made for them.
+    // When reading, throws InputError unless the array `name` has n numbers. Call it before memory
+    // for them is allocated.
     void expect(const char* name, std::size_t n) const {
         if (!writing_) array(name, n);
     }
+    // Visits an array of n numbers.
     void numbers(const char* name, double* data, std::size_t n) {
         if (writing_) {
             state_->arrays[prefix_ + name].assign(data, data + n);
@@ -100,8 +101,8 @@ public:
         std::copy(values.begin(), values.end(), data);
     }
     void number(const char* name, double& value) { numbers(name, &value, 1); }
-    // n points of d features, one after the other. Features that the state lacks are read as 0,
-    // which changes no distance and no inner product.
+    // Visits n points of d features each. Features that the state lacks are read as 0, which
+    // changes no distance and no inner product.
     void points(const char* name, double* data, std::size_t n, std::size_t d) {
         const std::size_t known = stored_features(d);
         if (known == d) return numbers(name, data, n * d);
@@ -110,10 +111,11 @@ public:
         for (std::size_t i = 0; i < n; ++i)
             std::copy_n(values.data() + i * known, known, data + i * d);
     }
+    // `expect` for n points of d features.
     void expect_points(const char* name, std::size_t n, std::size_t d) const {
         expect(name, expected(n, stored_features(d)));
     }
-    // The numbers of a list of pieces, one after the other.
+    // Visits one array that consists of several pieces in memory, one after the other.
     template <class Piece>
     void pieces(const char* name, std::size_t n_pieces, Piece&& piece) {  // piece(i): (data, n)
         std::size_t total = 0;

@@ -1,4 +1,4 @@
-// What travels through the loop: a step (a batch of samples) and its samples.
+// The data of one step of the training loop: a batch of samples.
 #pragma once
 
 #include <algorithm>
@@ -10,31 +10,34 @@
 
 namespace parsimon {
 
+// One sample of a step, with its prediction, gradient and proposed coefficient.
 struct Sample {
     Look* look = nullptr;
-    const double* y = nullptr;   // (n_targets,) for the loss alone: its length is the loss's
+    const double* y = nullptr;   // (n_targets,) used only by the loss, which knows its length
     double weight = 1.0;         // a factor on the sample's loss, >= 0
     double* f = nullptr;         // (n_outputs,) prediction before the step
-    double* gradient = nullptr;  // (n_outputs,) of the loss at f
-    double* coefficient =
-        nullptr;  // (n_outputs,) what the update proposes as the sample's own weight
+    double* gradient = nullptr;  // (n_outputs,) gradient of the loss at f
+    // (n_outputs,) the weight that the update proposes for the sample as a centre
+    double* coefficient = nullptr;
     bool admitted = false;
 };
 
-// Whether the update proposes anything for the sample.
+// Whether a proposed coefficient of the sample is not zero.
 inline bool proposes(const Sample& sample, std::size_t n_outputs) {
     return std::any_of(sample.coefficient, sample.coefficient + n_outputs,
                        [](double c) { return c != 0.0; });
 }
 
+// A step and its samples.
 struct Step {
     std::vector<Sample> samples;
-    std::size_t size = 0;      // samples of this step
-    std::size_t whole = 1;     // samples of a whole batch; a last one may be short
-    std::uint64_t number = 0;  // of batches begun before, plus one
+    std::size_t size = 0;      // samples in this step
+    std::size_t whole = 1;     // samples in a full batch; the last batch may be smaller
+    std::uint64_t number = 0;  // number of this step, from 1 on
     double rate = 0.0;         // learning rate of this step
-    std::size_t learned =
-        0;  // outputs that learn; those after them follow, and nothing is proposed for them
+    // The first `learned` outputs learn. The others are means of these, and nothing is proposed for
+    // them.
+    std::size_t learned = 0;
     double spent = 0.0;  // squared RKHS error made by projections in this step
 
     Sample* begin() { return samples.data(); }

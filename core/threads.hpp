@@ -1,4 +1,4 @@
-// Pieces of work for several threads.
+// Work shared between several threads.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace parsimon {
 
-// work(first, last) for pieces of 0..n-1 of the given length; they must not depend on each other.
-// The calling thread takes part. Throws what one of them threw; the others are waited for, and
-// pieces not yet begun are left.
+// Calls work(first, last) for consecutive pieces of 0..n-1 with `length` elements each. The pieces
+// must not depend on each other. The calling thread works too. If a piece throws, pieces not yet
+// begun are skipped, and the first exception is thrown again after all threads have ended.
 template <class Work>
 void in_pieces(std::size_t n, std::size_t length, std::size_t threads, Work&& work) {
     std::atomic<std::size_t> next = 0;
@@ -33,7 +33,7 @@ void in_pieces(std::size_t n, std::size_t length, std::size_t threads, Work&& wo
     const std::size_t wanted = std::min(threads, (n + length - 1) / length);
     try {
         while (others.size() + 1 < wanted) others.emplace_back(take);
-    } catch (...) {  // there are no more to be had: those that are here do it
+    } catch (...) {  // no further thread could be started: continue with fewer
     }
     take();
     for (auto& other : others) other.join();

@@ -1,4 +1,4 @@
-// Updates: the only place where weights change by learning.
+// Updates: how a sample changes the weights.
 #pragma once
 
 #include <limits>
@@ -9,68 +9,73 @@
 
 namespace parsimon {
 
+// The interface of an update.
 class Update {
 public:
     virtual ~Update() = default;
+    // What the update needs the dictionary to keep.
     virtual Needs needs() const { return {}; }
-    // Learning is stable only while weight k(x, x) stays below this.
+    // Learning is stable only while the sample weight times k(x, x) is below this.
     virtual double kernel_bound(const Loss&) const {
         return std::numeric_limits<double>::infinity();
     }
-    // Learning is stable only while the weight stays below this.
+    // Learning is stable only while the sample weight is below this.
     virtual double weight_bound() const { return std::numeric_limits<double>::infinity(); }
-    // Once, before the first step: attach whatever is kept for each centre.
+    // Called once before the first step. Attaches state that is kept for each centre.
     virtual void attach(Dictionary&, const Loss&) {}
-    // There are to be more outputs; if that fails nothing has changed.
+    // Increases the number of outputs. If this throws, nothing has changed.
     virtual void set_outputs(std::size_t) {}
-    // At the start of a step: its rate, and each sample's proposed coefficient.
+    // Called at the start of a step. Sets step.rate and the proposed coefficient of each sample.
     virtual void open(Dictionary& dictionary, Step& step) = 0;
-    // Learn one sample; append it if it was admitted.
+    // Learns one sample, and appends it as a centre if it was admitted.
     virtual void step(Dictionary& dictionary, Sample& sample, Step& step) = 0;
-    // The centre that this update can do best without. Asked for where there is a budget.
+    // The centre to evict when there are more centres than the budget.
     virtual std::size_t least_needed(Dictionary& dictionary) { return dictionary.cheapest(); }
-    // Evicts that centre; returns the squared RKHS error made, where it is known.
+    // Evicts centre j. Returns the squared RKHS error, or 0 if it is not known.
     virtual double evict(Dictionary& dictionary, std::size_t j) {
         return dictionary.project_out(j);
     }
-    // One more step on what was seen, where the update keeps enough of it.
+    // Takes one more step without a new sample, if the update supports it.
     virtual void climb(Dictionary&) {}
-    // What it keeps besides its parameters; the dictionary's part has been visited.
+    // Writes or reads what the update keeps besides its parameters (state.hpp). The dictionary was
+    // visited before.
     virtual void visit(StateVisitor visitor, Dictionary&) { visitor.version(0); }
-    // Throws unless the state holds as much of it as m centres take: asked before room is made for
-    // them.
+    // Throws InputError unless the arrays in the state have the sizes for m centres. Called before
+    // memory is allocated for them.
     virtual void expect(StateVisitor, std::size_t /*m*/) const {}
-    // Throws InputError unless what was read is such as learning leads to (sound.hpp).
+    // Throws InputError unless learning can lead to the numbers that were read (sound.hpp).
     virtual void require_sound(Dictionary&) const {}
-    // Allocates what steps of `batch_size` samples need.
+    // Allocates the memory for steps of `batch_size` samples.
     virtual void make_ready(std::size_t /*batch_size*/) {}
-    // Bytes held, those for each centre included.
+    // Memory in bytes, including the state kept for each centre.
     virtual std::size_t nbytes() const { return 0; }
 
-    // Merging. How a merged model can reach the fit to all samples that its parts have seen: not at
-    // all, by solving for it, or by climbing.
+    // How a merged model reaches the fit to all samples of its parts: not at all, by solving for
+    // it, or by more steps (`climb`).
     enum class Pooling { none, solve, climb };
     virtual Pooling pooling() const { return Pooling::none; }
-    // Whether old samples count less than new ones.
+    // Whether old samples count less than new samples.
     virtual bool forgets() const { return false; }
     // The sums over all samples seen (sums.hpp).
     virtual Sums sums(const Dictionary&) const { return {}; }
-    // Takes the sums of several models. The dictionary holds the merged centres and weights, and
-    // there is room; `sums` is over these centres.
+    // Sets the state from the sums of several models, which are over the centres of `dictionary`.
+    // The dictionary already holds the merged centres and weights.
     virtual void set_sums(Dictionary&, const Sums&) {}
 };
 
-// The coefficients that normalised steps propose: -step_size weight gradient.
+// Sets the rate, and the coefficients -step_size weight gradient that normalised steps propose.
 void propose_steps(const Dictionary& dictionary, Step& step, double step_size);
 
-// Normalised LMS over all weights, equation (8) of Honeine, Richard & Bermudez 2007:
-//     w += step_size / (ridge + ||h||^2) h e',  e = -gradient,
-// after the centre, if admitted, has entered with weight 0.
+// Normalised LMS over all weights, equation (8) of Honeine, Richard & Bermudez 2007. An admitted
+// sample first becomes a centre with weight 0. Then, with h (m,) the kernel row and e = -gradient
+// (n_outputs,),
+//
+//     w += step_size / (ridge + ||h||^2) h e'.
 class NLMSUpdate final : public Update {
 public:
     static constexpr const char* name = "nlms";
-    // Below this a kernel row says nothing about the weights, and dividing by it would only
-    // overflow.
+    // A smaller ridge + ||h||^2 means that the kernel row is numerically zero. The step is skipped,
+    // because the division could overflow.
     static constexpr double least_energy = 1e-200;
 
     NLMSUpdate(double step_size, double ridge) : step_size_(step_size), ridge_(ridge) {}
@@ -82,10 +87,12 @@ private:
     double step_size_, ridge_;
 };
 
-// Stochastic gradient descent in function space:
-//     f <- (1 - rate shrinkage) f - (rate / b) sum_i gradient_i k(x_i, .)
-// for a whole batch of b, with rate = step_size / (1 + (t - 1) / delay)^power at step t.
-// Sub-classes say what becomes of a sample that is not admitted.
+// Stochastic gradient descent in function space, for a batch of b samples at step t:
+//
+//     f <- (1 - rate shrinkage) f - (rate / b) sum_i gradient_i k(x_i, .),
+//     rate = step_size / (1 + (t - 1) / delay)^power.
+//
+// Subclasses define what happens to a sample that is not admitted.
 class GradientUpdate : public Update {
 public:
     GradientUpdate(double step_size, double shrinkage, double power, double delay)
@@ -106,7 +113,7 @@ private:
     const Loss* loss_ = nullptr;
 };
 
-// It is left out.
+// A sample that is not admitted is left out.
 class PlainGradientUpdate final : public GradientUpdate {
 public:
     static constexpr const char* name = "gradient";
@@ -116,7 +123,8 @@ private:
     void learn_unadmitted(Dictionary&, Sample&, Step&) override {}
 };
 
-// It is projected onto the span of the centres: equation (12) of Pothin & Richard 2006.
+// A sample that is not admitted is projected onto the span of the centres: equation (12) of Pothin
+// & Richard 2006.
 class ProjectedGradientUpdate final : public GradientUpdate {
 public:
     static constexpr const char* name = "projected_gradient";
@@ -132,7 +140,8 @@ private:
     std::vector<Look*> looks_;
 };
 
-// The nearest centre takes it over: quantised KLMS (Chen, Zhao, Zhu & Principe 2012).
+// The coefficient of a sample that is not admitted is added to the nearest centre: quantised KLMS
+// (Chen, Zhao, Zhu & Principe 2012).
 class QuantizedGradientUpdate final : public GradientUpdate {
 public:
     static constexpr const char* name = "quantized_gradient";
