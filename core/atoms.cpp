@@ -90,7 +90,7 @@ void AtomLearner::visit(StateVisitor visitor) {
     visitor.numbers("first", first_.data(), first_.size());
     visitor.pieces("gram", K,
                    [this, K](std::size_t k) { return std::pair(G_.data() + k * stride_, K); });
-    if (!rules_.in_parameters) return;  // in feature space they are made when they are needed
+    if (!rules_.in_parameters) return;  // in feature space H is computed when it is needed
     visitor.pieces("images", K, [this, M](std::size_t k) {
         return std::pair(H_.data() + k * dictionary_.capacity(), M);
     });
@@ -109,9 +109,9 @@ void AtomLearner::require_sound() {
         if (!(norms[k] <= sound::largest_atom))
             refuse("the state's atoms are too large: the norms of one sum to ", norms[k]);
     }
-    // Images and products are followed from step to step, and an atom that shrinks leaves rounding
-    // errors of what it was. So they are compared on the scale of the larger of the atom and 1:
-    // what is far off there was not learned.
+    // H and G are updated from step to step. If an atom shrinks, rounding errors of its earlier
+    // size remain. So differences are compared with the larger of the atom's norm and 1. Larger
+    // differences cannot come from learning.
     const auto scale = [&](std::size_t k) { return std::max(norms[k], 1.0); };
     for (std::size_t i = 0; i < M; ++i) {
         dictionary_.gram_row(i, row.data());
@@ -200,8 +200,11 @@ void AtomLearner::learn_one(const double* x, double* cost) {
         step_in_feature_space(look, rate, squared_error);
 }
 
-// (15). With s = 1 - mu rate and c = b - G alpha, D <- s D + rate (phi - D alpha) alpha' makes of G
+// Equation (15). With s = 1 - mu rate and c = b - G alpha,
+//     D <- s D + rate (phi - D alpha) alpha'
+// changes G to
 //     s^2 G + u alpha' + alpha u',  u = s rate c + rate^2 / 2 ||phi - D alpha||^2 alpha.
+// A rate above 2 / (mu + ||alpha||^2) could increase the cost of the sample.
 void AtomLearner::step_in_feature_space(Look& look, double rate, double squared_error) {
     const auto& loops = simd::loops();
     const std::size_t K = rules_.n_atoms, M = dictionary_.size();
@@ -209,7 +212,7 @@ void AtomLearner::step_in_feature_space(Look& look, double rate, double squared_
     for (std::size_t k = 0; k < K; ++k) steepness += alpha_[k] * alpha_[k];
     if (!(rate * steepness <= 2.0)) rate = 1.0 / steepness;
     if (!(rate * rate * steepness * squared_error > 0.0) || !(steepness < beyond))
-        return;  // beyond the range of numbers
+        return;  // the step would underflow or overflow
     const double s = 1.0 - rules_.penalty * rate;
     std::fill_n(column_.begin(), M, 0.0);
     for (std::size_t k = 0; k < K; ++k)
@@ -233,9 +236,10 @@ void AtomLearner::step_in_feature_space(Look& look, double rate, double squared_
     if (stale_ || learned_ % renewal == 0) renew();
 }
 
-// (19)-(20), with H = K Omega: Omega <- Omega - rate N, N = mu H + (H alpha - h) alpha', where the
-// new sample's rows of H and h are b and k(x, x). Along N the sample's cost is a parabola of slope
-// -||N||^2 and curvature (N alpha)'K N alpha + mu tr N'K N.
+// Equations (19)-(20), with H = K Omega and h the kernel row of the sample:
+//     Omega <- Omega - rate N,  N = mu H + (H alpha - h) alpha'.
+// If the sample is stored, its row of H is b and its entry of h is k(x, x). Along N the cost of the
+// sample is a parabola with slope -||N||^2 and curvature (N alpha)'K N alpha + mu tr N'K N.
 void AtomLearner::step_in_parameters(Look& look, double rate) {
     const auto& loops = simd::loops();
     const std::size_t K = rules_.n_atoms, capacity = dictionary_.capacity();
@@ -266,8 +270,8 @@ void AtomLearner::step_in_parameters(Look& look, double rate) {
     }
     bend += loops.dot(column_.data(), other_.data(), M);
     if (!(rate * bend <= 2.0 * slope)) rate = slope / bend;
-    const bool usable =
-        rate > 0.0 && rate * std::sqrt(slope) < beyond && bend < beyond;  // else nothing is learned
+    // If not usable, the step is skipped.
+    const bool usable = rate > 0.0 && rate * std::sqrt(slope) < beyond && bend < beyond;
     for (std::size_t k = 0; usable && k < K; ++k) {
         double* h = H_.data() + k * capacity;
         const double before = loops.dot(h, h, M);
@@ -287,8 +291,9 @@ void AtomLearner::store(Look& look, const double* row) {
     dictionary_.append(look, row);
 }
 
-// (23): D <- D - phi omega' makes of G, G - t omega' - omega t', t = Omega'K_j - k_jj omega / 2,
-// and of H, H - K_j omega'.
+// Equation (23). Dropping sample j with row omega of Omega is D <- D - phi(x_j) omega'. It changes
+// H to H - K_j omega' and G to
+//     G - t omega' - omega t',  t = Omega'K_j - k_jj omega / 2.
 void AtomLearner::prune() {
     const std::size_t K = rules_.n_atoms, capacity = dictionary_.capacity();
     while (dictionary_.size() > rules_.budget) {
@@ -322,7 +327,7 @@ void AtomLearner::prune() {
 }
 
 void AtomLearner::note_change(double before, double change) {
-    // Of what is left after cancellation few digits are right.
+    // After cancellation only a few digits of the result are right.
     if (!(before + change >= 1e-3 * (before + std::fabs(change)))) stale_ = true;
 }
 
@@ -338,7 +343,7 @@ void AtomLearner::multiply_atoms() {
         for (std::size_t l = 0; l <= k; ++l)
             G_[k * stride_ + l] = G_[l * stride_ + k] =
                 simd::loops().dot(dictionary_.weights(k), H_.data() + l * capacity, M);
-    for (std::size_t k = 0; k < K; ++k) {  // an atom that is zero up to rounding is zero
+    for (std::size_t k = 0; k < K; ++k) {  // treat an atom that is zero up to rounding as zero
         const double *omega = dictionary_.weights(k), *kernel = dictionary_.diagonal();
         double norms = 0.0;
         for (std::size_t j = 0; j < M; ++j) norms += std::fabs(omega[j]) * std::sqrt(kernel[j]);

@@ -104,9 +104,8 @@ private:
     void store(Look& look, const double* row);
     void prune();
     void renew();
-    void note_change(
-        double before,
-        double change);  // Sets stale_ if the change cancels most digits of a squared norm.
+    // Sets stale_ if the change cancels most digits of a squared norm.
+    void note_change(double before, double change);
     void make_ready();
     void require_room() const {
         if (G_.empty()) throw std::logic_error("these atoms have neither learned nor read a state");

@@ -7,23 +7,25 @@
 namespace parsimon {
 namespace {
 
+// The centre with the least squared norm ||w_j||^2 k(d_j, d_j).
 std::size_t smallest(const Dictionary& dictionary) {
     return dictionary.least(
         [&](std::size_t j, double square) { return square * dictionary.diagonal()[j]; });
 }
 
-// Where between two centres the one that stands for both belongs: h in [0, 1] such that z = h x +
-// (1 - h) y keeps most of u k(x, .) + v k(y, .), from ||u||^2, u'v, ||v||^2 and log k(x, y). Then
-// k(x, z) = k^((1-h)^2) and k(y, z) = k^(h^2).
+// The best single centre z = h x + (1 - h) y to replace u k(x, .) + v k(y, .), for a Gaussian
+// kernel. h in [0, 1] maximises `kept`. With k = k(x, y), k(x, z) = k^((1-h)^2) and
+// k(y, z) = k^(h^2). The arguments of best_merge are ||u||^2, u'v, ||v||^2 and log k.
 struct Merge {
-    double h, kept;  // kept: ||u k(x, z) + v k(y, z)||^2
+    double h, kept;  // kept = ||u k(x, z) + v k(y, z)||^2
 };
 Merge best_merge(double uu, double uv, double vv, double log_k) {
     const auto kept = [&](double h) {
         const double x = std::exp((1.0 - h) * (1.0 - h) * log_k), y = std::exp(h * h * log_k);
         return uu * x * x + 2.0 * uv * x * y + vv * y * y;
     };
-    // Golden section. With two peaks, one by each end, it finds one; the ends are compared too.
+    // Golden section search. If there are two maxima, one near each end, it finds only one of them.
+    // So the ends are compared too.
     constexpr double ratio = 0.6180339887498949;
     double low = 0.0, high = 1.0, a = high - ratio, b = low + ratio, at_a = kept(a), at_b = kept(b);
     for (int i = 0; i < 22; ++i) {
@@ -85,7 +87,7 @@ double MergeCompression::merge(Dictionary& dictionary) {
     }
     make_ready(dictionary);
     dictionary.gram_row(first, row_.data());
-    std::size_t other = first == 0 ? 1 : 0;  // whatever the numbers
+    std::size_t other = first == 0 ? 1 : 0;  // a valid index even if all losses are NaN
     Merge best{};
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < m; ++j) {
@@ -94,7 +96,7 @@ double MergeCompression::merge(Dictionary& dictionary) {
         for (std::size_t c = 0; c < C; ++c)
             cross += dictionary.weights(c)[first] * dictionary.weights(c)[j];
         const double theirs = dictionary.squared_weight(j), k = row_[j];
-        // Too far apart to meet: the smaller is as good as dropped.
+        // If the centres are too far apart, the smaller one is as good as dropped.
         const Merge found =
             k > 1e-30 ? best_merge(own, cross, theirs, std::log(k)) : Merge{0.0, theirs};
         const double lost = own + theirs + 2.0 * cross * k - found.kept;
@@ -116,8 +118,8 @@ double MergeCompression::merge(Dictionary& dictionary) {
             w_[c] = from_first * dictionary.weights(c)[first] +
                     from_other * dictionary.weights(c)[other];
     }
-    // The other takes over what it can where it is, and moves from there; it stays where a factor
-    // refuses z.
+    // First project the smaller centre onto the other, then move the other to z. If the factor
+    // refuses z, the other stays where it is.
     for (std::size_t c = 0; c < C; ++c)
         dictionary.weights(c)[other] += row_[other] * dictionary.weights(c)[first];
     dictionary.drop(first);

@@ -1,4 +1,4 @@
-// Centres that enter and leave.
+// Adding and removing centres.
 #include "dictionary.hpp"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 namespace parsimon {
 namespace {
 
+// Removes element j of the `size` elements from `begin` on.
 template <class T>
 void erase_at(std::vector<T>& v, std::size_t begin, std::size_t j, std::size_t size) {
     std::copy(v.begin() + begin + j + 1, v.begin() + begin + size, v.begin() + begin + j);
@@ -51,7 +52,7 @@ bool Dictionary::make_room(std::size_t more) {
 bool Dictionary::reserve(std::size_t n) {
     const std::size_t capacity = simd::padded(n);
     if (capacity <= capacity_) return false;
-    // The largest first: where there is no memory, little is taken in vain.
+    // The largest array first: if there is too little memory, little is allocated in vain.
     if (needs_.factor) {
         factor_.reserve(capacity);
         column_.resize(capacity);
@@ -175,7 +176,7 @@ double Dictionary::project_out(std::size_t j) {
         const double own = w[j];
         squares += own * own;
         simd::loops().axpy(-own / carry[j], carry, w, size_);
-        w[j] = own;  // aligned states still see it
+        w[j] = own;  // aligned states still need it
     }
     const double cost = squares / (carry[j] * carry[j]);
     erase(j, n);
@@ -200,8 +201,8 @@ bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks&
     seen.n_known = size_ - 1;
     const double* n = nullptr;
     if (needs_.factor) {
-        // Whether z is accepted is a question to the dictionary without j: take j out of the
-        // factor, ask, put it back if the answer is no.
+        // Whether z is accepted depends on the dictionary without j. So j is removed from the
+        // factor, and put back if z is refused.
         auto rows = scratch_.take(factor_.tail(j));
         factor_.save_tail(j, rows.data());
         factor_.remove(j);

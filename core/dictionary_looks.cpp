@@ -1,4 +1,4 @@
-// What points see of the dictionary: kernel rows, projections, predictions.
+// Kernel rows, projections and predictions of points.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -28,7 +28,7 @@ void Looks::fit(const Dictionary& dictionary) {
         looks_[i].t = t_.empty() ? nullptr : t_.data() + i * stride;
         looks_[i].a = a_.empty() ? nullptr : a_.data() + i * stride;
     }
-    stride_ = stride;  // last: after a failed allocation the next call must try again
+    stride_ = stride;  // last, so that the next call tries again after a failed allocation
 }
 
 std::size_t Looks::nbytes() const {
@@ -136,7 +136,8 @@ bool Dictionary::sound(Look& look, std::size_t without) const {
 }
 
 bool Dictionary::copies(const Look& look, std::size_t i, std::size_t j) const {
-    const double slack = 1e-9 * look.kxx;  // most are not even near
+    // A cheap test of kernel values comes first, because most centres are not near the point.
+    const double slack = 1e-9 * look.kxx;
     return std::fabs(look.h[i] - look.kxx) <= slack &&
            std::fabs(diagonal_[j] - look.kxx) <= slack && points_.equals(j, look.x);
 }
@@ -170,8 +171,8 @@ void Dictionary::evaluate(const Look& look, double* f) const {
 
 void Dictionary::predict(const double* x, std::size_t n, std::size_t first_output,
                          std::size_t outputs, double* out) const {
-    constexpr std::size_t tile_bytes = 1 << 18;  // a tile of kernel rows stays in the second-level
-                                                 // cache, unless there are many centres
+    // A tile of kernel rows fits in the second-level cache, unless there are many centres.
+    constexpr std::size_t tile_bytes = 1 << 18;
     const std::size_t stride = std::max(simd::padded(size_), simd::panel_width);
     const std::size_t tile = std::clamp<std::size_t>(tile_bytes / (stride * sizeof(double)) / 4 * 4,
                                                      simd::row_block, 256);

@@ -1,4 +1,4 @@
-// The centre most coherent with each centre.
+// For each centre, the centre that is most coherent with it (its neighbour).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,8 +24,8 @@ void Dictionary::append_neighbour(const Look& look) {
     }
 }
 
-// The centres that lose their neighbour look for another: one kernel row each, and they are few. A
-// kernel may throw, so this comes before anything is changed.
+// Centres whose neighbour is j need a new one. They are few, and each needs one kernel row. A
+// kernel may throw, so the results are stored apart and nothing is changed yet.
 void Dictionary::find_neighbours_without(std::size_t j) {
     if (!needs_.neighbours) return;
     auto work = scratch_.take(simd::padded(size_));
@@ -49,7 +49,7 @@ void Dictionary::find_neighbours_without(std::size_t j) {
     }
 }
 
-// What was found takes its place; j has left.
+// Called after centre j was removed. Uses the results of find_neighbours_without.
 void Dictionary::remove_neighbour(std::size_t j) {
     const auto at = static_cast<std::ptrdiff_t>(j);
     neighbour_.swap(next_neighbour_);

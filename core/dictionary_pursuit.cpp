@@ -1,4 +1,4 @@
-// Destructive matching pursuit: the cheapest centres are projected out.
+// Destructive matching pursuit: repeatedly projects out the cheapest centre.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,7 +21,7 @@ std::size_t Dictionary::cheapest_candidates(double allowance, std::size_t budget
     constexpr std::size_t most = TriangularFactor::most_at_once;
     const double* inverse = factor_.diagonal();
     const auto cost = [&](std::size_t j) { return squares[j] / inverse[j]; };
-    std::size_t count = 0, within = 0;  // within: how many the allowance would pay for
+    std::size_t count = 0, within = 0;  // within: how many costs are at most the allowance
     for (std::size_t j = 0; j < size_; ++j) {
         within += cost(j) <= allowance;
         if (count == most && !(cost(j) < cost(candidates[most - 1]))) continue;
@@ -35,12 +35,13 @@ std::size_t Dictionary::cheapest_candidates(double allowance, std::size_t budget
     return std::min(count, std::max({within, beyond, std::size_t{1}}));
 }
 
-// Projects out some, and returns whether there may be more. Columns of K^-1 of the cheapest are
-// computed in one sweep over the factor, and the factor removes them in another.
+// Projects out several centres, and returns whether more may follow. One pass over the factor
+// computes the columns of K^-1 for the cheapest centres. Another pass removes the centres from the
+// factor.
 bool Dictionary::project_out_together(double& allowance, std::size_t budget, double* squares,
                                       double& spent) {
     constexpr std::size_t most = TriangularFactor::most_at_once;
-    // A column that keeps less of its digits is computed anew.
+    // A column that keeps a smaller share of its size after corrections is computed again.
     constexpr double digits = 1e-3;
     const std::size_t m = size_, stride = simd::padded(m);
     std::size_t candidates[most] = {};
@@ -73,13 +74,13 @@ bool Dictionary::project_out_together(double& allowance, std::size_t budget, dou
         spent += paid;
         if (!kept) break;
     }
-    if (pursuit.count() == 0) {  // the costs are not numbers: the budget is kept all the same
+    if (pursuit.count() == 0) {  // the costs are NaN; the budget must be kept nevertheless
         if (m <= budget) return false;
         spent += project_out(candidates[0]);
         return true;
     }
     std::copy_n(pursuit.removed(), pursuit.count(), candidates);
-    for (std::size_t r = 1; r < pursuit.count(); ++r)  // rising
+    for (std::size_t r = 1; r < pursuit.count(); ++r)  // sort in increasing order
         for (std::size_t k = r; k > 0 && candidates[k] < candidates[k - 1]; --k)
             std::swap(candidates[k], candidates[k - 1]);
     factor_.remove(candidates, pursuit.count());

@@ -1,4 +1,4 @@
-// The dictionary in files, and the care for its factor.
+// Reading, writing and checking a dictionary, and maintenance of its factor.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,7 +11,7 @@
 namespace parsimon {
 namespace {
 
-// A sign that depends on the seed and the index alone (SplitMix64).
+// A random sign that depends only on the seed and the index (SplitMix64).
 double random_sign(std::uint64_t seed, std::uint64_t i) {
     std::uint64_t z = seed * 0x9e3779b97f4a7c15ULL + (i + 1) * 0xbf58476d1ce4e5b9ULL;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -26,7 +26,7 @@ double Dictionary::drift() {
     const std::size_t m = size_, stride = simd::padded(m);
     auto work = scratch_.take(4 * stride);
     double *z = work.data(), *product = z + stride, *t = product + stride, *a = t + stride;
-    // In units of sqrt(k(d_i, d_i)), so that the scale of the kernel does not matter.
+    // In units of sqrt(k(d_i, d_i)), so that the result does not depend on the scale of the kernel.
     for (std::size_t i = 0; i < m; ++i) z[i] = random_sign(changes_, i) / std::sqrt(diagonal_[i]);
     for (std::size_t first = 0; first < m; first += simd::panel_width) {
         const std::size_t count = std::min(simd::panel_width, m - first);
@@ -113,8 +113,8 @@ void Dictionary::require_sound() {
         auto point = scratch_.take(depth());
         double kxx = 0.0;
         points_.copy(j, point.data());
-        sound::require_within(point.data(), depth(), std::numeric_limits<double>::max(),
-                              "centres");  // and what the kernel makes of them
+        // This includes the numbers that the kernel added to the point.
+        sound::require_within(point.data(), depth(), std::numeric_limits<double>::max(), "centres");
         kernel_->diagonal({point.data(), 1, depth()}, n_features_, 0, &kxx, scratch_);
         if (!(kxx >= 0.0 && kxx <= largest_kernel_value))
             refuse("the kernel value of the state's centre ", j, " is ", kxx);
@@ -139,13 +139,14 @@ void Dictionary::rebuild() {
     const std::size_t m = size_, stride = simd::padded(m);
     auto work = scratch_.take(3 * stride);
     double *row = work.data(), *t = row + stride, *a = t + stride;
-    TriangularFactor
-        fresh;  // beside the old one: a kernel that throws must not leave half a factor
+    // A second factor, because a kernel that throws must leave the old factor intact.
+    TriangularFactor fresh;
     fresh.reserve(capacity_);
     for (std::size_t i = 0; i < m; ++i) {
         gram_row(i, row);
         std::fill_n(a, stride, 0.0);
-        // Every centre was accepted once; what rounding has left of that must stay positive.
+        // Every centre was accepted, so its residual was positive. Rounding must not make it
+        // negative.
         const double residual =
                          std::max(diagonal_[i] + needs_.ridge - fresh.multiply(0, i, row, t, a),
                                   1e-2 * floor * diagonal_[i]),

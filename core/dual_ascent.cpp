@@ -11,7 +11,8 @@
 namespace parsimon {
 namespace {
 
-// Directions, K times them and A'A times that, of all outputs; then what a box needs.
+// Working arrays per output: the direction r, K r and A'A K r. With a box, further arrays for the
+// moves.
 constexpr std::size_t rooms = 3, rooms_in_box = 10;
 
 }  // namespace
@@ -188,8 +189,8 @@ void DualAscentUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
         counts_.add_outer(sample.weight, look.a);
         loops.axpy(sample.weight, look.a, ones_.data(), m);
         for (std::size_t c = 0; c < n_outputs_; ++c) {
-            // The least-squares fit follows its error in this sample: fit += Q a (y - a'fit) /
-            // alpha.
+            // Recursive least squares for the fit: fit += Q a (y - a'fit) / alpha. Both fit and
+            // shortfall = fit - f change by this amount.
             const double error = targets_[c] - loops.dot(look.a, kept(value, c), m);
             const double by = (error - loops.dot(look.a, kept(shortfall, c), m)) / alpha;
             loops.axpy(by, covariance_.gain(), kept(fit, c), m);
@@ -200,7 +201,7 @@ void DualAscentUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     climb(dictionary);
 }
 
-// The first sample, as Table 2 has it: alpha* = max(0, y / k), alpha = max(0, -y / k).
+// The first sample, as in Table 2 of the paper: alpha* = max(0, y / k), alpha = max(0, -y / k).
 void DualAscentUpdate::begin(Dictionary& dictionary, std::size_t c) {
     const double k = dictionary.diagonal()[0], w = clipped(targets_[c] / k);
     dictionary.weights(c)[0] = w;
@@ -222,8 +223,8 @@ void DualAscentUpdate::climb(Dictionary& dictionary) {
     const auto& loops = simd::loops();
     const std::size_t m = gram_.size(), C = n_outputs_;
     if (m == 0) return;
-    double *unit = room(0), *image = room(C),
-           *counted = room(2 * C);  // the direction r, K r and A'A K r
+    // The direction r (scaled), K r and A'A K r.
+    double *unit = room(0), *image = room(C), *counted = room(2 * C);
     for (std::size_t c = 0; c < C; ++c)
         lengths_[c] = direction(kept(residual_, c), unit + c * capacity_);
     gram_.multiply(unit, C, capacity_, image);
@@ -265,7 +266,7 @@ void DualAscentUpdate::renew(Dictionary& dictionary) {
     }
 }
 
-// `along`: how far the step goes in the direction of r.
+// `along` is the step length in the direction of r.
 void DualAscentUpdate::climb_in_box(Dictionary& dictionary, std::size_t c, double along) {
     const auto& loops = simd::loops();
     const std::size_t m = gram_.size(), first = rooms * n_outputs_;

@@ -10,13 +10,14 @@
 namespace parsimon {
 namespace {
 
-constexpr std::size_t row_group = 4;  // rows turned in one pass; a group that starts at a multiple
-                                      // of it has rows of one padded length
+// Rows that are rotated in one pass. A group that starts at a multiple of this has rows of equal
+// padded length.
+constexpr std::size_t row_group = 4;
 
 }  // namespace
 
 void TriangularFactor::reserve(std::size_t capacity) {
-    numbers(capacity, capacity + simd::panel_width);  // more than the rows take
+    numbers(capacity, capacity + simd::panel_width);  // throws if the size overflows
     rows_.resize(simd::row_start(capacity));
     carry_.resize(most_at_once * simd::padded(capacity));
     diagonal_.resize(simd::padded(capacity));
@@ -113,8 +114,8 @@ void TriangularFactor::turn_up(simd::Turn* turns, std::size_t i, std::size_t row
     for (std::size_t r = 0; r < rows; ++r) turns[r].out = row(i + r - gone);
     std::size_t from = 0;
     for (std::size_t g = 0; g <= gone; ++g) {
-        const std::size_t to =
-            g < gone ? js[g] : i + 1;  // at the end, the columns that all rows of the group have
+        // The last piece ends with the columns that all rows of the group have.
+        const std::size_t to = g < gone ? js[g] : i + 1;
         simd::loops().turn(turns, rows, carry + from, to - from);
         for (std::size_t r = 0; r < rows; ++r) {
             turns[r].in += to - from + 1;
@@ -131,9 +132,10 @@ void TriangularFactor::turn_up(simd::Turn* turns, std::size_t i, std::size_t row
 }
 
 void TriangularFactor::remove(const std::size_t* js, std::size_t count) {
-    // A row that leaves is carried through the rows below it, each turned so that its entry in the
-    // column that leaves goes to the carry. All carries pass a group of rows while it is near; the
-    // last of them writes it where it belongs without the columns that leave.
+    // Each removed row becomes a vector `carry`. Every later row is rotated against the carry, so
+    // that its entry in the removed column becomes zero and moves to the carry. All carries are
+    // applied to a group of rows while the group is in the cache. The last carry writes the rows to
+    // their new place, without the removed columns.
     const std::size_t stride = simd::padded(size_);
     simd::Turn turns[row_group];
     std::size_t active = 0;

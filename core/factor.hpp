@@ -47,10 +47,10 @@ public:
     void columns(const std::size_t* js, std::size_t count, std::size_t stride, double* t,
                  double* out) const;
 
-    // The update of a covariance P after an observation a'v + noise of v: P <- scale^2 P, then P <-
-    // P - P a a'P / (noise + a'P a). `noise` is a variance and may be 0. Writes P a (after scaling,
-    // before the update) to k (size,) and returns noise + a'P a. One pass over R, in Carlson's
-    // form.
+    // The update of a covariance P after an observation a'v + noise of v, in one pass over R:
+    //     P <- scale^2 P,  then  P <- P - P a a'P / (noise + a'P a).
+    // `noise` is a variance and may be 0. Writes P a, with P after the scaling, to k (size,).
+    // Returns noise + a'P a. The method is Carlson's.
     double absorb(const double* a, double noise, double scale, double* k);
 
     // Removes coordinate j by conditioning: P <- P_(-j,-j) - P_(-j,j) P_(j,-j) / P_jj. Then `carry`

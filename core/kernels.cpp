@@ -15,6 +15,7 @@ using simd::Shape;
 
 namespace {
 
+// A kernel of one sum over the features (simd/shapes.hpp).
 class LeafKernel final : public Kernel {
 public:
     LeafKernel(const simd::Leaf& leaf, const Shape& shape) : leaf_(leaf), shape_(shape) {
@@ -37,8 +38,8 @@ public:
             std::fill_n(out, x.count, at_zero_);
             return;
         }
-        // The point as a panel of its own: the same loop gives the same bits as against a stored
-        // copy of it.
+        // Evaluate the point against a panel of copies of itself, with the same loop as `rows`. So
+        // the bits equal those against a stored copy.
         constexpr std::size_t width = simd::panel_width;
         auto panel = scratch.take((d + 1) * width);
         double* values = panel.data() + d * width;
@@ -57,9 +58,10 @@ public:
 private:
     const simd::Leaf& leaf_;
     Shape shape_;
-    double at_zero_ = 0.0;  // k(x, x) of a kernel of a distance
+    double at_zero_ = 0.0;  // k(x, x) if the sum is a distance
 };
 
+// k(x, y) = value.
 class ConstantKernel final : public Kernel {
 public:
     explicit ConstantKernel(double value) : value_(value) {}
@@ -77,7 +79,7 @@ private:
     double value_;
 };
 
-// Sum and product: both sides into arrays, then combined elementwise.
+// Sum or product of two kernels: evaluates both, then combines the values elementwise.
 template <class Combine>
 class PairKernel final : public Kernel {
 public:
@@ -126,7 +128,7 @@ struct Multiply {
     static double of(double a, double b) { return a * b; }
 };
 
-// Keeps k(x, x) of the inner kernel with each point.
+// k(x, y) / sqrt(k(x, x) k(y, y)). Stores k(x, x) of the inner kernel with each point.
 class NormalizedKernel final : public Kernel {
 public:
     explicit NormalizedKernel(KernelPtr inner) : inner_(std::move(inner)) {}
@@ -164,6 +166,7 @@ private:
     KernelPtr inner_;
 };
 
+// Rounds the features of points to single precision, and evaluates the inner kernel in double.
 class SinglePrecisionKernel final : public Kernel {
 public:
     explicit SinglePrecisionKernel(KernelPtr inner) : inner_(std::move(inner)) {}

@@ -59,8 +59,8 @@ void Learner::make_ready() {
 
 void Learner::place_outputs() {
     const std::size_t C = dictionary_.n_outputs();
-    outputs_.assign(numbers(3 * recipe_.batch_size, C),
-                    0.0);  // nothing is ever proposed for outputs that only follow
+    // Coefficients of the means stay 0, because nothing is proposed for them.
+    outputs_.assign(numbers(3 * recipe_.batch_size, C), 0.0);
     double* place = outputs_.data();
     for (std::size_t i = 0; i < recipe_.batch_size; ++i) {
         step_.samples[i].look = &looks_[i];
@@ -76,9 +76,8 @@ void Learner::set_outputs(std::size_t n_outputs) {
     if (n_outputs <= n_outputs_) return;
     make_ready();
     const std::size_t more = n_outputs - n_outputs_, times = recipe_.averages() ? 2 : 1;
-    outputs_.reserve(numbers(
-        3 * recipe_.batch_size,
-        numbers(times, n_outputs)));  // first what may fail, so that nothing is left half done
+    // First everything that can fail, so that an exception changes nothing.
+    outputs_.reserve(numbers(3 * recipe_.batch_size, numbers(times, n_outputs)));
     place_outputs();
     dictionary_.reserve_outputs(times * n_outputs);
     recipe_.update->set_outputs(times * n_outputs);
@@ -206,7 +205,7 @@ void Learner::compress_by(std::shared_ptr<Compression> compression, std::size_t 
     step_.rate = 0.0;
     try {
         compress();
-    } catch (...) {  // of a kernel: the rule is what it was
+    } catch (...) {  // a kernel threw: keep the old rule
         recipe_.compression.swap(compression);
         throw;
     }
@@ -219,9 +218,8 @@ void Learner::compress() {
     recipe_.compression->compress(dictionary_, *recipe_.update, step_);
     pending_ = false;
     const double spent = spent_ + std::exchange(step_.spent, 0.0);
-    spent_ = spent <= std::numeric_limits<double>::max()
-                 ? spent
-                 : std::numeric_limits<double>::max();  // squares may overflow
+    spent_ =
+        spent <= std::numeric_limits<double>::max() ? spent : std::numeric_limits<double>::max();
 }
 
 std::uint64_t Learner::outputs_alive() const {
@@ -234,8 +232,8 @@ std::uint64_t Learner::outputs_alive() const {
 }
 
 void Learner::average() {
-    // When an output takes part for the first time all means begin anew: over all steps, its own
-    // would stay small for as long again.
+    // When an output gets its first nonzero weight, all means start again. Otherwise its mean would
+    // stay too small for many steps.
     const std::uint64_t alive = outputs_alive();
     if (alive > alive_) averaged_ = 0;
     alive_ = std::max(alive, alive_);
@@ -290,7 +288,7 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
     compress();
     seen_ += n;
     if (seen_ > recipe_.average_after) average();
-    dictionary_.maintain();  // last: a kernel that throws here leaves a step that is complete
+    dictionary_.maintain();  // last, so that the step is complete if a kernel throws here
 }
 
 }  // namespace parsimon

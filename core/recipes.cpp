@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t largest_budget = 1'000'000'000, no_budget = std::size_t{1} << 62;
 
-// The checks of src/parsimon/_parts.py: finite numbers within bounds.
+// The same checks as in src/parsimon/_parts.py: finite numbers within bounds.
 void require(const char* what, double value, bool within, const char* range) {
     if (!std::isfinite(value) || !within)
         refuse(what, " must be a finite number ", range, ", got ", value);
@@ -26,6 +26,7 @@ void require_coherence(double value) {
 void require_whole(const char* what, std::size_t value, std::size_t at_most) {
     if (value < 1 || value > at_most) refuse(what, " must be from 1 to ", at_most, ", got ", value);
 }
+// The budget, checked, or a number that is never reached.
 std::size_t at_most(const std::optional<std::size_t>& budget) {
     if (budget) require_whole("budget", *budget, largest_budget);
     return budget.value_or(no_budget);
@@ -45,7 +46,8 @@ void require_rates(const POLKOptions& options) {
     const double rate = options.step_size, product = rate * options.alpha;
     require("step_size", rate, rate > 0.0 && rate <= 1e20, "in (0, 1e20]");
     require_at_least_0("alpha", options.alpha);
-    // Rates 1 / (alpha t) are allowed: the first step sets f to 0, which it is.
+    // Rates 1 / (alpha t) have step_size * alpha = 1 and are allowed. Their first step multiplies f
+    // by 0, and f is 0 then anyway.
     if (product >= 1.0 && !(power == 1.0 && product <= 1.0 + 1e-12))
         refuse("step_size * alpha must be < 1, got ", rate, " * ", options.alpha);
 }

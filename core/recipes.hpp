@@ -51,8 +51,8 @@ struct KRLSOptions {
     double tolerance = 0.01;  // nu, >= 0: larger values admit fewer centres
     double coherence = 0.5;   // mu0, in [0, 1]: larger values admit more centres
     double ridge = 0.0;       // 0, or in [1e-20, 1e20]
-    double forgetting =
-        1.0;  // in [0.1, 1]: factor on the weights of old samples at each new sample
+    // In [0.1, 1]. At each new sample, the weights of the old samples are multiplied by it.
+    double forgetting = 1.0;
     std::optional<std::size_t> budget = {};  // maximum number of centres
 };
 
@@ -78,8 +78,8 @@ struct POLKOptions {
     Schedule schedule = {};
     std::size_t batch_size = 1;              // samples per step, from 1 to 10^6
     std::optional<std::size_t> budget = {};  // maximum number of centres
-    std::optional<std::uint64_t> average_after =
-        {};  // after this many samples, predict the mean of f
+    // After this many samples, predict the mean of f over the later steps.
+    std::optional<std::uint64_t> average_after = {};
 };
 
 // Functional stochastic gradient descent with sparse projections, POLK (Koppel, Warnell, Stump &

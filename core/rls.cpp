@@ -50,7 +50,7 @@ void Covariance::copy_factor(double* R) const {
 }
 
 void Covariance::require_sound() const {
-    // It is 1, or what one sample's forgetting has made of it.
+    // The scale is 1, or 1 / sqrt(forgetting) after `pass`.
     if (!(scale_ >= 1.0 && scale_ <= (1.0 + sound::same) / std::sqrt(forgetting_)))
         refuse("the state's covariance has the scale ", scale_);
     factor_.require_sound();
@@ -111,12 +111,12 @@ void RLSUpdate::set_sums(Dictionary&, const Sums& sums) {
 }
 
 double RLSUpdate::evict(Dictionary& dictionary, std::size_t j) {
-    dictionary.drop(j);  // the others take over in `removing`
+    dictionary.drop(j);  // `removing` updates the other weights
     return 0.0;
 }
 
 void RLSUpdate::removing(Dictionary& dictionary, std::size_t j, const double*) {
-    // Least squares when w_j must be zero: w -= P_j w_j / P_jj.
+    // Least squares with the constraint w_j = 0: w -= P_j w_j / P_jj.
     covariance_.remove(j);
     const double* carry = covariance_.factor().carry();
     for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) {
@@ -128,9 +128,10 @@ void RLSUpdate::removing(Dictionary& dictionary, std::size_t j, const double*) {
 }
 
 bool SpanRLSUpdate::enter(Dictionary& dictionary, Sample& sample) {
-    // The new value is v = weight y / (ridge + weight), with that variance; beside the others the
-    // new weight is w = (v - h'w) / residual, and they change by -a w. Given the new weight they
-    // have the covariance that observing its value leaves.
+    // The value of f at the new centre is estimated by v = weight y / (ridge + weight), with
+    // variance 1 / (ridge + weight). The new weight is (v - h'w) / residual, and the other weights
+    // change by -a times the new weight. Given the new weight, the other weights have the
+    // covariance that remains after their value h'w is observed with this variance.
     Look& look = *sample.look;
     const std::size_t m = dictionary.size();
     const double variance = 1.0 / (ridge_ + sample.weight), share = sample.weight * variance;
@@ -162,8 +163,8 @@ void SpanRLSUpdate::hold(Dictionary& dictionary) {
 bool RowRLSUpdate::enter(Dictionary& dictionary, Sample& sample) {
     Look& look = *sample.look;
     if (ridge_ == 0.0) {
-        // The new weight is what this observation leaves over: w = e / h0, with the covariance of
-        // that.
+        // Without a ridge the new weight makes the error of this sample zero: w = e / k(x, x). Its
+        // variance follows from the variance of e.
         const double alpha = covariance_.absorb(look.h, 1.0 / sample.weight),
                      root = std::sqrt(alpha);
         covariance_.append(-1.0 / root, covariance_.gain(), root / look.kxx);

@@ -17,12 +17,11 @@ constexpr double largest_target = 1e100;
 constexpr double largest_weight = 1e230;  // |w_j|
 // sum_j |w_j| sqrt(k(d_j, d_j)), which bounds |f(x)| / sqrt(k(x, x))
 constexpr double largest_norm = 1e170;
-constexpr double largest_atom = 1e150;   // the same sum for an atom (atoms.hpp)
-constexpr double largest_entry = 1e130;  // of a triangular factor
-constexpr double least_pivot = 1e-130;   // of the diagonal of a triangular factor
-constexpr double largest_deviation =
-    1e80;                                // standard deviation of a weight, times sqrt(k(d_j, d_j))
-constexpr double largest_count = 1e100;  // of sums of sample weights
+constexpr double largest_atom = 1e150;      // the same sum for an atom (atoms.hpp)
+constexpr double largest_entry = 1e130;     // of a triangular factor
+constexpr double least_pivot = 1e-130;      // of the diagonal of a triangular factor
+constexpr double largest_deviation = 1e80;  // of a weight, times sqrt(k(d_j, d_j))
+constexpr double largest_count = 1e100;     // of sums of sample weights
 constexpr double same = 1e-6;   // allowed relative difference between builds and processors
 constexpr double drift = 1e-2;  // allowed relative error of a factor
 // For a model without centres. Its file holds no weights that would show the number of outputs.

@@ -15,7 +15,8 @@ SparseCoder::Cost SparseCoder::code(const double* G, std::size_t stride, std::si
     c_.resize(n);
     correlate(problem, alpha);
     Cost cost = measure(problem, alpha);
-    double next_try = 1e-3;  // when to try the equations: at ever smaller gaps
+    // The equations are tried when gap / energy is below this. It is lowered after each try.
+    double next_try = 1e-3;
     for (std::size_t sweeps = 0; sweeps < most_sweeps && cost.gap > tolerance_ * 0.5 * energy;
          ++sweeps) {
         double change = sweep(problem, alpha, false);
@@ -41,15 +42,15 @@ void SparseCoder::correlate(const Problem& problem, const double* alpha) {
             simd::loops().axpy(-alpha[j], problem.G + j * problem.stride, c_.data(), problem.n);
 }
 
-// Minimises along one coordinate after the other. Returns the largest change, in units of the
-// atoms' norms.
+// Minimises along each coordinate in turn. Returns the largest change of a coordinate, times the
+// norm of its atom.
 double SparseCoder::sweep(const Problem& problem, double* alpha, bool active_only) {
     double largest = 0.0;
     for (std::size_t j = 0; j < problem.n; ++j) {
         const double old = alpha[j], norm = problem.G[j * problem.stride + j];
         if (old == 0.0 && (active_only || std::fabs(c_[j]) <= problem.lambda)) continue;
         double now = 0.0;
-        if (norm > problem.least_diagonal) {  // an atom that is zero stays out
+        if (norm > problem.least_diagonal) {  // an atom with zero norm is left out
             const double z = c_[j] + norm * old;
             now = z > problem.lambda    ? (z - problem.lambda) / norm
                   : z < -problem.lambda ? (z + problem.lambda) / norm
@@ -71,15 +72,15 @@ SparseCoder::Cost SparseCoder::measure(const Problem& problem, const double* alp
         l1 += std::fabs(alpha[j]);
         steepest = std::max(steepest, std::fabs(c_[j]));
     }
-    // With the residual rho = phi - D alpha: phi'rho = energy - b'alpha, ||rho||^2 = phi'rho -
-    // c'alpha. The dual point is the multiple of rho that is best among those with ||D'theta||_inf
-    // <= lambda.
+    // With the residual rho = phi - D alpha,
+    //     phi'rho = energy - b'alpha,  ||rho||^2 = phi'rho - c'alpha.
+    // The dual point theta is the best multiple of rho with ||D'theta||_inf <= lambda.
     const double along = problem.energy - b_alpha, squares = std::max(0.0, along - c_alpha);
     double s = squares > 0.0 ? along / squares : 0.0;
     if (std::fabs(s) * steepest > problem.lambda) s = std::copysign(problem.lambda / steepest, s);
     const double gap = 0.5 * squares + problem.lambda * l1 - (s * along - 0.5 * s * s * squares);
-    // Without a penalty no multiple of rho will do: the gap is that of the normal equations,
-    // ||D'rho||^2 against the atoms' norms.
+    // With lambda = 0 no multiple of rho is feasible. The gap is then that of the normal equations:
+    // ||D'rho||_inf^2 relative to the largest squared norm of an atom.
     if (problem.lambda == 0.0)
         return {squares, steepest * steepest / std::max(problem.largest_diagonal, 1e-300)};
     return {squares, gap > 0.0 ? gap : 0.0};
@@ -118,7 +119,7 @@ bool SparseCoder::polish(const Problem& problem, double* alpha) {
         solution_[i] = sum / factor_[i * a + i];
         if (!(solution_[i] * alpha[active_[i]] > 0.0)) return false;
     }
-    // Does any other coordinate object?
+    // Check the optimality conditions |b - G alpha| <= lambda of the other coordinates.
     auto& found = factor_;  // no longer needed
     found.assign(problem.b, problem.b + problem.n);
     for (std::size_t i = 0; i < a; ++i)

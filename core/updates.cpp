@@ -27,7 +27,8 @@ void NLMSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
 }
 
 void GradientUpdate::open(Dictionary& dictionary, Step& step) {
-    // A short batch is a smaller step: each of its samples counts for what it would in a whole one.
+    // A batch that is not full takes a smaller step, so that each sample has the same effect as in
+    // a full batch.
     const double part = static_cast<double>(step.size) / static_cast<double>(step.whole);
     step.rate =
         part *
@@ -37,12 +38,12 @@ void GradientUpdate::open(Dictionary& dictionary, Step& step) {
     const double share = step.rate / static_cast<double>(step.size),
                  kept = 1.0 - step.rate * shrinkage_;
     for (Sample& sample : step) {
-        // As if all samples of the batch were this one: a batch of copies stays within the limit,
-        // too.
+        // The limit assumes that all samples of the batch equal this one. So a batch of copies
+        // keeps the limit too.
         loss_->limit(sample.f, sample.y, step.rate * sample.weight * sample.look->kxx,
                      sample.gradient, step.learned);
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
-            sample.coefficient[c] = 0.0 - share * sample.weight * sample.gradient[c];  // never -0.0
+            sample.coefficient[c] = 0.0 - share * sample.weight * sample.gradient[c];  // not -0.0
     }
     if (shrinkage_ == 0.0) return;
     for (std::size_t c = 0; c < step.learned; ++c) {
@@ -61,8 +62,8 @@ void GradientUpdate::step(Dictionary& dictionary, Sample& sample, Step& step) {
 void ProjectedGradientUpdate::open(Dictionary& dictionary, Step& step) {
     GradientUpdate::open(dictionary, step);
     if (step.size == 1) return;
-    // Whatever is proposed will be projected, to enter or not: together, that is one sweep over the
-    // factor.
+    // Every proposed term is projected later, whether its sample is admitted or not. Projecting
+    // them together needs only one pass over the factor.
     looks_.clear();
     for (Sample& sample : step)
         if (proposes(sample, dictionary.n_outputs())) looks_.push_back(sample.look);

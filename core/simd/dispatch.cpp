@@ -1,3 +1,4 @@
+// Chooses the loops for the instruction set of this processor at run time.
 #include "simd/loops.hpp"
 
 namespace parsimon::simd {

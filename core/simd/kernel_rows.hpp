@@ -1,5 +1,5 @@
-// Kernel rows: points against panels of centres.
-// Included by loops.cpp alone, once for each instruction set.
+// Kernel rows: points against panels of centres. Included only by loops.cpp, once per instruction
+// set.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace parsimon::simd::PARSIMON_ISA {
 namespace {
 
-// How many parameters the value of a kernel takes, and the value with so many.
+// The number of parameters of a kernel's `value`, and a call of `value` with these parameters.
 template <class... Parameters>
 constexpr std::size_t count_parameters(Pack (*)(const Pack&, Parameters...)) {
     return sizeof...(Parameters);
@@ -31,21 +31,21 @@ PARSIMON_INLINE Pack value_of(const Pack& sum, const Shape& shape) {
     return value_of<Kernel>(sum, shape, std::make_index_sequence<n_parameters<Kernel>>{});
 }
 
-// Features first..last-1 of a sum over n; what came before is in the block, and so is what comes
-// after the last.
+// Features first..last-1 of a sum over n features. A sum over several spans is kept in the output
+// block between them.
 struct Span {
     std::size_t first, last, n;
 };
 
-// The features of the centres as they are stored.
+// The features of the centres, stored as T.
 template <class T>
 struct Stored {
     const T* data;  // (count, depth, 8)
     std::size_t count, depth;
 };
 
-// R rows against Q panels, all sums in registers. A value depends on its own row and centre alone,
-// whatever R, Q and the spans are.
+// Evaluates R rows against Q panels, with all sums in registers. A value depends only on its own
+// row and centre, not on R, Q or the spans.
 template <class Kernel, std::size_t R, std::size_t Q, class T>
 PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Stored<T>& centres,
                           std::size_t panel, const Span& span, const Shape& shape,
@@ -76,8 +76,8 @@ PARSIMON_INLINE void tile(const Rows& x, std::size_t row, const Stored<T>& centr
                   span.last == span.n ? value_of<Kernel>(acc[r][q], shape) : acc[r][q]);
 }
 
-// Rows in blocks that stay in the second-level cache, for them all features in spans, and for these
-// a few panels that stay in the first.
+// Loops over blocks of rows, then spans of features, then groups of panels. The rows of a block fit
+// in the second-level cache. The panels of a group fit in the first-level cache.
 template <class Kernel, class T>
 void sweep(const Rows& x, const Stored<T>& centres, std::size_t n_features, const Shape& shape,
            const Block& out) {
@@ -106,6 +106,7 @@ void sweep(const Rows& x, const Stored<T>& centres, std::size_t n_features, cons
     }
 }
 
+// out[r, j] = k(x_r, c_j) for one kernel, with centres in single or double precision.
 template <class Kernel>
 void evaluate(const Rows& x, const Panels& centres, std::size_t n_features, const Shape& shape,
               const Block& out) {

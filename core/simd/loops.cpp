@@ -1,4 +1,4 @@
-// Compiled once for each instruction set, with PARSIMON_ISA naming the namespace and the table.
+// Compiled once per instruction set. PARSIMON_ISA is the namespace and the name of the table.
 #include "simd/loops.hpp"
 
 #include <string_view>
@@ -12,14 +12,14 @@
 namespace parsimon::simd::PARSIMON_ISA {
 namespace {
 
-// What the rest of the library knows of a kernel comes from its struct: nothing is paired by
-// position.
+// The entry of a kernel in the table, made from its struct alone.
 template <class Kernel>
 constexpr Leaf leaf_of() {
     static_assert(n_parameters<Kernel> <= most_parameters, "give Shape room for more parameters");
     return {Kernel::name, n_parameters<Kernel>, Kernel::of_distance, evaluate<Kernel>};
 }
 
+// The table entries of a list of kernels.
 template <class Kernels>
 struct Leaves;
 template <class... Kernels>

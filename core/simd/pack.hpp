@@ -1,12 +1,15 @@
-// Eight doubles at a time, and the elementary functions the kernels need on them.
+// A Pack of eight doubles, and the elementary functions that kernels need.
 //
-// Every operation works lane by lane in a fixed order, so a lane's result does not depend on its
-// neighbours: that is what makes a block of kernel rows equal its rows bit for bit. Multiply-adds
-// are fused where the target can and where the code says so (`fma`); the compiler fuses none of its
-// own
-// (-ffp-contract=off), or two loops over the same numbers might differ. A Pack is as many of the
-// target's widest registers as eight doubles take (compilers with vector extensions: GCC, Clang),
-// or eight plain doubles with any other compiler; the code is the same.
+// Every operation works on each lane separately and in a fixed order. So the result in a lane does
+// not depend on the other lanes, and a block of kernel rows gives the same bits as its rows one by
+// one.
+//
+// Multiply-adds are fused only where the code says so (`fma`) and the target supports it. The
+// compiler must not fuse others (-ffp-contract=off), because then two loops over the same numbers
+// could differ.
+//
+// With GCC and Clang (vector extensions), a Pack is as many of the widest registers as eight
+// doubles need. With other compilers it is eight plain doubles. The code is the same.
 #pragma once
 
 #include <cmath>
@@ -45,7 +48,7 @@ constexpr std::size_t part_bytes = 32;
 constexpr std::size_t part_bytes = 16;
 #endif
 typedef double Part __attribute__((vector_size(part_bytes)));
-typedef float Singles __attribute__((vector_size(part_bytes / 2)));  // as many
+typedef float Singles __attribute__((vector_size(part_bytes / 2)));  // as many as in Part
 typedef std::uint64_t Bits __attribute__((vector_size(part_bytes)));
 #else
 using Part = double;
@@ -53,7 +56,7 @@ using Bits = std::uint64_t;
 #endif
 constexpr std::size_t parts = lanes * sizeof(double) / sizeof(Part);
 
-// What is done to one register.
+// Operations on one register.
 namespace one {
 PARSIMON_INLINE Part broadcast(double x) {
 #ifdef PARSIMON_VECTOR_EXTENSIONS
@@ -67,11 +70,11 @@ PARSIMON_INLINE Part load(const double* p) {
     std::memcpy(&r, p, sizeof r);
     return r;
 }
-// GCC converts vectors of more than 16 bytes in halves: there the instruction is named.
+// GCC converts vectors of more than 16 bytes in halves, so the instructions are named explicitly.
 PARSIMON_INLINE Part load(const float* p) {
 #if defined(PARSIMON_VECTOR_EXTENSIONS) && defined(__AVX512F__)
-    return (Part)_mm512_maskz_cvtps_pd(
-        0xff, _mm256_loadu_ps(p));  // all: GCC 12 warns of the one without a mask
+    // The mask selects all lanes. GCC 12 warns about the form without a mask.
+    return (Part)_mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(p));
 #elif defined(PARSIMON_VECTOR_EXTENSIONS) && defined(__FMA__)
     return (Part)_mm256_cvtps_pd(_mm_loadu_ps(p));
 #elif defined(PARSIMON_VECTOR_EXTENSIONS)
@@ -93,7 +96,7 @@ PARSIMON_INLINE Part from_bits(Bits a) {
     std::memcpy(&r, &a, sizeof r);
     return r;
 }
-// a b + c, rounded once where the target can.
+// a b + c, rounded once if the target can fuse.
 PARSIMON_INLINE Part fma(Part a, Part b, Part c) {
 #if defined(PARSIMON_VECTOR_EXTENSIONS) && defined(__AVX512F__)
     return (Part)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
@@ -119,11 +122,13 @@ PARSIMON_INLINE Part square_root(Part a) {
     return std::sqrt(a);
 #endif
 }
+// `value` in the lanes with x >= bound, 0 in the others.
 PARSIMON_INLINE Part where_at_least(Part x, double bound, Part value) {
     return x >= broadcast(bound) ? value : broadcast(0.0);
 }
 }  // namespace one
 
+// Eight doubles in `parts` registers.
 struct Pack {
     Part v[parts];
 };
@@ -134,7 +139,7 @@ PARSIMON_INLINE Pack fma(const Pack& a, const Pack& b, const Pack& c) {
     return r;
 }
 
-// The same with one factor for all lanes, which then takes one register and not a pack of them.
+// The same with one factor for all lanes, which needs only one register.
 PARSIMON_INLINE Pack fma(Part a, const Pack& b, const Pack& c) {
     Pack r;
     for (std::size_t i = 0; i < parts; ++i) r.v[i] = one::fma(a, b.v[i], c.v[i]);
@@ -160,7 +165,7 @@ PARSIMON_PARTWISE(maximum, one::maximum(a.v[i], b.v[i]))
 PARSIMON_PARTWISE(minimum, one::minimum(a.v[i], b.v[i]))
 #undef PARSIMON_PARTWISE
 
-template <class T>  // double, or float to become double
+template <class T>  // T is double, or float, which is converted to double
 PARSIMON_INLINE Pack load(const T* p) {
     Pack r;
     for (std::size_t i = 0; i < parts; ++i) r.v[i] = one::load(p + i * (lanes / parts));
@@ -178,7 +183,7 @@ PARSIMON_INLINE Pack broadcast(double x) {
     return r;
 }
 
-// The first n lanes from p, zero in the others.
+// Loads n lanes from p, and zeros in the others.
 PARSIMON_INLINE Pack load_some(const double* p, std::size_t n) {
     double buffer[lanes] = {};
     std::memcpy(buffer, p, n * sizeof(double));
@@ -197,7 +202,8 @@ PARSIMON_INLINE Pack square_root(const Pack& a) {
     return r;
 }
 
-// Sum of the lanes, as a balanced tree: ((0+4)+(2+6)) + ((1+5)+(3+7)).
+// Sum of the lanes as a balanced tree: ((0+4)+(2+6)) + ((1+5)+(3+7)). The order is the same for all
+// register widths.
 PARSIMON_INLINE double sum(const Pack& a) {
 #if defined(PARSIMON_VECTOR_EXTENSIONS) && !defined(__AVX__)
     const Part s = (a.v[0] + a.v[2]) + (a.v[1] + a.v[3]);
@@ -214,20 +220,20 @@ PARSIMON_INLINE double sum(const Pack& a) {
 
 namespace constants {
 constexpr double log2e = 0x1.71547652b82fep+0;
-constexpr double ln2_high =
-    0x1.62e42fee00000p-1;  // 21 trailing zero bits: n * ln2_high is exact for |n| < 2^21
+// 21 trailing zero bits, so that n * ln2_high is exact for |n| < 2^21.
+constexpr double ln2_high = 0x1.62e42fee00000p-1;
 constexpr double ln2_low = 0x1.a39ef35793c76p-33;
-constexpr double round_to_integer =
-    0x1.8p52;  // adding it leaves the nearest integer in the low bits of the mantissa
+// Adding this constant leaves the nearest integer in the low bits of the mantissa.
+constexpr double round_to_integer = 0x1.8p52;
 }  // namespace constants
 
-// exp(x) for x <= 0 to about an ulp; exp(0) is exactly 1, results below the smallest normal number
-// (x < -708.39) are 0. x = n ln 2 + r, |r| <= ln 2 / 2; the Taylor sum to r^13 is exact to 4e-18
-// there, even and odd powers in parallel.
+// exp(x) for x <= 0, to about one ulp. exp(0) is exactly 1. Results below the smallest normal
+// number (x < -708.39) are 0. With x = n ln 2 + r and |r| <= ln 2 / 2, exp(r) is a Taylor sum up to
+// r^13, with an error of 4e-18. Even and odd powers are summed in parallel.
 PARSIMON_INLINE Pack exponential(const Pack& argument) {
     using namespace constants;
-    const Pack x =
-        maximum(argument, broadcast(-800.0));  // -infinity would leave infinity - infinity below
+    // An argument of -infinity would give infinity - infinity below.
+    const Pack x = maximum(argument, broadcast(-800.0));
     const Pack shifted = fma(x, broadcast(log2e), broadcast(round_to_integer));
     const Pack n = shifted - broadcast(round_to_integer);
     const Pack r = fma(n, broadcast(-ln2_low), fma(n, broadcast(-ln2_high), x));
@@ -249,25 +255,25 @@ PARSIMON_INLINE Pack exponential(const Pack& argument) {
     const Pack p = fma(odd, r, even);
     Pack result;
     for (std::size_t i = 0; i < parts; ++i) {
-        // The low bits of `shifted` are n: add it to the exponent.
+        // The low bits of `shifted` are n. Add n to the exponent.
         const Bits scaled = one::bits(p.v[i]) + (one::bits(shifted.v[i]) << 52);
         result.v[i] = one::where_at_least(x.v[i], -708.39, one::from_bits(scaled));
     }
     return result;
 }
 
-// log(x) for normal x >= 1: x = 2^e m with m in [sqrt(1/2), sqrt(2)), log m = 2 atanh(s), s = (m -
-// 1)/(m + 1).
+// log(x) for normal x >= 1. With x = 2^e m and m in [sqrt(1/2), sqrt(2)), log m = 2 atanh(s) where
+// s = (m - 1)/(m + 1).
 PARSIMON_INLINE Pack logarithm(const Pack& x) {
     using namespace constants;
     Pack m, e;
     for (std::size_t i = 0; i < parts; ++i) {
         const Bits b = one::bits(x.v[i]);
-        // Offsetting by the bits of sqrt(1/2) makes the exponent field change at sqrt(1/2) 2^e
-        // instead of at 2^e. x >= 1, so e >= 0.
+        // Subtracting the bits of sqrt(1/2) makes the exponent field change at sqrt(1/2) 2^e
+        // instead of 2^e. Since x >= 1, e >= 0.
         const Bits n = (b - 0x3fe6a09e667f3bcdULL) >> 52;
         m.v[i] = one::from_bits(b - (n << 52));
-        // An integer below 2^52 in the low bits of 2^52 is 2^52 + n.
+        // 2^52 with an integer n < 2^52 in its low bits is 2^52 + n.
         e.v[i] = one::from_bits(n | one::bits(one::broadcast(0x1p52))) - one::broadcast(0x1p52);
     }
     const Pack s = (m - broadcast(1.0)) / (m + broadcast(1.0));

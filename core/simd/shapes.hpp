@@ -1,11 +1,12 @@
-// Kernels of one sum over the features: what is summed, and what value the sum gives.
+// Kernels that are a function of one sum over the features. Below, r = ||x - c||.
 //
-// A kernel is one struct below and one line in `Shapes`. Its base says what is summed. Its name is
-// how the rest of the library asks for it. `value` takes the sum and the kernel's parameters, in
-// the order in which Python gives them; their number is read from its signature. The rest is
-// derived: see `leaf_of` in loops.cpp and `leaf` in kernels.hpp.
+// To add a kernel, write a struct below and add it to `Shapes`. The base class defines the terms of
+// the sum. The rest of the library finds the kernel by its `name`. `value` computes the kernel from
+// the sum and the parameters, in the order in which Python gives them. The number of parameters is
+// read from the signature of `value`. Everything else is derived: see `leaf_of` in loops.cpp and
+// `leaf` in kernels.hpp.
 //
-// Included by loops.cpp, which is compiled once for each instruction set.
+// Included by loops.cpp, which is compiled once per instruction set.
 #pragma once
 
 #include "simd/pack.hpp"
@@ -13,11 +14,12 @@
 namespace parsimon::simd::PARSIMON_ISA {
 namespace {
 
-// How a feature enters the sum.
+// The sums: ||x - c||^2, ||x - c||_1 and x'c. `add` adds one feature. `of_distance` says that the
+// sum is 0 for x = c.
 struct SquaredDistance {
     static constexpr bool of_distance = true;
     static PARSIMON_INLINE Pack add(const Pack& acc, const Pack& c, const Pack& x) {
-        // Differences, not ||x||^2 + ||c||^2 - 2 x'c: accurate for near-duplicates.
+        // Differences are accurate for near-duplicates. ||x||^2 + ||c||^2 - 2 x'c would not be.
         const Pack diff = c - x;
         return fma(diff, diff, acc);
     }
@@ -35,20 +37,23 @@ struct InnerProduct {
     }
 };
 
+// exp(-gamma r^2)
 struct Gaussian : SquaredDistance {
     static constexpr const char* name = "gaussian";
     static PARSIMON_INLINE Pack value(const Pack& r2, double gamma) {
         return exponential(broadcast(-gamma) * r2);
     }
 };
+// exp(-gamma ||x - c||_1)
 struct Laplacian : AbsoluteDistance {
     static constexpr const char* name = "laplacian";
     static PARSIMON_INLINE Pack value(const Pack& r, double gamma) {
         return exponential(broadcast(-gamma) * r);
     }
 };
-// z exp(-z) is 0 in the limit, but infinity times 0 is not. Past 800 the exponential is 0.
+// z exp(-z) tends to 0, but infinity times 0 is NaN. Beyond 800 the exponential is 0 anyway.
 PARSIMON_INLINE Pack capped(const Pack& z) { return minimum(z, broadcast(800.0)); }
+// (1 + z) exp(-z), z = sqrt(6 gamma) r
 struct Matern32 : SquaredDistance {
     static constexpr const char* name = "matern32";
     static PARSIMON_INLINE Pack value(const Pack& r2, double gamma) {
@@ -56,6 +61,7 @@ struct Matern32 : SquaredDistance {
         return (broadcast(1.0) + z) * exponential(broadcast(0.0) - z);
     }
 };
+// (1 + z + z^2 / 3) exp(-z), z = sqrt(10 gamma) r
 struct Matern52 : SquaredDistance {
     static constexpr const char* name = "matern52";
     static PARSIMON_INLINE Pack value(const Pack& r2, double gamma) {
@@ -64,21 +70,25 @@ struct Matern52 : SquaredDistance {
                exponential(broadcast(0.0) - z);
     }
 };
+// (1 + gamma r^2 / alpha)^-alpha
 struct RationalQuadratic : SquaredDistance {
     static constexpr const char* name = "rational_quadratic";
     static PARSIMON_INLINE Pack value(const Pack& r2, double gamma, double alpha) {
-        // log(1 + z) with what rounding took from 1 + z put back: a large alpha would multiply it.
+        // log(1 + z), corrected for the rounding error of 1 + z. A large alpha would multiply this
+        // error.
         const Pack one = broadcast(1.0),
                    z = minimum(broadcast(gamma / alpha) * r2, broadcast(1e300)), base = one + z;
         return exponential(broadcast(-alpha) * (logarithm(base) + (z - (base - one)) / base));
     }
 };
+// 1 / (1 + gamma r^2)
 struct Cauchy : SquaredDistance {
     static constexpr const char* name = "cauchy";
     static PARSIMON_INLINE Pack value(const Pack& r2, double gamma) {
         return broadcast(1.0) / (broadcast(1.0) + broadcast(gamma) * r2);
     }
 };
+// (gamma x'c + offset)^degree
 struct Polynomial : InnerProduct {
     static constexpr const char* name = "polynomial";
     static PARSIMON_INLINE Pack value(const Pack& xy, double gamma, double offset, double degree) {
@@ -89,6 +99,7 @@ struct Polynomial : InnerProduct {
         return result;
     }
 };
+// x'c
 struct Linear : InnerProduct {
     static constexpr const char* name = "linear";
     static PARSIMON_INLINE Pack value(const Pack& xy) { return xy; }
@@ -97,7 +108,7 @@ struct Linear : InnerProduct {
 template <class... Kernels>
 struct List {};
 
-// Every kernel of one sum.
+// All kernels of one sum.
 using Shapes = List<Gaussian,           //
                     Laplacian,          //
                     Matern32,           //
@@ -107,7 +118,7 @@ using Shapes = List<Gaussian,           //
                     Polynomial,         //
                     Linear>;
 
-// Not a kernel, but the same loop: ||x - c||^2.
+// ||x - c||^2. Not a kernel, but it uses the same loop.
 struct PlainDistance : SquaredDistance {
     static PARSIMON_INLINE Pack value(const Pack& r2) { return r2; }
 };

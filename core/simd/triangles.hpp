@@ -1,5 +1,5 @@
-// Products with vectors, and with triangular matrices that are stored by rows.
-// Included by loops.cpp alone, once for each instruction set.
+// Products with vectors and with triangular matrices stored by rows. Included only by loops.cpp,
+// once per instruction set. loops.hpp describes the public functions.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 namespace parsimon::simd::PARSIMON_ISA {
 namespace {
 
+// x'y. Two sums run in parallel, because each fma waits for the one before.
 PARSIMON_INLINE double inline_dot(const double* x, const double* y, std::size_t n) {
     Pack even = broadcast(0.0), odd = broadcast(0.0);
     std::size_t i = 0;
@@ -52,14 +53,15 @@ double max_abs(const double* x, std::size_t n) {
     return result;
 }
 
-// Rows of the same padded length are taken up to eight at a time. That changes no result: each dot
-// product has its own sum, and the vector that all rows add to takes them in order.
+// Up to eight rows of the same padded length are processed together. This changes no result: each
+// dot product has its own sum, and a vector that all rows add to receives them in order.
 constexpr std::size_t group = panel_width;
 
+// t_r = row_r h for N rows of the same length.
 template <std::size_t N>
 PARSIMON_INLINE void dots(const double* rows, std::size_t length, const double* h, double (&t)[N]) {
-    constexpr std::size_t width =
-        N < 4 ? N : 4;  // as many sums as there are registers for, in as few streams as that takes
+    // Four sums fit in the registers, and need only four streams from memory.
+    constexpr std::size_t width = N < 4 ? N : 4;
     for (std::size_t first = 0; first < N; first += width) {
         const double* row = rows + first * length;
         Pack acc[width];
@@ -73,6 +75,7 @@ PARSIMON_INLINE void dots(const double* rows, std::size_t length, const double* 
     }
 }
 
+// a += sum_r t_r row_r for N rows of the same length.
 template <std::size_t N>
 PARSIMON_INLINE void combine_rows(const double* rows, std::size_t length, const double* t,
                                   double* a) {
@@ -85,6 +88,7 @@ PARSIMON_INLINE void combine_rows(const double* rows, std::size_t length, const 
     }
 }
 
+// `project` for N rows from row i on. Returns their sum of t_r^2.
 template <std::size_t N>
 double project_rows(const double* S, std::size_t i, const double* h, double* t, double* a) {
     const std::size_t length = padded(i + 1);
@@ -100,7 +104,7 @@ double project_rows(const double* S, std::size_t i, const double* h, double* t, 
     return squares;
 }
 
-// f<N>(...) with N known at run time.
+// Calls function<n>(), for an n <= N that is known only at run time.
 template <std::size_t N, class Function>
 PARSIMON_INLINE auto with_count(std::size_t n, Function&& function) {
     if constexpr (N > 1)
@@ -108,7 +112,7 @@ PARSIMON_INLINE auto with_count(std::size_t n, Function&& function) {
     return function.template operator()<N>();
 }
 
-// f<N>(i) for the rows from `first` to `last` in groups of N that do not cross a panel.
+// Calls function<N>(i) for groups of N rows from `first` to `last` that do not cross a panel.
 template <class Function>
 PARSIMON_INLINE void in_groups(std::size_t first, std::size_t last, Function&& function) {
     for (std::size_t i = first; i < last;) {
@@ -132,6 +136,8 @@ void combine(const double* S, std::size_t first, std::size_t last, const double*
     });
 }
 
+// `absorb` for N rows from row i on. alpha is noise plus the squares of earlier rows. Returns the
+// new alpha.
 template <std::size_t N>
 double absorb_rows(double* R, std::size_t i, const double* a, double alpha, double scale,
                    double* k) {
@@ -142,8 +148,8 @@ double absorb_rows(double* R, std::size_t i, const double* a, double alpha, doub
     Part keep[N], gone[N], gain[N];
     double root = std::sqrt(alpha);
     for (std::size_t r = 0; r < N; ++r) {
-        // row <- sqrt(alpha / next) row - f / sqrt(alpha next) k, and k += f row as it was. Without
-        // noise the first row that sees a is used up.
+        // row <- sqrt(alpha / next) row - f / sqrt(alpha next) k, then k += f row with the old row.
+        // Without noise, the first row with f != 0 becomes zero.
         const double seen = scale * f[r];
         alpha += seen * seen;
         const double next = std::sqrt(alpha), product = root * next;
@@ -167,19 +173,20 @@ double absorb_rows(double* R, std::size_t i, const double* a, double alpha, doub
 double absorb(double* R, std::size_t m, const double* a, double noise, double scale, double* k) {
     double alpha = noise;
     std::size_t i = 0;
-    for (; i + 4 <= m; i += 4)
-        alpha =
-            absorb_rows<4>(R, i, a, alpha, scale, k);  // three factors a row: registers for four
+    // Each row needs three factors, so that four rows fit in the registers.
+    for (; i + 4 <= m; i += 4) alpha = absorb_rows<4>(R, i, a, alpha, scale, k);
     for (; i < m; ++i) alpha = absorb_rows<1>(R, i, a, alpha, scale, k);
     return alpha;
 }
 
+// `turn` for N rows.
 template <std::size_t N>
 PARSIMON_INLINE void turn_rows(const Turn* turns, double* v, std::size_t n) {
     constexpr std::size_t width = lanes / parts;
     Part c[N], s[N], minus_s[N];
-    const double* in[N];  // in locals: for all the compiler knows, a store might change what
-                          // `turns` points to
+    // Local copies, because the compiler must assume that a store can change what `turns` points
+    // to.
+    const double* in[N];
     double* out[N];
     for (std::size_t r = 0; r < N; ++r) {
         in[r] = turns[r].in;
@@ -219,7 +226,7 @@ void symmetric(const double* T, std::size_t m, const double* x, std::size_t coun
     in_groups(0, m, [&]<std::size_t N>(std::size_t i) {
         const double* rows = T + row_start(i);
         const std::size_t length = padded(i + 1);
-        for (std::size_t c = 0; c < count; ++c) {  // while the rows are near
+        for (std::size_t c = 0; c < count; ++c) {  // all vectors while the rows are in the cache
             const double* in = x + c * stride;
             double *out = y + c * stride, f[N];
             dots<N>(rows, length, in, f);
@@ -229,6 +236,8 @@ void symmetric(const double* T, std::size_t m, const double* x, std::size_t coun
     });
 }
 
+// `add_outer` for N rows from row i on. The diagonal of T holds half the diagonal of T + T', and
+// the padding stays zero.
 template <std::size_t N>
 PARSIMON_INLINE void add_outer_rows(double* T, std::size_t i, double scale, const double* a) {
     const std::size_t length = padded(i + 1);
