@@ -1,4 +1,4 @@
-// NumPy arrays in and out.
+// NumPy arrays as arguments and results.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -19,7 +19,7 @@ using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::
 using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Array = nb::ndarray<nb::numpy, double>;
 
-// A new array for C++ to fill; NumPy owns it.
+// A new array of zeros for C++ to fill. `release` passes it to NumPy, which then owns it.
 struct Result {
     explicit Result(std::initializer_list<std::size_t> shape) : shape_(shape) {
         std::size_t n = 1;
@@ -38,6 +38,7 @@ private:
     std::unique_ptr<double[]> data_;
 };
 
+// Throws ValueError unless there are as many features as expected.
 inline void require_columns(std::size_t found, std::size_t expected, const char* what) {
     if (found != expected)
         throw nb::value_error((std::string(what) + " has " + std::to_string(found) +

@@ -17,7 +17,7 @@
 namespace parsimon::bindings {
 namespace {
 
-// Atoms that many threads may code with while one learns.
+// An AtomLearner with a lock: many threads may code while one thread learns.
 class SharedAtoms {
 public:
     SharedAtoms(std::shared_ptr<Kernel> kernel, std::size_t n_features, const AtomRules& rules,
@@ -67,6 +67,7 @@ public:
         atoms_.require_sound();
     }
 
+    // Calls what(atoms) while holding the lock for reading.
     template <class Read>
     auto read(Read&& what) const {
         ModelLock::Reading guard(lock_, without_gil);
@@ -87,8 +88,9 @@ private:
             if (i % 64 != 63 ||
                 std::chrono::steady_clock::now() - heard <= std::chrono::milliseconds(100))
                 continue;
-            guard.release();  // Ctrl-C is heard between samples; what handles it may look at the
-                              // atoms
+            // Check for Ctrl-C between samples. Release the lock first, because a signal handler
+            // may use the atoms.
+            guard.release();
             {
                 nb::gil_scoped_acquire acquire;
                 if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -110,6 +112,7 @@ private:
     AtomLearner atoms_;
 };
 
+// A binding that calls what(atoms) under the lock.
 template <class Read>
 auto reading(Read what) {
     return [what](const SharedAtoms& atoms) { return atoms.read(what); };
@@ -123,8 +126,7 @@ Array gram(const AtomLearner& atoms) {  // (n_atoms, n_atoms)
     return result.release();
 }
 
-// The lasso by itself: codes (n, K) of b (n, K) over G (K, K), with energies (n,), from where
-// `start` (n, K) says.
+// The lasso alone: codes (n, K) for G (K, K), b (n, K), energies (n,) and starting points (n, K).
 Array sparse_codes(const Matrix& G, const Matrix& b, const Vector& energy, double lambda,
                    double precision, const Matrix& start) {
     const std::size_t n = b.shape(0), K = b.shape(1);

@@ -4,6 +4,7 @@
 
 namespace parsimon::bindings {
 
+// Each function adds the classes and functions of its file to the module.
 void bind_kernels(nanobind::module_& m);
 void bind_parts(nanobind::module_& m);
 void bind_dictionary(nanobind::module_& m);

@@ -13,6 +13,7 @@
 namespace parsimon::bindings {
 namespace {
 
+// The look of a point x (n_features,) as a dict.
 nb::dict describe_look(DictionaryHandle& handle, const Vector& x) {
     Look& look = handle.look(x);
     const std::size_t m = handle.dictionary.size();
@@ -34,6 +35,7 @@ nb::dict describe_look(DictionaryHandle& handle, const Vector& x) {
     return result;
 }
 
+// Appends x with weights w. Returns False if the factor refuses x.
 bool append(DictionaryHandle& handle, const Vector& x, const Vector& w) {
     handle.require_weights(w);
     Look& look = handle.look(x);
@@ -42,6 +44,7 @@ bool append(DictionaryHandle& handle, const Vector& x, const Vector& w) {
     return true;
 }
 
+// Replaces centre j by z with weights w. Returns False if the factor refuses z.
 bool replace(DictionaryHandle& handle, std::size_t j, const Vector& z, const Vector& w) {
     handle.require_index(j);
     handle.require_weights(w);
@@ -51,7 +54,7 @@ bool replace(DictionaryHandle& handle, std::size_t j, const Vector& z, const Vec
     return handle.dictionary.replace(j, z.data(), w.data(), handle.looks);
 }
 
-// Adds terms W_i k(x_i, .); returns which of them became centres.
+// Adds the terms W_i k(x_i, .). Returns a list that says which x_i became centres.
 nb::list add(DictionaryHandle& handle, const Matrix& X, const Matrix& W) {
     require_columns(X.shape(1), handle.dictionary.n_features(), "X");
     require_columns(W.shape(1), handle.dictionary.n_outputs(), "W");
@@ -67,8 +70,7 @@ nb::list add(DictionaryHandle& handle, const Matrix& X, const Matrix& W) {
     return result;
 }
 
-// Terms W_i k(x_i, .) as the centres of an empty dictionary, with the factor S (n, n) that they
-// have.
+// Makes the rows of X the centres of an empty dictionary, with weights W and factor S (n, n).
 void adopt(DictionaryHandle& handle, const Matrix& X, const Matrix& W, const Matrix& S) {
     handle.require_factor();
     require_columns(X.shape(1), handle.dictionary.n_features(), "X");

@@ -1,4 +1,4 @@
-// A dictionary's contents as NumPy arrays.
+// The contents of a dictionary as NumPy arrays.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ inline Array centers(const Dictionary& dictionary) {  // (m, n_features)
     return result.release();
 }
 
-inline Array weights(const Dictionary& dictionary, std::size_t first,
-                     std::size_t C) {  // (m, C), of outputs from `first` on
+// (m, C), the weights of the C outputs from `first` on.
+inline Array weights(const Dictionary& dictionary, std::size_t first, std::size_t C) {
     Result result({dictionary.size(), C});
     for (std::size_t j = 0; j < dictionary.size(); ++j)
         for (std::size_t c = 0; c < C; ++c)

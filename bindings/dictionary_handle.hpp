@@ -1,4 +1,4 @@
-// The dictionary as Python holds it.
+// The dictionary as a Python object.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace parsimon::bindings {
 
-// A dictionary with the room in which one point is looked at.
+// A dictionary with memory for the look of one point.
 struct DictionaryHandle {
     DictionaryHandle(std::shared_ptr<Kernel> kernel, std::size_t n_features, std::size_t n_outputs,
                      bool factor, bool neighbours, double ridge, std::size_t reserve)
@@ -17,6 +17,7 @@ struct DictionaryHandle {
         dictionary.reserve_scratch(1);
     }
 
+    // The look of x (n_features,). It is valid until the next call or change.
     Look& look(const Vector& x) {
         require_columns(x.shape(0), dictionary.n_features(), "x");
         dictionary.make_room(1);

@@ -15,7 +15,7 @@
 namespace parsimon::bindings {
 namespace {
 
-// A Python function of two points. Slow: one call a value.
+// A kernel defined by a Python function of two points. It is slow, with one call per value.
 class CallableKernel final : public Kernel {
 public:
     explicit CallableKernel(nb::callable function) : function_(std::move(function)) {}
@@ -70,6 +70,7 @@ private:
     nb::callable function_;
 };
 
+// The rows of X with the kernel's extra numbers, (n, depth).
 std::vector<double> annotated(const Kernel& kernel, const Matrix& X, Scratch& scratch) {
     const std::size_t n = X.shape(0), d = X.shape(1), depth = d + kernel.extra();
     std::vector<double> points(numbers(n, depth));
@@ -80,6 +81,7 @@ std::vector<double> annotated(const Kernel& kernel, const Matrix& X, Scratch& sc
     return points;
 }
 
+// The annotated rows as panels of points.
 Points in_panels(const Kernel& kernel, const std::vector<double>& rows, std::size_t n,
                  std::size_t d) {
     Points points(d, kernel.extra(), kernel.single());
@@ -88,7 +90,7 @@ Points in_panels(const Kernel& kernel, const std::vector<double>& rows, std::siz
     return points;
 }
 
-// k(x_i, y_j) for rows first..last-1 to out[(i - first) * stride + j], j < m.
+// out[(i - first) * stride + j] = k(x_i, y_j) for i = first..last-1 and all points j of the panels.
 void evaluate(const Kernel& kernel, const std::vector<double>& x, std::size_t first,
               std::size_t last, const simd::Panels& y, std::size_t d, double* out,
               std::size_t stride) {
@@ -105,6 +107,7 @@ void evaluate(const Kernel& kernel, const std::vector<double>& x, std::size_t fi
     }
 }
 
+// k(x_i, y_j) as an array (n, m).
 Array block(const Kernel& kernel, const Matrix& X, const Matrix& Y) {
     require_columns(Y.shape(1), X.shape(1), "Y");
     const std::size_t n = X.shape(0), m = Y.shape(0), d = X.shape(1);
@@ -118,7 +121,7 @@ Array block(const Kernel& kernel, const Matrix& X, const Matrix& Y) {
     return result.release();
 }
 
-// Points of which the Gram matrix is wanted, by rows and in panels.
+// Points whose Gram matrix is computed in blocks of rows. They are stored by rows and in panels.
 class Gram {
 public:
     Gram(std::shared_ptr<Kernel> kernel, const Matrix& X)
@@ -128,7 +131,7 @@ public:
         rows_ = annotated(*kernel_, X, scratch);
         panels_ = in_panels(*kernel_, rows_, n_, d_);
     }
-    // Rows first..last-1 up to column last-1, to the same place of K (n, n).
+    // Fills rows first..last-1 of K (n, n) up to column last-1.
     void fill(std::size_t first, std::size_t last,
               const nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& K) const {
         if (first > last || last > n_ || K.shape(0) != n_ || K.shape(1) != n_)
@@ -148,6 +151,7 @@ private:
     Points panels_{0};
 };
 
+// k(x_i, x_i) as an array (n,).
 Array diagonal(const Kernel& kernel, const Matrix& X) {
     const std::size_t n = X.shape(0), d = X.shape(1);
     Result result({n});
@@ -160,6 +164,8 @@ Array diagonal(const Kernel& kernel, const Matrix& X) {
     return result.release();
 }
 
+// nanobind holds pointers to non-const objects. Kernels stay immutable, because all members are
+// const.
 std::shared_ptr<Kernel> shared(KernelPtr kernel) {
     return std::const_pointer_cast<Kernel>(std::move(kernel));
 }

@@ -21,9 +21,9 @@
 namespace parsimon::bindings {
 namespace {
 
-constexpr std::size_t rows_of_a_piece = 256;  // that one of several threads predicts at a time
+constexpr std::size_t rows_of_a_piece = 256;  // rows that a thread predicts at a time
 
-// A learner that many threads may predict with while one learns.
+// A Learner with a lock: many threads may predict while one thread learns.
 class SharedLearner {
 public:
     SharedLearner(std::shared_ptr<Kernel> kernel, std::shared_ptr<Loss> loss,
@@ -48,7 +48,7 @@ public:
         return result->release();
     }
 
-    // Throws at the first row that could not be learned.
+    // Throws at the first row that cannot be learned.
     void check(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights,
                std::size_t n_outputs) {
         require_block(X, Y, weights);
@@ -59,8 +59,8 @@ public:
                                n_outputs);
     }
 
-    // False if x is not an array of doubles or y neither a number nor such an array: the caller
-    // converts, then.
+    // Learns one sample. Returns False if x is not an array of doubles, or if y is neither a number
+    // nor such an array. The caller converts them then.
     bool learn_one(nb::handle x, nb::handle y, double weight) {
         Vector point, targets;
         double target = 0.0;
@@ -124,14 +124,15 @@ public:
         {
             nb::gil_scoped_release release;
             ModelLock::Reading guard(lock_, as_it_is);
-            result.emplace(std::initializer_list<std::size_t>{
-                X.shape(0), outputs()});  // under the lock: learning may add outputs
+            // Under the lock, because learning may add outputs.
+            result.emplace(std::initializer_list<std::size_t>{X.shape(0), outputs()});
             predict_rows(X.data(), X.shape(0), result->data(), threads);
         }
         return result->release();
     }
 
-    // For models of one output; None if x is not an array of doubles: the caller converts, then.
+    // Predicts one point, for models with one output. Returns None if x is not an array of doubles.
+    // The caller converts it then.
     std::optional<double> predict_one(nb::handle x) const {
         Vector point;
         if (!nb::try_cast(x, point, false)) return std::nullopt;
@@ -142,6 +143,7 @@ public:
         return f[0];
     }
 
+    // Calls what(learner) while holding the lock for reading.
     template <class Read>
     auto read(Read&& what) const {
         ModelLock::Reading guard(lock_, without_gil);
@@ -198,7 +200,8 @@ private:
         learner_.learn(x, y, weights, 1, nullptr);
     }
 
-    // `n_outputs`: as many as there are, or more: then they are added once the block is found good.
+    // If `n_outputs` is larger than the number of outputs, outputs are added after the block was
+    // checked.
     void learn_block(const Matrix& X, const Matrix& Y, const std::optional<Vector>& weights,
                      std::size_t n_outputs, std::optional<Result>* result) {
         const std::size_t n = X.shape(0), d = X.shape(1), T = Y.shape(1);
@@ -212,8 +215,9 @@ private:
         const double* w = weights ? weights->data() : nullptr;
         learner_.check_samples(X.data(), Y.data(), w, n, n_outputs);
         learner_.set_outputs(n_outputs);
-        // Whole batches at a time, so that Ctrl-C is heard in between: every tenth of a second, for
-        // the GIL may be dear. Its handlers may look at the model.
+        // Learn whole batches at a time and check for Ctrl-C in between. Check only every 0.1 s,
+        // because acquiring the GIL can be slow. Release the lock first, because a signal handler
+        // may use the model.
         const std::size_t chunk = std::max<std::size_t>(1, 64 / batch_size_) * batch_size_;
         auto heard = std::chrono::steady_clock::now();
         for (std::size_t first = 0; first < n; first += chunk) {
@@ -241,8 +245,8 @@ private:
     std::size_t batch_size_;
 };
 
-// What a learner that ascends a dual keeps of it: a dict of arrays (m, n_outputs), and the dual's
-// value for each output.
+// The dual variables of a learner with DualAscentUpdate, as a dict: arrays (m, n_outputs), and the
+// value of the dual for each output.
 nb::dict describe_dual(const Learner& learner) {
     const auto* update = dynamic_cast<const DualAscentUpdate*>(&learner.update());
     if (!update) throw nb::type_error("this learner ascends no dual");
@@ -268,7 +272,7 @@ nb::dict describe_dual(const Learner& learner) {
     return result;
 }
 
-// All that a merge needs of a model, as it is at one moment.
+// Everything that a merge needs of a model, taken under one lock.
 nb::dict snapshot(const Learner& learner, bool with_factor) {
     const Dictionary& dictionary = learner.dictionary();
     const Ledger ledger = learner.ledger();
@@ -284,13 +288,14 @@ nb::dict snapshot(const Learner& learner, bool with_factor) {
     return result;
 }
 
-// The factor of the covariance that recursive least squares keeps, (m, m).
+// The factor (m, m) of the covariance of recursive least squares.
 Array covariance_factor(const Learner& learner) {
     const auto* update = dynamic_cast<const RLSUpdate*>(&learner.update());
     if (!update) throw nb::type_error("this learner keeps no covariance");
     return triangle(update->covariance().factor());
 }
 
+// A binding that calls what(learner) under the lock.
 template <class Read>
 auto reading(Read what) {
     return [what](const SharedLearner& learner) { return learner.read(what); };

@@ -6,8 +6,9 @@
 namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
-    nb::set_leak_warnings(false);  // a kernel made of a Python function may be part of a cycle that
-                                   // outlives the interpreter
+    // A kernel made of a Python function may be part of a reference cycle that outlives the
+    // interpreter.
+    nb::set_leak_warnings(false);
     m.doc() = "The C++ core of parsimon.";
     m.def("instruction_set", [] { return parsimon::simd::loops().name; });
     parsimon::bindings::bind_kernels(m);

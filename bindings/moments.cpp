@@ -13,7 +13,7 @@
 namespace parsimon::bindings {
 namespace {
 
-// Rows of numbers, each in one piece; the rows themselves need not be next to each other.
+// A matrix whose rows are contiguous. The rows may be apart in memory.
 using Lines = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 using Columns = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -27,7 +27,8 @@ const double* line(const Lines& lines, std::size_t i) {
     return lines.data() + static_cast<std::int64_t>(i) * lines.stride(0);
 }
 
-// Values (k, n) after a state (4, k): means and deviations (k, n + 1), and the state then.
+// Adds values (k, n) to the moments in `state` (4, k). Returns means and deviations (k, n + 1), and
+// the new state.
 nb::tuple learn_moments(const Lines& values, const Matrix& state) {
     const std::size_t k = values.shape(0), n = values.shape(1);
     require_lines(values, k, "values");
@@ -50,8 +51,8 @@ nb::tuple learn_moments(const Lines& values, const Matrix& state) {
     return nb::make_tuple(means.release(), deviations.release(), after.release());
 }
 
-// Values (k, n) in units of their deviations, (k, n) or (k, 1), into the columns `places` (k,) of
-// out (n, width).
+// Standardises values (k, n) with means and deviations (k, n) or (k, 1). Writes row j to column
+// places[j] of out (n, width).
 void standardise_into(const Lines& values, const Lines& means, const Lines& deviations, double clip,
                       const Columns& out, const std::vector<std::size_t>& places) {
     const std::size_t k = values.shape(0), n = values.shape(1), width = out.shape(1);
@@ -67,7 +68,8 @@ void standardise_into(const Lines& values, const Lines& means, const Lines& devi
     for (const std::size_t place : places)
         if (place >= width) throw nb::index_error("there is no such column");
     nb::gil_scoped_release release;
-    constexpr std::size_t rows = 256;  // for which all columns are written while they are near
+    // Rows per pass. All columns of these rows are written while the rows are in the cache.
+    constexpr std::size_t rows = 256;
     for (std::size_t first = 0; first < n; first += rows)
         for (std::size_t j = 0; j < k; ++j)
             standardise(line(values, j) + first, std::min(rows, n - first),

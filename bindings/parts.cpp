@@ -53,7 +53,7 @@ const char* pooling(const Update& update) {
     }
 }
 
-// A function that makes a part of a list by name.
+// Binds a function that makes a part of the list by name.
 template <class List>
 void bind_list(nb::module_& m, const char* kind) {
     m.def(

@@ -9,8 +9,10 @@ namespace parsimon::bindings {
 namespace {
 
 template <class T, class Shape>
-using Own = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;  // written to
+using Own = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;  // an array that C++ writes to
 
+// remove_cheapest (removals.hpp). Returns the count, the sum of the costs, and whether it is done
+// or has lost its digits.
 nb::tuple remove(const Matrix& P, const Own<double, nb::ndim<2>>& W,
                  const Own<double, nb::ndim<1>>& diagonal, const Vector& before,
                  const Own<bool, nb::ndim<1>>& gone, const Own<double, nb::ndim<2>>& U,

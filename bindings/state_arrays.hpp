@@ -1,4 +1,4 @@
-// A state as Python dictionaries: of arrays, and of whole numbers.
+// A state as two Python dicts, one of arrays and one of whole numbers.
 #pragma once
 
 #include <nanobind/stl/string.h>

@@ -60,6 +60,7 @@ Array array(const std::vector<double>& values, std::initializer_list<std::size_t
     return result.release();
 }
 
+// A (q, C, m) array of the sums.
 Array by_output(const Sums& sums, const std::vector<double>& values) {
     const std::size_t each = sums.n_outputs * sums.size;
     return array(values, {each > 0 ? values.size() / each : 0, sums.n_outputs, sums.size});

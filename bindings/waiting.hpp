@@ -1,4 +1,4 @@
-// How to wait for a model (model_lock.hpp).
+// Ways to wait for the lock of a model (model_lock.hpp).
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,12 +7,12 @@
 
 namespace parsimon::bindings {
 
-// Without the GIL, which whoever holds the model may need.
+// Releases the GIL while waiting, because the thread that holds the lock may need it.
 constexpr auto without_gil = [](auto&& wait) {
     nanobind::gil_scoped_release release;
     wait();
 };
-// The GIL was released before.
+// Waits without further action. For callers that have released the GIL already.
 constexpr auto as_it_is = [](auto&& wait) { wait(); };
 
 }  // namespace parsimon::bindings

@@ -1,6 +1,6 @@
-// Learns from a CSV file: learn knlms|krls|polk data.csv [predictions.csv]
+// Learns from a CSV file. Usage: learn knlms|krls|polk data.csv [predictions.csv]
 //
-// Each row is predicted before it is learned. A table shows the error of these predictions.
+// Each row is predicted before it is learned. The program prints a table of the errors.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -18,13 +18,14 @@
 
 namespace {
 
-// Rows of a CSV file: all columns but the last are features.
+// The rows of a CSV file. The last column is the target, the other columns are features.
 struct Table {
     std::size_t n = 0, d = 0;  // rows, features
     std::vector<double> x;     // (n, d)
     std::vector<double> y;     // (n,)
 };
 
+// The fields of a line.
 std::vector<std::string> split(std::string line) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     std::vector<std::string> fields;
@@ -33,6 +34,7 @@ std::vector<std::string> split(std::string line) {
     return fields;
 }
 
+// The field as a finite number. Throws an error that begins with `where` if it is not one.
 double number(const std::string& field, const std::string& where) {
     char* end = nullptr;
     const double value = std::strtod(field.c_str(), &end);
@@ -69,11 +71,12 @@ Table read_table(const std::string& path) {
     return table;
 }
 
+// The mean and standard deviation of a column before it was standardised.
 struct Scale {
     double mean = 0.0, deviation = 1.0;
 };
 
-// Subtracts the mean from every `stride`-th value, then divides by the standard deviation.
+// Standardises every `stride`-th value in place: (value - mean) / deviation.
 Scale standardise(double* values, std::size_t n, std::size_t stride) {
     Scale scale;
     double sum = 0.0, squares = 0.0;
@@ -88,6 +91,8 @@ Scale standardise(double* values, std::size_t n, std::size_t stride) {
     return scale;
 }
 
+// The recipe of an algorithm with default parameters. The Gaussian kernel has gamma = 1 / d, which
+// suits standardised features.
 parsimon::Recipe recipe(const std::string& algorithm, std::size_t d) {
     const parsimon::KernelPtr kernel = parsimon::gaussian(1.0 / static_cast<double>(d));
     if (algorithm == "knlms") return parsimon::knlms(kernel);
@@ -96,8 +101,8 @@ parsimon::Recipe recipe(const std::string& algorithm, std::size_t d) {
     throw std::runtime_error("unknown algorithm '" + algorithm + "': known are knlms, krls, polk");
 }
 
-// Learns all rows in ten blocks, with a line of the table for each. Returns the predictions, in the
-// units of the target.
+// Learns all rows in ten blocks and prints a line for each. Returns the predictions in the units of
+// the target.
 std::vector<double> learn(parsimon::Learner& model, const Table& table, const Scale& target) {
     std::vector<double> predictions(table.n);
     std::printf("%10s %10s %14s\n", "rows", "centres", "rms error");
