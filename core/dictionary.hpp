@@ -119,12 +119,12 @@ public:
     std::size_t capacity() const { return capacity_; }
     std::size_t n_features() const { return n_features_; }
     std::size_t n_outputs() const { return n_outputs_; }
-    std::size_t depth() const { return points_.depth(); }
+    std::size_t depth() const { return points_.depth(); }  // features and extra numbers
     const Kernel& kernel() const { return *kernel_; }
     const Needs& needs() const { return needs_; }
     bool has_factor() const { return needs_.factor; }
     double ridge() const { return needs_.ridge; }
-    bool meets(Needs needs) const { return (needs_ | needs) == needs_; }
+    bool meets(Needs needs) const { return (needs_ | needs) == needs_; }  // keeps all of `needs`
     double* weights(std::size_t output) { return weights_.data() + output * capacity_; }
     const double* weights(std::size_t output) const { return weights_.data() + output * capacity_; }
     const TriangularFactor& factor() const { return factor_; }
@@ -134,7 +134,7 @@ public:
 
     // From now on `state` is told of appends and removals.
     void attach(Aligned& state);
-    void reserve_outputs(std::size_t n) { weights_.reserve(n * capacity_); }
+    void reserve_outputs(std::size_t n) { weights_.reserve(n * capacity_); }  // allocates for n outputs
     // Inserts n outputs with weights 0 before output `at`.
     void add_outputs(std::size_t at, std::size_t n);
 
@@ -202,7 +202,7 @@ public:
     double removal_cost(std::size_t j) const { return squared_weight(j) / factor_.diagonal()[j]; }
     // ||w_j||^2 = sum_c w_jc^2
     double squared_weight(std::size_t j) const;
-    std::size_t cheapest() const { return cheapest(factor_.diagonal()); }
+    std::size_t cheapest() const { return cheapest(factor_.diagonal()); }  // by removal_cost
     // The centre with the least ||w_j||^2 / scale_j.
     std::size_t cheapest(const double* scale) const {
         return least([scale](std::size_t j, double square) { return square / scale[j]; });

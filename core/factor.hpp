@@ -28,6 +28,7 @@ public:
     std::size_t size() const { return size_; }
     void reserve(std::size_t capacity);
     std::size_t nbytes() const;
+    // Row i of R, with i + 1 entries and padding.
     double* row(std::size_t i) { return rows_.data() + simd::row_start(i); }
     const double* row(std::size_t i) const { return rows_.data() + simd::row_start(i); }
     // The diagonal P_kk, (size,).

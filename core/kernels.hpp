@@ -91,9 +91,9 @@ inline KernelPtr linear() { return leaf("linear", {}); }  // x'y
 
 // Kernels made of others, which are shared. Pointers must not be null.
 
-KernelPtr constant(double value);  // k(x, y) = value, which must be >= 0
-KernelPtr sum(KernelPtr left, KernelPtr right);
-KernelPtr product(KernelPtr left, KernelPtr right);
+KernelPtr constant(double value);                    // k(x, y) = value, which must be >= 0
+KernelPtr sum(KernelPtr left, KernelPtr right);      // k1(x, y) + k2(x, y)
+KernelPtr product(KernelPtr left, KernelPtr right);  // k1(x, y) k2(x, y)
 KernelPtr normalized(KernelPtr kernel);  // k(x, y) / sqrt(k(x, x) k(y, y)); 0 where k(x, x) = 0
 // k(x, y) of x and y rounded to single precision. It must not be part of another kernel.
 KernelPtr single_precision(KernelPtr kernel);

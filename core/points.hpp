@@ -20,7 +20,9 @@ public:
     explicit PanelArray(std::size_t depth) : depth_(depth) {}
 
     std::size_t nbytes() const { return data_.capacity() * sizeof(T); }
+    // Makes room for n points.
     void reserve(std::size_t n) { data_.resize(numbers(simd::padded(n), depth_), T{}); }
+    // Panel p, (depth, 8), or null without memory.
     const T* panel(std::size_t p) const {
         return data_.empty() ? nullptr : data_.data() + p * depth_ * width;
     }
@@ -62,10 +64,12 @@ public:
         }
     }
 
+    // Copies point j to `point` (depth,).
     void copy(std::size_t j, double* point) const {
         for (std::size_t f = 0; f < depth_; ++f) point[f] = data_[simd::place(j, f, depth_)];
     }
 
+    // Whether point j equals `point` (depth,).
     bool equals(std::size_t j, const double* point) const {
         for (std::size_t f = 0; f < depth_; ++f)
             if (data_[simd::place(j, f, depth_)] != point[f]) return false;

@@ -27,6 +27,7 @@ namespace parsimon {
 class Pursuit {
 public:
     static constexpr std::size_t most = 128;  // largest number of removals
+    // The weights of all outputs.
     struct Weights {
         double* data;  // output c of centre j at c * stride + j
         std::size_t n_outputs, stride;

@@ -19,6 +19,7 @@ struct Inverse {
 
 // The result of a block of removals.
 struct Removals {
+    // Why the block ended.
     enum class End {
         full,  // U is full: P must be updated
         done,  // no further centre may be removed

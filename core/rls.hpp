@@ -47,6 +47,7 @@ public:
         visitor.number("scale", scale_);
         factor_.visit(visitor.part("factor"), size);
     }
+    // Throws InputError unless learning can lead to these numbers (sound.hpp).
     void require_sound() const;
     // Sets P = R'R, with R (size, size) lower triangular. Requires capacity.
     void set_factor(const double* R, std::size_t size);

@@ -15,8 +15,8 @@ namespace parsimon::sound {
 
 constexpr double largest_target = 1e100;
 constexpr double largest_weight = 1e230;  // |w_j|
-// sum_j |w_j| sqrt(k(d_j, d_j)), which bounds |f(x)| / sqrt(k(x, x))
-constexpr double largest_norm = 1e170;
+constexpr double largest_norm =
+    1e170;  // sum_j |w_j| sqrt(k(d_j, d_j)), which bounds |f(x)| / sqrt(k(x, x))
 constexpr double largest_atom = 1e150;      // the same sum for an atom (atoms.hpp)
 constexpr double largest_entry = 1e130;     // of a triangular factor
 constexpr double least_pivot = 1e-130;      // of the diagonal of a triangular factor

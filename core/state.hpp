@@ -25,6 +25,7 @@ struct State {
 // both. Reading throws InputError if something is missing, has another size, or is not finite.
 class StateVisitor {
 public:
+    // A visitor that writes to `state`, or that reads from it.
     static StateVisitor writer(State& state) { return {state, true}; }
     // `n_features` is the number of features of points in the state, if the model that reads it has
     // more. 0 means that the numbers are equal.

@@ -20,6 +20,7 @@ namespace parsimon {
 
 // The sums of one update over m centres and C outputs.
 struct Sums {
+    // What the vectors a_t are.
     enum class Coordinates {
         none,          // the update keeps nothing besides f
         rows,          // a_t = (k(x_t, d_j))_j; a centre that a model lacks counts as 0

@@ -94,9 +94,9 @@ struct Loops {
     std::span<const Leaf> leaves;
     Evaluate squared_distance;  // out[r, j] = ||x_r - c_j||^2
 
-    double (*dot)(const double* x, const double* y, std::size_t n);
+    double (*dot)(const double* x, const double* y, std::size_t n);         // x'y
     void (*axpy)(double scale, const double* x, double* y, std::size_t n);  // y += scale x
-    double (*max_abs)(const double* x, std::size_t n);
+    double (*max_abs)(const double* x, std::size_t n);                      // max_i |x_i|
 
     // For rows i = first..last-1 of a lower triangle S: t_i = S_i h, a += t_i S_i. Returns the sum
     // of the t_i^2. One pass over S does both products. Here and below, vectors have room for whole
