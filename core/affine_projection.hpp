@@ -99,8 +99,7 @@ public:
         if (visitor.reading()) expect(visitor, dictionary.size());
         const std::size_t n = visitor.size("window", taken_, order_), d = n_features_;
         std::vector<double> inputs(n * d), targets(n * n_outputs_);
-        for (std::size_t i = 0; !visitor.reading() && i < n;
-             ++i) {  // from the oldest to the newest
+        for (std::size_t i = 0; !visitor.reading() && i < n; ++i) {  // oldest first
             const std::size_t slot = (next_ + order_ - n + i) % order_;
             std::copy_n(point(slot), d, inputs.begin() + static_cast<std::ptrdiff_t>(i * d));
             std::copy_n(targets_.begin() + static_cast<std::ptrdiff_t>(slot * n_outputs_),

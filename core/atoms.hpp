@@ -110,7 +110,7 @@ private:
     void require_room() const {
         if (G_.empty()) throw std::logic_error("these atoms have neither learned nor read a state");
     }
-    void fit_to_capacity();  // Resizes all arrays after the dictionary has grown.
+    void fit_to_capacity();  // resizes all arrays after the dictionary has grown
     // Computes G = Omega'H.
     void multiply_atoms();
 

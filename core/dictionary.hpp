@@ -23,7 +23,7 @@
 // - Points are contiguous rows of doubles, owned by the caller and copied. They must be finite, and
 //   their k(x, x) at most `largest_kernel_value` (input.hpp). This is required, not checked.
 // - Threads: many threads may call const members at once, while no thread calls another member. The
-//   dictionary shares the kernel. Aligned states are not owned and must outlive the dictionary.
+//   dictionary shares the kernel. Aligned states are not owned and must outlive its last use.
 // - A pointer from `weights` or `diagonal` is valid until the dictionary changes.
 #pragma once
 
@@ -134,7 +134,7 @@ public:
 
     // From now on `state` is told of appends and removals.
     void attach(Aligned& state);
-    void reserve_outputs(std::size_t n) { weights_.reserve(n * capacity_); }  // allocates for n outputs
+    void reserve_outputs(std::size_t n) { weights_.reserve(n * capacity_); }  // for n outputs
     // Inserts n outputs with weights 0 before output `at`.
     void add_outputs(std::size_t at, std::size_t n);
 

@@ -40,8 +40,8 @@ namespace parsimon {
 // CONVENTION
 // - Arrays of an output are `capacity` apart and have room for whole panels.
 // - `fit` = Q A'y holds the values of the least-squares fit at the centres. Each sample updates it
-//   in O(m). shortfall = Q r = fit - f. So no product with Q is needed. Such products lose digits
-//   if samples have very different weights.
+//   in O(m). shortfall = Q r = fit - f. So the products of Q with A'y and r are not computed: they
+//   would lose digits if samples have very different weights.
 // - Each step updates f, r and shortfall. They are recomputed from w and `fit` every `renewal`
 //   steps.
 // - The target of a sample is f - l'(f) / curvature. This is y for the squared loss, and f where
