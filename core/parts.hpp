@@ -40,6 +40,7 @@ using Updates = PartList<Update,                   //
                          ProjectedGradientUpdate,  //
                          QuantizedGradientUpdate,  //
                          SpanRLSUpdate,            //
+                         NormRLSUpdate,            //
                          RowRLSUpdate,             //
                          DualAscentUpdate>;
 

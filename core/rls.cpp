@@ -148,6 +148,16 @@ bool SpanRLSUpdate::enter(Dictionary& dictionary, Sample& sample) {
     return true;
 }
 
+bool NormRLSUpdate::enter(Dictionary& dictionary, Sample& sample) {
+    // Given the other values, the new value has mean h'w and variance residual / ridge. So the new
+    // weight has mean 0 and variance 1 / (ridge residual), and the others change by -a times it.
+    Look& look = *sample.look;
+    const double root = 1.0 / std::sqrt(ridge_ * look.residual);
+    covariance_.append(-root, look.a, root);
+    dictionary.append(look, nullptr);
+    return false;
+}
+
 void SpanRLSUpdate::hold(Dictionary& dictionary) {
     const double doubling = std::log(2.0) / -std::log(covariance_.forgetting());
     if (static_cast<double>(++since_) < std::min(static_cast<double>(dictionary.size()), doubling))
@@ -156,7 +166,8 @@ void SpanRLSUpdate::hold(Dictionary& dictionary) {
     for (std::size_t j = 0; j < dictionary.size(); ++j) {
         dictionary.gram_row(j, row_.data());
         const double variance = covariance_.factor().squared_norm(row_.data());
-        if (variance > cap) covariance_.hold(row_.data(), variance, cap);
+        const double most = largest_variance(dictionary, j);
+        if (variance > most) covariance_.hold(row_.data(), variance, most);
     }
 }
 

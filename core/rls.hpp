@@ -1,6 +1,7 @@
 // Recursive least squares: the covariance of the weights, and the two updates that use it.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "sizes.hpp"
@@ -116,7 +117,7 @@ private:
 // adds one value, which only its own sample observes. The penalty is ridge ||v||^2. The covariance
 // of the weights is P = K^-1 P_v K^-1, so that h'P h = a'P_v a and P h = K^-1 P_v a with a = K^-1
 // h. These are the products of the paper's recursion, and they need no further product with K^-1.
-class SpanRLSUpdate final : public RLSUpdate {
+class SpanRLSUpdate : public RLSUpdate {
 public:
     static constexpr const char* name = "span_rls";
     // The cap on the variance of a value. Values are observed with noise of variance 1, so that a
@@ -140,14 +141,35 @@ public:
         since_ = sums.age;
     }
 
+protected:
+    bool enter(Dictionary& dictionary, Sample& sample) override;
+    // The largest variance of the value at centre j, in units of the noise.
+    virtual double largest_variance(const Dictionary&, std::size_t) const { return cap; }
+
 private:
     Sums::Coordinates coordinates() const override { return Sums::Coordinates::weights; }
-    bool enter(Dictionary& dictionary, Sample& sample) override;
     // Each variance k_j'P k_j, with k_j column j of K, costs a product. So the variances are
     // checked only every m samples, or more often if forgetting could double them in that time.
     void hold(Dictionary& dictionary) override;
 
     std::uint64_t since_ = 0;  // samples since the last check
+};
+
+// Least squares in the span with the penalty ridge ||f||^2: the posterior mean of a Gaussian
+// process with covariance k / ridge and noise of variance 1, over the centres. A centre enters with
+// the variance that the process has given the values at the other centres, residual / ridge. Then
+// its sample is absorbed like any other, so its noise is not fitted. Requires ridge > 0.
+class NormRLSUpdate final : public SpanRLSUpdate {
+public:
+    static constexpr const char* name = "norm_rls";
+    using SpanRLSUpdate::SpanRLSUpdate;
+
+private:
+    bool enter(Dictionary& dictionary, Sample& sample) override;
+    // Forgetting goes back to the prior variance and not beyond.
+    double largest_variance(const Dictionary& dictionary, std::size_t j) const override {
+        return std::min(cap, dictionary.diagonal()[j] / ridge_);
+    }
 };
 
 // Recursive least squares of Richard, Bermudez & Honeine 2009, with penalty ridge ||w||^2. When a

@@ -50,6 +50,7 @@ from parsimon.updates import (
     AffineProjection,
     DualAscent,
     Gradient,
+    NormRLS,
     ProjectedGradient,
     QuantizedGradient,
     RowRLS,
@@ -235,6 +236,7 @@ def krls(
     tolerance: float = 0.01,
     coherence: float = 0.5,
     ridge: float = 0.0,
+    penalty: str = "values",
     forgetting: float = 1.0,
     budget: int | None = None,
 ) -> Recipe:
@@ -243,11 +245,12 @@ def krls(
     Admission is by linear dependence (Engel, Mannor & Meir 2004) or by coherence (Richard, Bermudez
     & Honeine 2009).
     """
-    parts: dict[str, tuple[Admission, Update]] = {
-        "ald": (LinearDependence(tolerance), SpanRLS(ridge, forgetting)),
-        "coherence": (Coherence(coherence), RowRLS(ridge, forgetting)),
+    parts: dict[str, tuple[Admission, dict[str, type[SpanRLS]]]] = {
+        "ald": (LinearDependence(tolerance), {"values": SpanRLS, "norm": NormRLS}),
+        "coherence": (Coherence(coherence), {"values": RowRLS}),
     }
-    admit, update = lookup(parts, admission, "admission")
+    admit, updates = lookup(parts, admission, "admission")
+    update = lookup(updates, penalty, "penalty")(ridge, forgetting)
     return Recipe(
         kernel=kernel,
         loss=Squared(),

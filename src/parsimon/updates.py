@@ -15,6 +15,7 @@ __all__ = [
     "AffineProjection",
     "DualAscent",
     "Gradient",
+    "NormRLS",
     "ProjectedGradient",
     "QuantizedGradient",
     "RowRLS",
@@ -260,6 +261,40 @@ class SpanRLS(Update):
 
 
 @part
+class NormRLS(SpanRLS):
+    """Recursive least squares in the span of the centres, with a penalty on ||f||^2.
+
+    It minimises
+
+        sum_t forgetting^(n-t) weight_t (y_t - a_t'v)^2 + ridge ||f||^2,    ||f||^2 = v'K^-1 v,
+
+    with a and v as in `SpanRLS`. This is the posterior mean of a Gaussian process with covariance
+    k / ridge and noise of variance 1. An admitted sample gets a new value with mean f(x) and
+    variance (k(x, x) - h'K^-1 h) / ridge. Then it is learned as any other sample. So the noise of
+    admitted samples is not fitted, which `SpanRLS` does.
+
+    Forgetting works as in `SpanRLS`. The limit of the variance of a value is that of the prior,
+    k(d_j, d_j) / ridge, but at most 1000.
+
+    Reference: Csato & Opper, *Sparse on-line Gaussian processes*, Neural Computation 2002 (without
+    forgetting).
+
+    >>> NormRLS(ridge=0.1)
+    NormRLS(ridge=0.1, forgetting=1.0)
+    """
+
+    ridge: float = 1.0
+
+    def __post_init__(self) -> None:
+        real("ridge", self.ridge, at_least=1e-20, at_most=1e20)
+        super().__post_init__()
+
+    def core(self) -> _core.Update:
+        """Return the C++ twin."""
+        return _core.update("norm_rls", [self.ridge, self.forgetting])
+
+
+@part
 class RowRLS(SpanRLS):
     """Recursive least squares on kernel rows.
 
@@ -357,6 +392,7 @@ UPDATES: dict[str, type[Update]] = {
     "projected_gradient": ProjectedGradient,
     "quantized_gradient": QuantizedGradient,
     "span_rls": SpanRLS,
+    "norm_rls": NormRLS,
     "row_rls": RowRLS,
     "dual_ascent": DualAscent,
 }

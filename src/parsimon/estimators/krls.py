@@ -45,8 +45,13 @@ class KRLSRegressor(StreamRegressor):
         Threshold mu0: largest coherence at which a sample is admitted. Larger values admit more
         centres. Only for admission "coherence".
     ridge : float >= 0, default=0.0
-        Penalty on the squared values at the centres ("ald") or on the squared weights
-        ("coherence"). Larger values shrink f more. With "ald", 0 is Engel's algorithm.
+        Factor of the penalty. Larger values shrink f more. With "ald", 0 is Engel's algorithm.
+    penalty : "values" or "norm", default="values"
+        What the ridge is multiplied by. "values": the sum of the squared values at the centres; for
+        admission "coherence", the sum of the squared weights. "norm": ||f||^2, as in kernel ridge
+        regression, and as a Gaussian process with noise. This needs a ridge and admission "ald". It
+        does not fit the noise of admitted samples, so it is the better choice if many samples are
+        admitted.
     forgetting : float in [0.1, 1], default=1.0
         Factor by which the weight of a sample decreases with every later sample. Smaller values
         follow a changing system faster and use fewer samples. Where no samples arrive for long, f
@@ -104,6 +109,7 @@ class KRLSRegressor(StreamRegressor):
         tolerance: float = 0.01,
         coherence: float = 0.5,
         ridge: float = 0.0,
+        penalty: str = "values",
         forgetting: float = 1.0,
         budget: int | None = None,
         n_passes: int = 1,
@@ -114,6 +120,7 @@ class KRLSRegressor(StreamRegressor):
         self.tolerance = tolerance
         self.coherence = coherence
         self.ridge = ridge
+        self.penalty = penalty
         self.forgetting = forgetting
         self.budget = budget
         self.n_passes = n_passes
