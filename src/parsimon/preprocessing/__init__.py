@@ -23,6 +23,7 @@ of columns. All of them give the same features.
 from parsimon.preprocessing.columns import KINDS as KINDS
 from parsimon.preprocessing.columns import LARGEST as LARGEST
 from parsimon.preprocessing.columns import Column, TableError
+from parsimon.preprocessing.columns import EncodedColumn as EncodedColumn
 from parsimon.preprocessing.columns import concatenated as concatenated
 from parsimon.preprocessing.columns import feature_count as feature_count
 from parsimon.preprocessing.columns import nearest as nearest

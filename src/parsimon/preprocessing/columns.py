@@ -14,6 +14,7 @@ __all__ = [
     "KINDS",
     "LARGEST",
     "Column",
+    "EncodedColumn",
     "TableError",
     "codes",
     "concatenated",
@@ -78,6 +79,23 @@ class Column(NamedTuple):
     def rows(self, rows: slice) -> Column:
         """Return some of the rows."""
         return Column(self.kind, self.values[rows], self.categories)
+
+
+class EncodedColumn(NamedTuple):
+    """How an encoder turns one column into features, as plain data. Exports use it.
+
+    A number x becomes (x - mean) / deviation within +-clip, or 0 if it is missing or the deviation
+    is 0. `indicator` says whether it also has an indicator of missing values. `categories` are the
+    known texts of a text column, in the order of their features.
+    """
+
+    name: str
+    kind: str
+    mean: float = 0.0
+    deviation: float = 0.0
+    clip: float = np.inf
+    indicator: bool = False
+    categories: tuple[str, ...] = ()
 
 
 #: Kinds of columns. Each has a standardised value. Each period, in seconds, adds a sine and a

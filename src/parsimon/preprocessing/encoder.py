@@ -15,6 +15,7 @@ from parsimon.preprocessing.columns import (
     KINDS,
     Array,
     Column,
+    EncodedColumn,
     TableError,
     codes,
     feature_count,
@@ -91,6 +92,8 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
         Number of features.
     n_rows_seen_ : int
         Number of rows learned.
+    encoded_columns_ : list
+        How each column is encoded so far: its kind, mean, deviation and categories.
 
     Examples
     --------
@@ -176,6 +179,18 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
                 ]
                 names += [f"{column} is missing"] if column in indicators else []
         return names
+
+    @property
+    def encoded_columns_(self) -> list[EncodedColumn]:
+        """How each column is encoded so far, in the order of the features."""
+        means, deviations = (iter(values.ravel().tolist()) for values in self._moments.now())
+        indicators, clip = set(self._indicators), float(self.clip)
+        return [
+            EncodedColumn(name, kind, categories=tuple(self._vocabulary[name]))
+            if kind == "text"
+            else EncodedColumn(name, kind, next(means), next(deviations), clip, name in indicators)
+            for name, kind in self.columns_.items()
+        ]
 
     # In steps, for models that hold blocks back
 
