@@ -24,7 +24,14 @@ kernel_type rbf
 gamma 1.0
 
 Each function takes an estimator of parsimon, or a scikit-learn `Pipeline` of scalers that ends in
-such an estimator. With `path`, the function also writes a file, completely or not at all.
+such an estimator. `to_onnx` and `to_c` also take a mixture, and a `TableModel` with its encoding.
+With `path`, the function also writes a file, completely or not at all.
+
+- `expansion`: a model over one dictionary as plain data, and `scaling` of its inputs;
+- `combination`: several expansions and what combines them; `mixture_classifier` is one;
+- `model_functions`: the function of any model. A new mixture has a line there;
+- `table`: the encoding of columns, a function, and the scaling of the target;
+- `onnx`, `c` and `libsvm`: the formats.
 """
 
 from parsimon.export.c import to_c

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -84,6 +85,19 @@ class Expansion:
     def scaled(self) -> bool:
         """Whether any input is scaled."""
         return bool(self.shift.any() or (self.scale != 1.0).any())
+
+    def taking(self, inputs: Sequence[int]) -> Expansion:
+        """Return it over some of the inputs, in this order. The others are 0 in every row."""
+        rest, at = sorted({*range(self.n_features)}.difference(inputs)), list(inputs)
+        if self.centers[:, rest].any() or self.shift[rest].any():
+            raise ValueError("the model's centres have values in features that are always 0")
+        return replace(
+            self,
+            centers=self.centers[:, at],
+            shift=self.shift[at],
+            scale=self.scale[at],
+            feature_names=self.feature_names and tuple(self.feature_names[i] for i in at),
+        )
 
 
 def expansion(model: Any) -> Expansion:

@@ -9,7 +9,9 @@ import numpy as np
 
 from parsimon._files import write_whole
 from parsimon.export.expansion import Array, Expansion, expansion
+from parsimon.export.model_functions import MIXTURES
 from parsimon.kernels import Constant, Gaussian, Kernel, Linear, Polynomial, Product, Sum
+from parsimon.tables import TableModel
 
 __all__ = ["to_libsvm"]
 
@@ -63,6 +65,16 @@ def to_libsvm(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     Reference: C.-C. Chang, C.-J. Lin, *LIBSVM: a library for support vector machines*, ACM TIST
     2011, and the README of the library.
     """
+    if isinstance(model, TableModel):
+        raise TypeError(
+            "LIBSVM cannot encode the columns of a TableModel: use to_c or to_onnx, or export "
+            "model.estimator_ and give LIBSVM the rows of model.encoder_.transform"
+        )
+    if isinstance(model, tuple(MIXTURES)):
+        raise TypeError(
+            f"LIBSVM has no mixtures, and the model is a {type(model).__name__}: "
+            "use to_c or to_onnx"
+        )
     e = expansion(model)
     if e.link is not None:
         raise TypeError(

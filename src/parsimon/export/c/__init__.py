@@ -1,8 +1,12 @@
 """Models as C headers.
 
 - `tables`: numbers, labels and constant tables;
+- `identifiers`: names of columns as names of C;
+- `piece`: parts of a header, and library functions;
 - `expressions`: formulas as statements;
-- `functions`: f, predictions and probabilities;
+- `functions`: f, predictions and probabilities of one expansion;
+- `combination`: the same of several;
+- `table`: rows of columns, their encoding, and targets in their own units;
 - `header`: the whole text.
 """
 
@@ -15,17 +19,13 @@ from typing import Any
 from parsimon._files import write_whole
 from parsimon._parts import lookup
 from parsimon.export.c.header import header
+from parsimon.export.c.identifiers import KEYWORDS
 from parsimon.export.c.tables import TYPES
-from parsimon.export.expansion import expansion
+from parsimon.export.model_functions import model_function
+from parsimon.export.table import table
+from parsimon.tables import TableModel
 
 __all__ = ["to_c"]
-
-#: The keywords of C99, which no name can be.
-KEYWORDS = (
-    "auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|"
-    "inline|int|long|register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|"
-    "union|unsigned|void|volatile|while"
-)
 
 
 def to_c(
@@ -49,14 +49,23 @@ def to_c(
       integers (booleans are 0 and 1) or numbers;
     - ``void model_proba(const double x[], double out[])`` if the model has probabilities.
 
+    A mixture has ``model_predict`` and ``model_proba``, but no ``model_decision``.
+
+    The header of a `TableModel` defines the struct ``model_row`` with a field for each column, and
+    ``model_predict(const model_row *row)``, and for classes ``model_proba`` or ``model_decision``.
+    Fields of numbers are double, and NaN means missing. Times are seconds, as in
+    `parsimon.preprocessing`. Fields of text are ``const char *`` in UTF-8, and NULL means missing.
+    The functions encode the row. A predicted target is a double in its own units.
+
     All functions are ``static inline`` and all tables constant. Nothing is allocated, and the stack
-    holds at most one array of C numbers. The header is C99 and also C++11.
+    holds at most one array of C numbers, or one per expert of a mixture, and the features of a
+    table. The header is C99 and also C++11.
 
     From the C library the header needs at most exp, sqrt and log1p, depending on the kernel and the
-    probabilities. The macros MODEL_EXP, MODEL_SQRT and MODEL_LOG1P can replace these functions.
-    Linear, polynomial and Cauchy kernels need none of them. Neither do rational quadratic kernels
-    with a whole alpha up to 64. Numbers have the fewest decimal digits that represent them exactly.
-    Hexadecimal numbers would need C++17.
+    probabilities, and for times fmod, sin and cos. Macros such as MODEL_EXP can replace these
+    functions. Linear, polynomial and Cauchy kernels need none of them. Neither do rational
+    quadratic kernels with a whole alpha up to 64. Numbers have the fewest decimal digits that
+    represent them exactly. Hexadecimal numbers would need C++17.
 
     The functions do not check for NaN and infinity, which `predict` rejects. A kernel in
     `SinglePrecision` rounds its inputs, but these functions do not. This changes f by about 1e-7 of
@@ -64,15 +73,16 @@ def to_c(
 
     Parameters
     ----------
-    model : estimator, Pipeline or TransformedTargetRegressor
-        A fitted estimator of parsimon, alone or with scalers. See `docs/export.md`.
+    model : estimator, mixture, Pipeline, TransformedTargetRegressor or TableModel
+        A fitted model of parsimon, or one with scalers. See `docs/export.md`.
     path : str or path, default=None
         The file to write. It is written completely or not at all.
     name : str, default="model"
         The prefix of every name in the header. It has at most 40 letters, digits and single
         underscores between them, and begins with a letter. Macros have it in capitals.
     dtype : "double" or "float", default="double"
-        The type of inputs, outputs, tables and all intermediate values.
+        The type of inputs, outputs, tables and all intermediate values. Columns and targets of a
+        `TableModel` are always double.
 
     Examples
     --------
@@ -114,7 +124,8 @@ def to_c(
     if re.fullmatch(KEYWORDS, name):
         raise ValueError(f"name is {name!r}, which is a keyword of C")
     lookup(TYPES, dtype, "dtype")
-    text = header(expansion(model), name, dtype)
+    source = table(model) if isinstance(model, TableModel) else model_function(model)
+    text = header(source, name, dtype)
     if path is not None:
         write_whole(path, text.encode("ascii"))
     return text

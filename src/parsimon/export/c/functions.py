@@ -1,4 +1,4 @@
-"""The functions of a header: f, predictions and probabilities."""
+"""The functions of an expansion: f, predictions and probabilities."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from parsimon._formula_values import own_values
 from parsimon.export.c.expressions import Writer
+from parsimon.export.c.piece import LARGEST_ENTRY, Library, Piece
 from parsimon.export.c.tables import Tables
 from parsimon.export.expansion import Expansion
 from parsimon.formulas import (
@@ -22,17 +23,17 @@ from parsimon.formulas import (
     diagonal,
 )
 
-__all__ = ["Functions"]
+__all__ = ["Functions", "expansion_piece"]
 
 
 class Functions:
     """Writes functions, and notes the tables, helpers and library functions that they need."""
 
-    def __init__(self, e: Expansion, tables: Tables) -> None:
+    def __init__(self, e: Expansion, tables: Tables, library: Library) -> None:
         self.e = e
         self.tables = tables
+        self.library = library
         self.name, self.macro, self.real = tables.name, tables.macro, tables.real
-        self.needs: set[str] = set()  # functions of the C library
         self.helpers: dict[str, str] = {}  # functions of the header that stand before the others
         self._sums: dict[str, str] = {}  # sums over the features for each centre: their terms
         self._before: list[str] = []  # statements before the loop over the centres
@@ -89,12 +90,7 @@ class Functions:
         start = [f"{self.real} out[{self.macro}_N_OUTPUTS];", *lines]
         if self.e.classes is None:
             return self._function(self.real, "predict", [*start, "return out[0];"])
-        largest = [
-            "int best = 0;",
-            f"for (int c = 1; c < {self.macro}_N_OUTPUTS; ++c)",
-            "    if (out[c] > out[best]) best = c;",
-            "return best;",
-        ]
+        largest = [line.format(outputs=f"{self.macro}_N_OUTPUTS") for line in LARGEST_ENTRY]
         return self._function("int", "predict", [*start, *largest])
 
     def proba(self) -> str:
@@ -135,8 +131,7 @@ class Functions:
 
     def library_function(self, what: str) -> str:
         """Return the macro that stands for a function of the C library."""
-        self.needs.add(what)
-        return f"{self.macro}_{what.upper()}"
+        return self.library.function(what, self.tables.suffix)
 
     def given(self, what: Input) -> str:
         """Return an input of a formula."""
@@ -207,3 +202,15 @@ class Functions:
             f"    return ({terms}) * {self.name}_scale[i];\n}}"
         )
         return f"{self.name}_input(x, i)"
+
+
+def expansion_piece(e: Expansion, name: str, dtype: str, library: Library) -> Piece:
+    """Return the functions of an expansion. Their names begin with `name`."""
+    tables = Tables(name, dtype)
+    functions = Functions(e, tables, library)
+    # First the functions: they say which tables and helpers stand before them.
+    texts = [functions.decision(), functions.predict()]
+    if e.probabilities is not None:
+        texts.append(functions.proba())
+    sizes = {"N_FEATURES": e.n_features, "N_OUTPUTS": e.n_outputs, "N_CENTERS": e.n_centers}
+    return Piece(tables, sizes, [*functions.helpers.values()], texts)

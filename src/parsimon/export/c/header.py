@@ -2,108 +2,153 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
+
 from parsimon import __version__
-from parsimon.export.c.functions import Functions
+from parsimon.export.c.combination import function_pieces
+from parsimon.export.c.piece import Library, Piece
+from parsimon.export.c.table import TableFunctions
 from parsimon.export.c.tables import Tables, comment_text
 from parsimon.export.expansion import Expansion
+from parsimon.export.model_functions import ModelFunction
+from parsimon.export.table import Table
 
 __all__ = ["header"]
 
 
-def header(e: Expansion, name: str, dtype: str) -> str:
-    """Return the header of an expansion. Its names begin with `name`, its numbers are `dtype`."""
-    tables = Tables(name, dtype)
-    macro, functions = tables.macro, Functions(e, tables)
-    # First the functions: they say which tables, helpers and library functions stand before them.
-    texts = [functions.decision(), functions.predict()]
-    if e.probabilities is not None:
-        texts.append(functions.proba())
-    if e.classes is not None:
-        tables.add_classes(e.classes)
-    sizes = {"N_FEATURES": e.n_features, "N_OUTPUTS": e.n_outputs, "N_CENTERS": e.n_centers}
+def header(source: ModelFunction | Table, name: str, dtype: str) -> str:
+    """Return the header of a model. Its names begin with `name`, its numbers are `dtype`."""
+    macro = name.upper()
+    library = Library(macro)
+    if isinstance(source, Table):
+        f, inner = source.function, f"{name}_function"
+        pieces = function_pieces(f, inner, dtype, library)
+        pieces.append(TableFunctions(source, Tables(name, dtype), inner, library).piece())
+    else:
+        f = source
+        pieces = function_pieces(f, name, dtype, library)
+    if f.classes is not None:
+        pieces[-1].tables.add_classes(f.classes)
     parts = [
-        _comment(e, tables, sorted(functions.needs)),
+        _comment(source, f, pieces, library),
         f"#ifndef {macro}_H\n#define {macro}_H",
-        *_library(tables, sorted(functions.needs)),
-        "\n".join(f"#define {macro}_{what} {value}" for what, value in sizes.items()),
-        *tables.texts,
-        *functions.helpers.values(),
-        *texts,
+        *_library(library),
+        *(text for piece in pieces for text in piece.texts),
         "#endif",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _library(tables: Tables, needs: list[str]) -> list[str]:
+def _library(library: Library) -> list[str]:
     """Return the include of the C library, and the macros for its functions."""
-    if not needs:
+    if not library.macros:
         return []
-    macros = {f"{tables.macro}_{what.upper()}": what + tables.suffix for what in needs}
-    missing = " || ".join(f"!defined({macro})" for macro in macros)
+    missing = " || ".join(f"!defined({macro})" for macro in library.macros)
     defaults = (
-        f"#ifndef {macro}\n#define {macro} {what}\n#endif" for macro, what in macros.items()
+        f"#ifndef {macro}\n#define {macro} {what}\n#endif" for macro, what in library.macros.items()
     )
     return [f"#if {missing}\n#include <math.h>\n#endif", *defaults]
 
 
-def _comment(e: Expansion, tables: Tables, needs: list[str]) -> str:
+def _comment(
+    source: ModelFunction | Table, f: ModelFunction, pieces: list[Piece], library: Library
+) -> str:
     """Return the comment at the top of the header."""
-    outputs = "classes" if e.classes is not None else "output" if e.n_outputs == 1 else "outputs"
+    tables = pieces[-1].tables
+    outputs = "classes" if f.classes is not None else "output" if f.n_outputs == 1 else "outputs"
     needed = "Nothing is needed from the C library."
-    if needs:
-        macros = " or ".join(f"{tables.macro}_{what.upper()}" for what in needs)
+    if library.macros:
         needed = (
-            f"Needed from libm: {', '.join(what + tables.suffix for what in needs)}. "
-            f"Define {macros} before including this file to use your own."
+            f"Needed from libm: {', '.join(library.names)}. "
+            f"Define {' or '.join(library.macros)} before including this file to use your own."
         )
+    size = sum(piece.tables.n_bytes for piece in pieces)
+    inputs = f"{f.n_features} inputs"
+    if isinstance(source, Table):
+        inputs = f"{len(source.encoding.columns)} columns, {f.n_features} features"
     lines = [
-        f"{tables.name}.h: a {e.estimator} of parsimon {__version__} as C99, or C++11.",
+        f"{tables.name}.h: a {source.estimator} of parsimon {__version__} as C99, or C++11.",
         "",
-        f"    f(x) = sum_j w_j k(d_j, x),    k = {e.kernel!r}",
+        *_formula(f),
         "",
-        f"{e.n_features} inputs, {e.n_outputs} {outputs}, {e.n_centers} centres: "
-        f"constant tables of {tables.n_bytes} bytes; nothing is allocated.",
+        f"{inputs}, {f.n_outputs} {outputs}, {f.n_centers} centres: "
+        f"constant tables of {size} bytes; nothing is allocated.",
         needed,
     ]
-    if e.scaled:
+    if isinstance(source, Table):
+        lines += [
+            f"It predicts {comment_text(source.target)}. Columns are encoded in here: "
+            f"give them as the fields of {tables.name}_row say.",
+        ]
+    if isinstance(source, Expansion) and source.scaled:
         lines.append("Inputs are scaled in here: give them as they were before any scaler.")
-    if e.feature_names is not None:
+    if not isinstance(source, Table) and f.feature_names is not None:
         lines += [
             "Inputs:",
-            *(f"    x[{i}] {comment_text(feature)}" for i, feature in enumerate(e.feature_names)),
+            *(f"    x[{i}] {comment_text(feature)}" for i, feature in enumerate(f.feature_names)),
         ]
     return (
         "/*\n"
-        + "\n".join(f" * {line}".rstrip() for line in [*lines, "", *_example(e, tables)])
+        + "\n".join(f" * {line}".rstrip() for line in [*lines, "", *_example(source, f, tables)])
         + "\n */"
     )
 
 
-def _example(e: Expansion, tables: Tables) -> list[str]:
+def _formula(f: ModelFunction) -> list[str]:
+    """Return the formula of a function."""
+    if isinstance(f, Expansion):
+        return [f"    f(x) = sum_j w_j k(d_j, x),    k = {f.kernel!r}"]
+    kernels = (f"    k_{i} = {expert.expansion.kernel!r}" for i, expert in enumerate(f.experts))
+    return [
+        f"    {type(f.combiner).__name__} of {len(f.experts)} experts, "
+        "f_i(x) = sum_j w_ij k_i(d_ij, x)",
+        *kernels,
+    ]
+
+
+def _example(source: ModelFunction | Table, f: ModelFunction, tables: Tables) -> list[str]:
     """Return a program that uses the header."""
     name, macro, real = tables.name, tables.macro, tables.real
-    show = [f'printf("%g\\n", {name}_predict(x));']
-    if e.classes is not None:
+    given = [f"const {real} x[{macro}_N_FEATURES] = {{0}};"]
+    x = "x"
+    if isinstance(source, Table):
+        values = ", ".join(_examples(source))
+        given = textwrap.wrap(f"const {name}_row row = {{{values}}};", 90)
+        x = "&row"
+    show = [f'printf("%g\\n", {name}_predict({x}));']
+    if f.classes is not None:
         kind = (
             "%s"
-            if isinstance(e.classes[0], str)
+            if isinstance(f.classes[0], str)
             else "%g"
-            if isinstance(e.classes[0], float)
+            if isinstance(f.classes[0], float)
             else "%lld"
         )
-        show = [f'printf("{kind}\\n", {name}_classes[{name}_predict(x)]);']
-    elif e.n_outputs > 1:
+        show = [f'printf("{kind}\\n", {name}_classes[{name}_predict({x})]);']
+    elif f.n_outputs > 1:
         show = [
             f"{real} out[{macro}_N_OUTPUTS];",
-            f"{name}_predict(x, out);",
+            f"{name}_predict({x}, out);",
             'printf("%g\\n", out[0]);',
         ]
-    body = [f"const {real} x[{macro}_N_FEATURES] = {{0}};", *show, "return 0;"]
     return [
         "#include <stdio.h>",
         f'#include "{name}.h"',
         "int main(void)",
         "{",
-        *("    " + line for line in body),
+        *("    " + line for line in [*given, *show, "return 0;"]),
         "}",
     ]
+
+
+def _examples(t: Table) -> list[str]:
+    """Return a value for each column: the mean, or the first category."""
+    found = []
+    for column in t.encoding.columns:
+        if column.kind != "text":
+            found.append(f"{column.mean:.6g}")
+        else:
+            plain = [text for text in column.categories if re.fullmatch(r"[\w.-]+", text, re.ASCII)]
+            found.append(f'"{plain[0]}"' if plain else "0")
+    return found

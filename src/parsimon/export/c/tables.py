@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from parsimon.export.expansion import Array, Label
 
-__all__ = ["TYPES", "Tables", "comment_text"]
+__all__ = ["TYPES", "Tables", "c_string", "comment_text"]
 
 #: For each type: the suffix of its functions and numbers in C, and its name in NumPy.
 TYPES = {"double": ("", "float64"), "float": ("f", "float32")}
@@ -53,11 +54,25 @@ class Tables:
         self.texts.append(f"static const {self.real} {self.name}_{what}{size} = {{\n{text}\n}};")
         self.n_bytes += numbers.nbytes
 
+    def add_integers(self, what: str, values: Sequence[int]) -> None:
+        """Add a table of small integers."""
+        text = _wrapped(", ".join(map(str, values)), "    ")
+        self.texts.append(f"static const int {self.name}_{what}[{len(values)}] = {{\n{text}\n}};")
+        self.n_bytes += 4 * len(values)
+
+    def add_strings(self, what: str, values: Sequence[str]) -> None:
+        """Add a table of strings. One that C cannot hold is written so that no text equals it."""
+        # C strings end at NUL, and no text in UTF-8 has the byte 255.
+        texts = ['"\\377"' if "\0" in value else c_string(value) for value in values]
+        text = ",\n".join("    " + text for text in texts or ['"\\377"'])
+        size = max(len(values), 1)
+        self.texts.append(f"static const char *const {self.name}_{what}[{size}] = {{\n{text}\n}};")
+
     def add_classes(self, labels: tuple[Label, ...]) -> None:
         """Add the table of labels: strings, integers or numbers."""
         kind, texts = (
             "const char *const",
-            [_string(label) for label in labels if isinstance(label, str)],
+            [c_string(label) for label in labels if isinstance(label, str)],
         )
         if isinstance(labels[0], float):
             kind, texts = "const double", [repr(label) for label in labels]
@@ -81,7 +96,7 @@ def comment_text(text: str) -> str:
     return re.sub(r"(\*)(?=/)|(/)(?=\*)|(\?)(?=\?)", r"\g<0> ", json.dumps(text))
 
 
-def _string(text: str) -> str:
+def c_string(text: str) -> str:
     """Return a string literal in ASCII: UTF-8 in octal. Question marks are escaped (trigraphs)."""
     plain = {*range(32, 127)} - {*b'"\\?'}
     return (

@@ -1,7 +1,10 @@
 """Models as ONNX graphs.
 
 - `graph`: nodes and constants;
-- `function`: f(x) as nodes.
+- `function`: f(x) of one expansion as nodes;
+- `values`: predictions and probabilities of a function, and of a combination of several;
+- `encoding`: the columns of a table as features;
+- `outputs`: labels, and targets in their own units.
 """
 
 from __future__ import annotations
@@ -10,25 +13,26 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from parsimon import __version__
 from parsimon._extras import install_command
 from parsimon._files import write_whole
 from parsimon._parts import lookup
-from parsimon.export.expansion import Expansion, expansion
-from parsimon.export.onnx.function import Function
+from parsimon.export.model_functions import ModelFunction, model_function
+from parsimon.export.onnx.encoding import encoded, input_names
 from parsimon.export.onnx.graph import LARGEST, Graph
+from parsimon.export.onnx.outputs import OUTPUTS, Value, write_outputs
+from parsimon.export.onnx.values import expansions, write_values
+from parsimon.export.table import Table, table
+from parsimon.tables import TableModel
 
 if TYPE_CHECKING:
     import onnx
 
-__all__ = ["OPSET", "to_onnx"]
+__all__ = ["OPSETS", "to_onnx"]
 
-#: The oldest operator set that defines which of several equal maxima ArgMax returns.
-OPSET = 12
-#: The names of outputs.
-OUTPUTS = ("variable", "label", "probabilities", "scores")
+#: The operator sets. The standard one is the oldest that defines which of several equal maxima
+#: ArgMax returns. The other one has LabelEncoder, which finds the category of a text.
+OPSETS = {"": 12, "ai.onnx.ml": 2}
 
 
 def to_onnx(
@@ -47,9 +51,15 @@ def to_onnx(
       "scores" (n, C), which are f. Columns are in the order of `classes_`. Integer labels are
       int64. Strings, booleans and floats (double) keep their type.
 
-    Inputs, outputs and all intermediate values have the type `dtype`. The graph does not check for
-    NaN and infinity, which `predict` rejects. A kernel in `SinglePrecision` rounds its inputs, but
-    the graph does not. In float64 this changes f by about 1e-7 of its size.
+    The graph of a `TableModel` has one input (n, 1) for each column. Numbers are double, and NaN
+    means missing. Times are seconds, as in `parsimon.preprocessing`. Texts are strings, and the
+    empty string means missing, unless it is a category. The graph encodes the columns, and
+    "variable" (n, 1) is the target in its own units, a double.
+
+    Inputs, outputs and all intermediate values have the type `dtype`. In the graph of a
+    `TableModel` that is the type of the function between the encoding and the target. The graph
+    does not check for NaN and infinity, which `predict` rejects. A kernel in `SinglePrecision`
+    rounds its inputs, but the graph does not. In float64 this changes f by about 1e-7 of its size.
 
     Squared distances are computed as ||x||^2 - 2 x'd + ||d||^2 around the mean of the centres. The
     error is (||x||^2 + ||d||^2) gamma times the rounding unit. For standardised columns and common
@@ -59,14 +69,14 @@ def to_onnx(
 
     Parameters
     ----------
-    model : estimator, Pipeline or TransformedTargetRegressor
-        A fitted estimator of parsimon, alone or with scalers. See `docs/export.md`.
+    model : estimator, mixture, Pipeline, TransformedTargetRegressor or TableModel
+        A fitted model of parsimon, or one with scalers. See `docs/export.md`.
     path : str or path, default=None
         The file to write. It is written completely or not at all.
     dtype : "float64" or "float32", default="float64"
-        The type of all numbers.
+        The type of all numbers, or of the function of a `TableModel`.
     input_name : str, default="X"
-        The name of the input.
+        The name of the input. The inputs of a `TableModel` have the names of the columns.
 
     Examples
     --------
@@ -85,7 +95,7 @@ def to_onnx(
     Reference: Open Neural Network Exchange, https://onnx.ai/onnx/operators.
     """
     try:
-        from onnx import helper
+        import onnx  # noqa: F401
     except ImportError as error:
         raise ImportError(f"to_onnx needs ONNX: {install_command('onnx')}") from error
     lookup(LARGEST, dtype, "dtype")
@@ -93,60 +103,76 @@ def to_onnx(
         raise ValueError(
             f"input_name must be a name, and none of {', '.join(OUTPUTS)}, got {input_name!r}"
         )
-    e = expansion(model)
-    graph = Graph(dtype, input_name)
-    outputs = _outputs(e, graph, Function(e, graph).predictions())
-    real = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-    rows = "n"
-    result = helper.make_model(
-        helper.make_graph(
-            graph.nodes,
-            e.estimator,
-            [helper.make_tensor_value_info(input_name, real, [rows, e.n_features])],
-            [
-                helper.make_tensor_value_info(name, kind or real, [rows, *shape])
-                for name, kind, shape in outputs
-            ],
-            graph.constants,
-        ),
-        opset_imports=[helper.make_opsetid("", OPSET)],
-        ir_version=helper.find_min_ir_version_for([helper.make_opsetid("", OPSET)]),
-        producer_name="parsimon",
-        producer_version=__version__,
-        doc_string=(
-            f"{e.estimator} of parsimon: f(x) = sum_j w_j k(d_j, x), {e.n_centers} centres, "
-            f"k = {e.kernel!r}"
-        ),
-    )
-    about = {"estimator": e.estimator, "kernel": repr(e.kernel), "n_centers": str(e.n_centers)}
-    if e.classes is not None:
-        about["classes"] = json.dumps(e.classes)
-    if e.feature_names is not None:
-        about["feature_names"] = json.dumps(e.feature_names)
-    helper.set_model_props(result, about)
+    source = table(model) if isinstance(model, TableModel) else model_function(model)
+    if isinstance(source, Table):
+        if input_name != "X":
+            raise ValueError("input_name is not for tables: their inputs are named by the columns")
+        result = _table_graph(source, dtype)
+    else:
+        result = _function_graph(source, dtype, input_name)
     if path is not None:
         write_whole(path, result.SerializeToString())
     return result
 
 
-def _outputs(e: Expansion, g: Graph, f: str) -> list[tuple[str, int | None, list[int]]]:
-    """Write the outputs, given f (n, C), and return the name, type and shape of each.
+def _function_graph(f: ModelFunction, dtype: str, input_name: str) -> onnx.ModelProto:
+    """Return the graph of a function of a row of numbers."""
+    g = Graph(dtype, [input_name])
+    outputs = write_outputs(f, g, write_values(f, g, input_name))
+    inputs: list[Value] = [(input_name, g.kind, [f.n_features])]
+    about = {} if f.feature_names is None else {"feature_names": json.dumps(f.feature_names)}
+    return _model(g, f, inputs, outputs, f"{f.estimator} of parsimon", about)
 
-    The type None means the type of the graph. Shapes are without n.
-    """
-    if e.classes is None:
-        g("Identity", f, to="variable")
-        return [("variable", None, [e.n_outputs])]
-    classes, kind = g.labels(e.classes)
-    g("Gather", classes, g("ArgMax", f, axis=1, keepdims=0), to="label")
-    if e.probabilities is None:
-        g("Identity", f, to="scores")
-        return [("label", kind, []), ("scores", None, [e.n_outputs])]
-    if e.probabilities == "one_vs_rest":  # log(1 / (1 + exp(-f))), for f of any size
-        f = g(
-            "Sub",
-            g("Min", f, g.number(0)),
-            g("Log", g("Add", g("Exp", g("Neg", g("Abs", f))), g.number(1))),
-        )
-    g("Softmax", f, to="probabilities", axis=1)
-    return [("label", kind, []), ("probabilities", None, [e.n_outputs])]
+
+def _table_graph(t: Table, dtype: str) -> onnx.ModelProto:
+    """Return the graph of a table: encoding, function, target."""
+    names = input_names(t.encoding, OUTPUTS)
+    g = Graph(dtype, names)
+    inputs, x = encoded(t.encoding, names, g.typed("float64"))
+    values = write_values(t.function, g, g.typed("float64").cast(x, dtype))
+    outputs = write_outputs(t.function, g, values, (t.mean, t.scale))
+    columns = [
+        {"name": column.name, "input": name, "kind": column.kind}
+        for column, name in zip(t.encoding.columns, names, strict=True)
+    ]
+    about = {"target": t.target, "columns": json.dumps(columns)}
+    return _model(
+        g, t.function, inputs, outputs, f"{t.estimator} of parsimon for {t.target}", about
+    )
+
+
+def _model(
+    g: Graph,
+    f: ModelFunction,
+    inputs: list[Value],
+    outputs: list[Value],
+    title: str,
+    about: dict[str, str],
+) -> onnx.ModelProto:
+    """Return the model of a graph, with its description."""
+    from onnx import helper
+
+    domains = {"", *(node.domain for node in g.nodes)}
+    opsets = [helper.make_opsetid(name, OPSETS[name]) for name in sorted(domains)]
+    kernels = ", ".join(repr(e.kernel) for e in expansions(f))
+    given, found = (
+        [helper.make_tensor_value_info(name, kind, ["n", *shape]) for name, kind, shape in values]
+        for values in (inputs, outputs)
+    )
+    result = helper.make_model(
+        helper.make_graph(g.nodes, f.estimator, given, found, g.constants),
+        opset_imports=opsets,
+        ir_version=helper.find_min_ir_version_for(opsets),
+        producer_name="parsimon",
+        producer_version=__version__,
+        doc_string=f"{title}: f(x) = sum_j w_j k(d_j, x), {f.n_centers} centres, k = {kernels}",
+    )
+    about = {
+        "estimator": f.estimator,
+        "kernel": kernels,
+        "n_centers": str(f.n_centers),
+        **({} if f.classes is None else {"classes": json.dumps(f.classes)}),
+        **about,
+    }
+    helper.set_model_props(result, about)
+    return result

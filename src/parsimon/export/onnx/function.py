@@ -37,11 +37,12 @@ __all__ = ["Function"]
 
 
 class Function:
-    """Writes f(x), (n, C). Parts that several kernels share are written once."""
+    """Writes f(x), (n, C), for rows x (n, d) of that name. Shared parts are written once."""
 
-    def __init__(self, e: Expansion, graph: Graph) -> None:
+    def __init__(self, e: Expansion, graph: Graph, x: str) -> None:
         self.e = e
         self.g = graph
+        self.x = x
         self._known: dict[int, tuple[Expression, str]] = {}
         self._output = ""  # the name of f
 
@@ -119,14 +120,14 @@ class Function:
     def _shape(self) -> str:
         """(n, m)."""
         g = self.g
-        n = g("Gather", g("Shape", g.input), g.constant(np.array([0]), "first"))
+        n = g("Gather", g("Shape", self.x), g.constant(np.array([0]), "first"))
         return g("Concat", n, g.constant(np.array([self.e.n_centers]), "m"), axis=0)
 
     @cached_property
     def _points(self) -> str:
         """z = (x - shift) * scale, (n, d)."""
         e, g = self.e, self.g
-        z = self._minus(g.input, e.shift, "shift")
+        z = self._minus(self.x, e.shift, "shift")
         return g("Mul", z, g.array(e.scale[np.newaxis], "scale")) if (e.scale != 1).any() else z
 
     @cached_property
@@ -162,7 +163,7 @@ class Function:
         g, m = self.g, self.e.n_centers
         real = helper.np_dtype_to_tensor_dtype(g.dtype)
         x, d, before, after = (g.name(what) for what in ("x", "d", "before", "after"))
-        body = Graph(g.dtype.name, g.input)
+        body = Graph(g.dtype.name, g.inputs)
         difference = body(
             "Sub", body("Unsqueeze", x, axes=[1], to=x + "_column"), d, to=x + "_difference"
         )
