@@ -807,7 +807,7 @@ def test_every_stored_data_set_is_a_table(folder, monkeypatch):
 
 def test_export_tells_the_encoding(stream, capsys):
     said(capsys, "learn", stream, "--target", "y", "--algorithm", "sogsvr", "--model", "m")
-    out = said(capsys, "export", "m", "m.onnx")
+    out = said(capsys, "export", "m", "m.onnx", "--encoded")
     model = parsimon.load("m")
     assert (
         "not part of it" in out
@@ -815,7 +815,7 @@ def test_export_tells_the_encoding(stream, capsys):
     )
     assert "\n2 " in out and "shop = town" in out
     said(capsys, "export", "m", "m.h", "--name", "price")
-    assert "double price_predict" in Path("m.h").read_text()
+    assert "double price_predict(const price_row *row)" in Path("m.h").read_text()
     assert said(capsys, "export", "m", "m.libsvm") and Path("m.libsvm").read_text().startswith(
         "svm_type"
     )
@@ -978,7 +978,8 @@ USES = {
     "no model": (["inspect", "none"], "there is no file none"),
     "not a model": (["inspect", "stream.csv"], "stream.csv is not a model file: it looks like CSV"),
     "an unknown format": (["export", "m", "m.xyz"], "give --format"),
-    "no such form": (["export", "c", "c.onnx"], "mixture"),
+    "no such form": (["export", "c", "c.libsvm"], "mixture"),
+    "nothing encoded": (["export", "plain.parsimon", "e.h", "--encoded"], "has no columns"),
     "nothing": ([], "Missing command"),
     "comparing nothing": (
         ["compare", "stream.csv", "--target", "y", "--algorithm", "bsgd"],

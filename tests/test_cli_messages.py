@@ -257,7 +257,7 @@ def test_export_says_in_one_line_which_features_are_not_used(run):
     rows = [[*v, "ab"[i % 2]] for i, v in enumerate(measured(300))]
     write("s.csv", ["x", "z", "y", "shop"], rows)
     run("learn", "s.csv", "--target", "y", "--algorithm", "klms", "--model", "m")
-    out, _ = run("export", "m", "m.h")
+    out, _ = run("export", "m", "m.h", "--encoded")
     assert "4-33  shop: not used, always 0" in out and "free" not in out
     assert len(out.splitlines()) < 12
 

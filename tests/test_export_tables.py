@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass, replace
 from functools import reduce
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 import parsimon
+from parsimon.cli import main
 from parsimon.export import to_c, to_libsvm, to_onnx
 from parsimon.export.c.header import header
 from parsimon.export.c.identifiers import identifiers
@@ -676,3 +678,32 @@ def test_a_category_that_c_cannot_hold_equals_no_text(tmp_path):
     library.run.restype = ctypes.c_double
     given = [b"a", b"a\xff", b"", b"ab", None]
     assert [library.run(ctypes.c_char_p(text)) for text in given] == [2.0, 3.0, 3.0, 3.0, 4.0]
+
+
+# The command line
+
+
+def test_the_command_writes_the_encoding_unless_told_otherwise(models, block, tmp_path, capsys):
+    def said(*arguments):
+        code = main([str(argument) for argument in arguments])
+        return code, *capsys.readouterr()
+
+    path = tmp_path / "m.parsimon"
+    models["regression"].save(path)
+    code, out, _ = said("export", path, tmp_path / "m.onnx")
+    assert code == 0 and "Its inputs are the columns:" in out and "the empty string" in out
+    assert re.search(r"when +seconds since 1970-01-01, UTC", out)
+    assert "target, in its own units" in out
+    made = session(onnx.load(tmp_path / "m.onnx"))
+    assert_equal(models["regression"], block, run(made, models["regression"], block))
+    code, out, _ = said("export", path, tmp_path / "m.onnx", "--encoded")
+    assert code == 0 and "encoded features, not the columns" in out
+    (x,) = onnx.load(tmp_path / "m.onnx").graph.input
+    assert x.name == "X"
+    models["mixture"].save(path)
+    code, out, _ = said("export", path, tmp_path / "m.h", "--name", "shop")
+    assert code == 0 and "missing text is NULL" in out and "a class" in out
+    assert "int shop_predict(const shop_row *row)" in Path(tmp_path / "m.h").read_text()
+    assert "no mixtures" in said("export", path, tmp_path / "m.libsvm")[2]
+    models["mixture"].estimator_.candidates_[0].save(path)
+    assert "leave out --encoded" in said("export", path, tmp_path / "m.h", "--encoded")[2]

@@ -202,10 +202,13 @@ def export(
     out: o.ExportFile,
     format: o.ExportFormat = None,
     name: o.FunctionName = "model",
+    encoded: o.Encoded = False,
 ) -> int:
     """Write a model as ONNX, as a C header or for LIBSVM.
 
-    The encoding of the columns is not part of the file. It is printed.
+    ONNX and C contain the encoding: columns go in, and targets in their own units come out. A
+    number that is NaN is missing, and so is an empty string in ONNX, or NULL in C. LIBSVM takes
+    encoded features, and the encoding is printed.
 
     \b
     Example:
@@ -213,7 +216,7 @@ def export(
     """
     from parsimon.cli.export import export_model
 
-    return export_model(model, out, format, name)
+    return export_model(model, out, format, name, encoded)
 
 
 @app.command()

@@ -11,7 +11,8 @@ from parsimon.cli.model_files import load_model
 from parsimon.cli.paths import require_different, require_writable
 from parsimon.cli.text import lines
 from parsimon.cli.words import choose
-from parsimon.tables import MixtureClassifier, TableModel
+from parsimon.export.table import UNITS
+from parsimon.tables import TableModel
 
 __all__ = ["export_model"]
 
@@ -21,8 +22,13 @@ WRITERS: dict[str, Any] = {"onnx": export.to_onnx, "c": export.to_c, "libsvm": e
 SUFFIXES = {".onnx": "onnx", ".h": "c", ".c": "c", ".libsvm": "libsvm", ".model": "libsvm"}
 
 
-def export_model(path: Path, out: Path, format_name: str | None, name: str) -> int:
-    """Write a model in another format. `name` begins the functions of a C header."""
+def export_model(
+    path: Path, out: Path, format_name: str | None, name: str, encoded: bool = False
+) -> int:
+    """Write a model in another format. `name` begins the functions of a C header.
+
+    With `encoded`, and always for LIBSVM, the inputs are encoded features and not columns.
+    """
     format_name = format_name or SUFFIXES.get(out.suffix.lower())
     if format_name is None:
         raise Failure(
@@ -33,30 +39,36 @@ def export_model(path: Path, out: Path, format_name: str | None, name: str) -> i
     require_different({"MODEL": path, "OUT": out})
     require_writable(out)
     model = load_model(path)
-    estimator = _estimator(model, path)
+    written = model
+    if isinstance(model, TableModel):
+        if not model.finish().n_rows_:
+            raise Failure(f"{path} has learned nothing yet")
+        if encoded or format_name == "libsvm":
+            written = model.estimator_
+    elif encoded:
+        raise Failure(
+            f"{path} holds a {type(model).__name__}, which has no columns: leave out --encoded"
+        )
     try:
-        write(estimator, out, **({"name": name} if format_name == "c" else {}))
+        write(written, out, **({"name": name} if format_name == "c" else {}))
     except TypeError as error:
         raise Failure(str(error)) from None
-    print(f"{out}: {type(estimator).__name__}, {estimator.n_centers_:,} centres")
-    if isinstance(model, TableModel):
+    print(f"{out}: {type(written).__name__}, {model.n_centers_:,} centres")
+    if written is not model:
         _print_encoding(model)
+    elif isinstance(model, TableModel):
+        _print_columns(model, format_name)
     return 0
 
 
-def _estimator(model: Any, path: Path) -> Any:
-    """Return the estimator to write."""
-    if not isinstance(model, TableModel):
-        return model
-    model.finish()
-    if not model.n_rows_:
-        raise Failure(f"{path} has learned nothing yet")
-    if isinstance(model.estimator_, MixtureClassifier):
-        raise Failure(
-            f"{path} is a mixture of {len(model.estimator_.candidates_)} classifiers, which "
-            "cannot be exported: learn one with --algorithm polk"
-        )
-    return model.estimator_
+def _print_columns(model: TableModel, format_name: str) -> None:
+    """Print the inputs and the output of an exported table."""
+    print("Its inputs are the columns:")
+    print(lines([(name, UNITS[kind]) for name, kind in model.encoder_.columns_.items()]))
+    missing = {"onnx": "the empty string", "c": "NULL"}[format_name]
+    print(f"A missing number is NaN, a missing text is {missing}.")
+    result = "a class" if model.task_ == "classification" else "in its own units"
+    print(f"Its output is {model.target}, {result}.")
 
 
 def _print_encoding(model: TableModel) -> None:
@@ -73,9 +85,7 @@ def _print_encoding(model: TableModel) -> None:
 
 def _feature_lines(encoder: Any) -> list[tuple[str, str]]:
     """Return the index and the meaning of each feature. Unused ones share a line."""
-    numbers = [name for name, kind in encoder.columns_.items() if kind != "text"]
-    means, deviations = (values.ravel() for values in encoder._moments.now())
-    moments = dict(zip(numbers, zip(means, deviations, strict=True), strict=True))
+    numbers = {column.name: column for column in encoder.encoded_columns_ if column.kind != "text"}
     pairs: list[tuple[str, str]] = []
     names, i = encoder.feature_names_, 0
     while i < len(names):
@@ -88,8 +98,8 @@ def _feature_lines(encoder: Any) -> list[tuple[str, str]]:
             pairs.append((index, f"{column}: not used, always 0"))
             continue
         text = names[i]
-        if text in moments:
-            mean, deviation = moments[text]
+        if text in numbers:
+            mean, deviation = numbers[text].mean, numbers[text].deviation
             text = f"({text} - {mean:.9g}) / {deviation:.9g}, within +-{encoder.clip:g}"
         pairs.append((str(i), text))
         i += 1

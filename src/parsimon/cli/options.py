@@ -155,6 +155,14 @@ ExportFormat = Annotated[
 FunctionName = Annotated[
     str, typer.Option(help="The beginning of the names of functions in a C header.")
 ]
+Encoded = Annotated[
+    bool,
+    typer.Option(
+        "--encoded",
+        help="Leave the encoding out: the inputs are encoded features, and the output of a "
+        "regressor is the scaled target. Both are printed.",
+    ),
+]
 MergedModels = Annotated[
     list[Path], typer.Argument(help="Files written by model.save, of estimators of one kind.")
 ]
