@@ -73,6 +73,7 @@ def rows(n, seed=0, missing=0.1):
         "class": some([datetime.timedelta(seconds=m / 7) for m in minutes], missing, rng),
         "always": [3.0] * n,
         "other shop": rng.choice(WORDS[1:4], size=n).tolist(),
+        "long": ["long-" * 30] * n,
     }
     waves = np.sin(np.array([t.hour for t in when]) / 4)
     y = (size - 5000) / 50 + 2 * weight * waves + np.array([WORDS.index(w) for w in words])
@@ -439,6 +440,7 @@ ROWS = st.fixed_dictionaries(
         "class": st.one_of(st.none(), st.timedeltas()),
         "always": NUMBERS,
         "other shop": TEXTS,
+        "long": TEXTS,
     }
 )
 

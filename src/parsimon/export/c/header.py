@@ -114,7 +114,12 @@ def _example(source: ModelFunction | Table, f: ModelFunction, tables: Tables) ->
     x = "x"
     if isinstance(source, Table):
         values = ", ".join(_examples(source))
-        given = textwrap.wrap(f"const {name}_row row = {{{values}}};", 90)
+        given = textwrap.wrap(
+            f"const {name}_row row = {{{values}}};",
+            90,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
         x = "&row"
     show = [f'printf("%g\\n", {name}_predict({x}));']
     if f.classes is not None:
