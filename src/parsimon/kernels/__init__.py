@@ -1,4 +1,4 @@
-"""Kernels: small immutable objects that evaluate and compose.
+"""Kernels: small immutable objects that can be evaluated, added and multiplied.
 
 >>> from parsimon.kernels import Gaussian, Linear
 >>> k = Gaussian(gamma=0.5) + 0.1 * Linear()
@@ -7,15 +7,17 @@ array([[0.3679, 1.    ]])
 
 Calling a kernel evaluates a block of pairs. ``diagonal`` evaluates k(x, x) for each row. A value
 depends only on its two points. So evaluating several rows at once or one by one gives the same
-values, bit for bit. `gamma` means the same in the Gaussian, Matern and rational quadratic kernels:
-the latter two tend to ``Gaussian(gamma)`` as they become smoother.
+values, bit for bit. `gamma` means the same in the Gaussian, Matern and rational quadratic kernels.
+Matern kernels tend to ``Gaussian(gamma)`` as their smoothness grows, and rational quadratic kernels
+as alpha grows.
 
 ``SinglePrecision`` around any kernel halves the memory of the centres.
 
 - `algebra`: the base class, sums and products;
-- `elementary`: kernels of one distance or product, and their registry `KERNELS`;
+- `elementary`: kernels that depend on a distance or on the inner product, and the registry
+  `KERNELS`;
 - `wrappers`: kernels around another kernel or a Python function;
-- `choice`: the kernel that the parameters of an estimator mean.
+- `choice`: the kernel that the parameters of an estimator select.
 """
 
 from parsimon.kernels.algebra import Constant, Kernel, Product, Sum

@@ -40,12 +40,12 @@ class Kernel(ABC):
         )
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Evaluate all pairs of X (n, d) and Y (m, d): (n, m). Without Y, Y is X."""
+        """Return k for all pairs of rows of X (n, d) and Y (m, d), (n, m). Without Y, Y is X."""
         left = as_points(X, "X", self.single)
         return self.core().block(left, left if Y is None else as_points(Y, "Y", self.single))
 
     def diagonal(self, X: ArrayLike) -> Array:
-        """Evaluate k(x, x) for each row of X (n, d): (n,)."""
+        """Return k(x, x) for each row of X (n, d), an array (n,)."""
         return self.core().diagonal(as_points(X, "X", self.single))
 
     def __add__(self, other: Kernel | float) -> Kernel:

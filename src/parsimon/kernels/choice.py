@@ -21,7 +21,7 @@ def resolve(
 ) -> Kernel:
     """Return the kernel that `kernel` and `gamma` of an estimator mean.
 
-    X (n, d) is the first block, on which a width is measured.
+    X (n, d) is the first block, from which "scale" and "median" are computed.
     """
     if isinstance(kernel, SinglePrecision) and isinstance(kernel.kernel, str):
         return SinglePrecision(resolve(kernel.kernel, gamma, seen(kernel, X)))
@@ -54,7 +54,7 @@ def has_width(cls: type[Kernel]) -> bool:
 
 
 def named(kernel: Any) -> str | None:
-    """Return the name of a kernel that was given by name, even in single precision, or None."""
+    """Return the name of a kernel that was given by name (or its single precision), or None."""
     name = kernel.kernel if isinstance(kernel, SinglePrecision) else kernel
     return name if isinstance(name, str) else None
 
@@ -64,7 +64,7 @@ def agrees(
 ) -> bool:
     """Return whether the parameters `given` and `gamma` could have produced `kernel`.
 
-    A measured `gamma`, "scale" or "median", can be any number.
+    If `gamma` is "scale" or "median", the gamma of `kernel` can be any number.
     """
     if named(given) is not None and isinstance(gamma, str):
         lookup({"scale": None, "median": None}, gamma, "gamma")
