@@ -28,7 +28,7 @@ class Loss(ABC):
         """Return the C++ twin."""
 
     def refused(self, y: Array) -> tuple[int, str] | None:
-        """Return the first row of targets (n,) that the loss rejects, and the reason, or None."""
+        """Return the first row of targets (n,) that the loss rejects, with the reason, or None."""
         core, f = self.core(), np.zeros((len(y), 1))
         try:
             core.values(f, np.ascontiguousarray(y, dtype=np.float64)[:, np.newaxis])

@@ -119,9 +119,9 @@ class _ClassLoss(ClassificationLoss):
 class MulticlassHinge(_ClassLoss):
     """Multi-class hinge loss, l(f, y) = max(0, 1 + f_r - f_y).
 
-    r is the class other than y with the largest f. In a tie, it is the first of these classes. The
-    subgradient is 1 at r and -1 at y if 1 + f_r - f_y > 0, and 0 otherwise. With a single class the
-    loss is 0.
+    r is the class with the largest f among all classes except y. In a tie, it is the first of them.
+    The subgradient is 1 at r and -1 at y if 1 + f_r - f_y > 0, and 0 otherwise. With a single class
+    the loss is 0.
 
     References: Crammer & Singer, *On the algorithmic implementation of multiclass kernel-based
     vector machines*, JMLR 2001; Koppel et al. 2019, (26).

@@ -42,7 +42,7 @@ class Squared(Loss):
 class Absolute(Loss):
     """Absolute loss, l(f, y) = sum_c |f_c - y_c|.
 
-    The subgradient is sign(f - y), and 0 at f = y.
+    The subgradient is sign(f - y), which is 0 at f = y.
 
     >>> Absolute().value([3.0], [1.0])
     2.0
@@ -81,7 +81,7 @@ class Huber(Loss):
 class EpsilonInsensitive(Loss):
     """Epsilon-insensitive loss, l(f, y) = sum_c max(0, |f_c - y_c| - epsilon).
 
-    The subgradient is sign(f - y) outside the zone, and 0 inside and on its edge.
+    The subgradient is sign(f_c - y_c) if |f_c - y_c| > epsilon, and 0 otherwise.
 
     >>> EpsilonInsensitive(epsilon=0.5).value([2.0], [0.0])
     1.5
@@ -99,7 +99,7 @@ class EpsilonInsensitive(Loss):
 
 @part
 class Quantile(Loss):
-    """Pinball loss, whose minimiser is the q-quantile of y.
+    """Pinball loss, whose minimiser is the q-quantile of y (q is `quantile`).
 
     It is q (y - f) for y > f and (1 - q) (f - y) otherwise, summed over the outputs. The
     subgradient is -q for f < y, 1 - q for f > y, and 0 at f = y.
@@ -130,18 +130,19 @@ class Poisson(Loss):
     tangent. This bound is beyond the logarithm of the largest target that models accept.
 
     The second derivative exp(f) is unbounded, so no step size is safe for plain gradient steps.
-    Therefore each step is limited. With s = step_size weight k(x, x), a plain step moves f(x) by -s
-    (exp(f) - y). Here it moves f(x)
+    Therefore each step is limited. Let s be the product of step_size, sample weight and k(x, x). A
+    plain step moves f(x) by -s (exp(f) - y). Here the step is limited in both directions:
 
-    - upwards at most to log y, which minimises the loss;
-    - downwards by at most Newton's step 1 - y exp(-f). As 1 - exp(-t) <= t for t = f - log y, f
-      does not pass log y either.
+    - Upwards, f(x) moves at most to log y, which minimises the loss.
+    - Downwards, f(x) moves by at most Newton's step, 1 - y exp(-f). With t = f - log y, this is 1 -
+      exp(-t) <= t. So f(x) does not pass log y in this direction either.
 
     So a step never increases the loss of its own sample, for any step size. The new f lies between
-    f and its projection onto the functions that are log y at x. Hence for y > 0 ||f||^2 grows by at
-    most (log y)^2 / k(x, x), and nothing overflows. Short steps are plain gradient steps: downwards
-    if s exp(f) < 1, and upwards if s y < 1. For means far above 1 use a `step_size` below 1 / mean.
-    Then f averages many samples. With larger steps f follows each sample.
+    f and its projection onto the set of functions with the value log y at x. Hence, if y > 0,
+    ||f||^2 grows by at most (log y)^2 / k(x, x), and nothing overflows. Short steps are plain
+    gradient steps: downwards if s exp(f) < 1, and upwards if s y < 1. For means far above 1 use a
+    `step_size` below 1 / mean. Then f averages many samples. With larger steps f follows each
+    sample.
 
     >>> Poisson().value([0.0], [3.0])
     1.0
