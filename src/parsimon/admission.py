@@ -34,7 +34,7 @@ class Admission(ABC):
 
     @property
     def span_tolerance(self) -> float:
-        """The squared distance up to which a rejected sample lies in the span of the centres.
+        """The largest squared distance of a rejected sample from the span of the centres.
 
         It is 0 if the admission test does not use this distance.
         """
@@ -77,9 +77,9 @@ class Proposed(Admission):
 class Coherence(Admission):
     """Coherence criterion: admit x if its coherence with every centre is at most the threshold mu0.
 
-    The test is max_j |k(x, d_j)| / sqrt(k(x, x) k(d_j, d_j)) <= mu0, at a cost of O(m). The
-    dictionary is finite on a compact set, and linearly independent if (m - 1) mu0 < 1. An exact
-    copy of a centre has coherence 1 and is not admitted even at threshold 1.
+    The test is max_j |k(x, d_j)| / sqrt(k(x, x) k(d_j, d_j)) <= mu0, at a cost of O(m). On a
+    compact set the dictionary stays finite. Its m centres are linearly independent if (m - 1)
+    mu0 < 1. An exact copy of a centre has coherence 1 and is not admitted even at threshold 1.
 
     Reference: Honeine, Richard & Bermudez, *On-line nonlinear sparse approximation of functions*,
     ISIT 2007, rule (6).
@@ -100,12 +100,13 @@ class Coherence(Admission):
 
 @part
 class AdaptiveCoherence(Admission):
-    """Adaptive coherence: fill the dictionary, then admit only samples less coherent than it.
+    """Adaptive coherence: the threshold is the coherence of the dictionary itself.
 
-    Up to `fill` centres, samples are admitted as by `Coherence` with `threshold` (1: all but
-    copies). After that a sample is admitted if its coherence is below mu_t = max_{i != j} |rho_ij|,
-    the coherence of the dictionary. With `MostCoherent`, mu_t never increases. To update mu_t
-    cheaply, the most coherent neighbour of each centre is stored.
+    Up to `fill` centres, samples are admitted as by `Coherence` with `threshold`. (A threshold of 1
+    admits all samples except copies.) After that a sample is admitted if its coherence is below
+    mu_t, the coherence of the dictionary. This is the largest normalised |k(d_i, d_j)| of two
+    centres. With the compression `MostCoherent`, mu_t never increases. To update mu_t cheaply, the
+    most coherent neighbour of each centre is stored.
 
     A dictionary of one centre has mu_t = 0 and would never grow. So the dictionary is filled first.
     The paper does not mention this step.
@@ -134,8 +135,8 @@ class LinearDependence(Admission):
     """Approximate linear dependence: admit x if it is far from the span of the centres.
 
     The test is delta = ||k(x, .) - sum_j a_j k(d_j, .)||^2 > tolerance (nu, a squared norm), where
-    a minimises delta + ridge ||a||^2. The cost is O(m^2). With `max_centers`, nothing is admitted
-    once there are that many centres.
+    a minimises delta + ridge ||a||^2. The cost is O(m^2). When there are `max_centers` centres,
+    nothing more is admitted.
 
     With a ridge, a = (K + ridge I)^-1 h and delta = k(x, x) - (h + ridge a)'a. Only `DualAscent`
     can use a ridge, because the other updates need the exact projection.
@@ -177,10 +178,11 @@ class LinearDependence(Admission):
 
 @part
 class Residual(Admission):
-    """Residual of the step: admit x if the step leaves the span by a norm > tolerance (eps0).
+    """Residual of the step: admit x if the step is farther than eps0 from the span of the centres.
 
-    With c the coefficient that the update proposes for k(x, .), the test is ||c||^2 delta > eps0^2.
-    This is condition (7) of Pothin & Richard 2006, which follows Dodd.
+    eps0, a norm, is `tolerance`. Let c be the coefficient that the update proposes for k(x, .), and
+    delta the squared distance of k(x, .) from the span. The test is ||c||^2 delta > eps0^2. This is
+    condition (7) of Pothin & Richard 2006, which follows Dodd.
 
     >>> Residual(tolerance=0.01)
     Residual(tolerance=0.01)
@@ -200,7 +202,7 @@ class Residual(Admission):
 class Distance(Admission):
     """Quantisation: admit x if its Euclidean distance to every centre is > radius.
 
-    With radius 0, only exact copies are not admitted.
+    With radius 0, all samples except exact copies are admitted.
 
     Reference: Chen, Zhao, Zhu & Principe, *Quantized kernel least mean square algorithm*, IEEE
     Transactions on Neural Networks and Learning Systems 2012.

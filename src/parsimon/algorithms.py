@@ -112,7 +112,7 @@ class Recipe:
 
     @property
     def reserve(self) -> int:
-        """Number of centres to reserve memory for: budget and one step; 0 if there is no limit."""
+        """Number of centres to reserve memory for: budget plus one batch; 0 without a budget."""
         return 0 if self.budget is None else self.budget + self.batch_size
 
     def build(self, n_features: int, n_outputs: int = 1, *, at_once: bool = True) -> _core.Learner:
@@ -348,7 +348,7 @@ def sog(
 ) -> Recipe:
     """Sparse online greedy support vector machines (Engel, Mannor & Meir 2002).
 
-    The squared loss gives regression, the squared hinge classification.
+    The squared loss gives regression, and the squared hinge gives classification.
     """
     if box is not None:
         real("box", box, above=0, at_most=1e100)

@@ -76,8 +76,9 @@ class Budgeted(Compression):
 class LeastCost(Budgeted):
     """Over the budget, project out the centre whose removal changes f least.
 
-    With S'S = K^-1, the cost of centre j is ||w_j||^2 / (S'S)_jj. This is the squared RKHS distance
-    between f and its projection onto the span of the other centres. Each removal costs O(m^2).
+    Let K be the Gram matrix and S'S = K^-1. The cost of centre j is ||w_j||^2 / (S'S)_jj. This is
+    the squared RKHS distance between f and its projection onto the span of the other centres. Each
+    removal costs O(m^2).
 
     >>> LeastCost(100).budget
     100
@@ -110,9 +111,9 @@ class Oldest(Budgeted):
 class LeastNeeded(Budgeted):
     """Over the budget, project out the centre whose removal increases the update's error least.
 
-    For recursive least squares, centre j costs w_j^2 / (n'P n) with n = K^-1 e_j for `SpanRLS`, and
-    w_j^2 / P_jj for `RowRLS`. The weight of the centre becomes 0. The other weights move to the
-    least-squares solution under this constraint.
+    This is for recursive least squares. The cost of centre j is w_j^2 / (n'P n) with n = K^-1 e_j
+    for `SpanRLS`. For `RowRLS` it is w_j^2 / P_jj. The weight of the centre becomes 0. The other
+    weights move to the least-squares solution under this constraint.
 
     >>> LeastNeeded(100)
     LeastNeeded(max_centers=100)
@@ -150,7 +151,7 @@ class MostCoherent(Budgeted):
 
 @part
 class Smallest(Budgeted):
-    """Over the budget, drop the centre of smallest norm ||w_j||^2 k(d_j, d_j).
+    """Over the budget, drop the centre with the smallest squared norm ||w_j||^2 k(d_j, d_j).
 
     Reference: Wang, Crammer & Vucetic, *Breaking the curse of kernelization: budgeted stochastic
     gradient descent for large-scale SVM training*, JMLR 2012.
@@ -188,14 +189,15 @@ class Merge(Budgeted):
 class MatchingPursuit(Compression):
     """Destructive kernel orthogonal matching pursuit with pre-fitting.
 
-    After a step of rate eta, the cheapest centre is projected out. This is repeated while the
-    squared RKHS distance from the function after the step, summed over the outputs, stays within
-    eps^2. Here eps = parsimony eta^power: K eta^(3/2) for a constant rate, K eta_t^2 for a
-    diminishing rate. With a budget, further centres are projected out until the budget is met.
+    After a step of rate eta, the cheapest centre is projected out. This is repeated as long as f
+    stays close to the function after the step: the squared RKHS distance, summed over the outputs,
+    is at most eps^2. Here eps = K eta^power, where K is `parsimony`. The power is 3/2 for a
+    constant rate and 2 for a diminishing rate. With a budget, further centres are projected out
+    until the budget is met.
 
-    Nested projections are orthogonal, so the costs ||w_j||^2 / (S'S)_jj add up to this distance.
-    Each removal costs O(m^2). Several removals share one sweep over the factor, and no candidate is
-    refit.
+    Nested projections are orthogonal, so the costs ||w_j||^2 / (S'S)_jj add up to the squared
+    distance. Each removal costs O(m^2). Several removals share one sweep over the factor, and no
+    candidate is refit.
 
     Reference: Koppel, Warnell, Stump & Ribeiro, *Parsimonious online learning with kernels via
     sparse projections in function space*, JMLR 2019.
@@ -223,7 +225,7 @@ class MatchingPursuit(Compression):
 
 @part
 class Negligible(Compression):
-    """Project out centres whose removal moves f by a norm of at most `tolerance` (eps0).
+    """Project out centres whose removal moves f by at most `tolerance` (eps0, a norm).
 
     The cheapest centre is projected out first. Each removal is tested against the current f. With a
     budget, further centres are projected out until the budget is met. This is the decremental step

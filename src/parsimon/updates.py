@@ -51,8 +51,8 @@ class Update(ABC):
 class NLMS(Update):
     """Normalised least mean squares over all weights.
 
-    Let h = (k(x, d_1), ..., k(x, d_m)), after x has become a centre of weight 0 if it is admitted.
-    With e = y - f(x), the step is
+    If x is admitted, it first becomes a centre with weight 0. Let h = (k(x, d_1), ..., k(x, d_m))
+    and e = y - f(x). Then the step is
 
         w <- w + step_size / (ridge + ||h||^2) h e.
 
@@ -84,12 +84,12 @@ class AffineProjection(Update):
     """Affine projection: a normalised step for the last samples together.
 
     Let H (p, m) be the kernel rows of the last p = `order` samples, y their targets, and I the
-    identity. After x, if admitted, has become a centre of weight 0,
+    identity. If the new sample x is admitted, it first becomes a centre with weight 0. Then
 
         w <- w + step_size H'(ridge I + H H')^-1 (y - H w).
 
-    order = 1 is `NLMS`. A row that is, up to rounding, a combination of newer rows is left out. The
-    step is stable for 0 < step_size (eta) < 2.
+    order = 1 is `NLMS`. A row of H is left out if it is a combination of newer rows, up to
+    rounding. The step is stable for 0 < step_size (eta) < 2.
 
     Reference: Richard, Bermudez & Honeine, *Online prediction of time series data with kernels*,
     IEEE Transactions on Signal Processing 2009.
@@ -180,7 +180,8 @@ class Gradient(Update):
 class ProjectedGradient(Gradient):
     """Gradient step in function space. A sample that is not admitted is projected onto the centres.
 
-    With c the coefficient of k(x, .): w <- w + K^-1 h c, equation (12) of Pothin & Richard 2006.
+    Let c be the coefficient of k(x, .) in the step. Then w <- w + K^-1 h c, which is equation (12)
+    of Pothin & Richard 2006.
 
     >>> ProjectedGradient(step_size=0.5)
     ProjectedGradient(step_size=0.5, alpha=0.0, schedule=Schedule(power=0.0, delay=1.0))
@@ -219,22 +220,22 @@ class QuantizedGradient(Gradient):
 class SpanRLS(Update):
     """Recursive least squares in the span of the centres.
 
-    With a = K^-1 h and v = K w the values at the centres, it minimises
+    Let a = K^-1 h, and let v = K w be the values at the centres. After n samples it minimises
 
         sum_t forgetting^(n-t) weight_t (y_t - a_t'v)^2 + ridge ||v||^2,
 
-    where the ridge decreases with the weights of old samples. For each sample:
+    where forgetting decreases the ridge like the weights of old samples. For each sample:
 
-    - admitted: P <- diag(P, 1/(ridge + weight)), and w such that f(x) = weight y / (ridge +
-      weight);
-    - else: q = P a / (1/weight + a'P a), P <- P - q a'P, w <- w + K^-1 q e.
+    - if it is admitted, P <- diag(P, 1/(ridge + weight)), and w changes such that f(x) = weight y /
+      (ridge + weight);
+    - otherwise, with e = y - f(x), q = P a / (1/weight + a'P a), P <- P - q a'P, w <- w + K^-1 q e.
 
     Forgetting first multiplies P by 1/forgetting. Where no samples arrive, P would grow without
-    bound. So there is an anti-windup rule. Variances are in units of the noise variance of a sample
-    of weight 1. When the variance P_ii of a value exceeds 1000, the current value is observed once
-    more. The noise of this observation is such that the variance becomes 500. No weight changes.
-    The variances are checked at most every m samples, before forgetting can double them, so P stays
-    below 2000.
+    bound. The following anti-windup rule prevents this. Variances are in units of the noise
+    variance of a sample of weight 1. When the variance P_ii of a value exceeds 1000, the current
+    value is observed once more. Its noise is such that the variance becomes 500. No weight changes.
+    The variances are checked every m samples, or more often if forgetting could double them in that
+    time. So they stay below 2000.
 
     The covariance of the weights, K^-1 P K^-1, is stored instead of P. Its product with the kernel
     row is K^-1 P a, which saves a product with K^-1. It is stored as a triangular factor, so it
@@ -270,10 +271,10 @@ class NormRLS(SpanRLS):
 
     with a and v as in `SpanRLS`. This is the posterior mean of a Gaussian process with covariance
     k / ridge and noise of variance 1. An admitted sample gets a new value with mean f(x) and
-    variance (k(x, x) - h'K^-1 h) / ridge. Then it is learned as any other sample. So the noise of
-    admitted samples is not fitted, which `SpanRLS` does.
+    variance (k(x, x) - h'K^-1 h) / ridge. Then it is learned as any other sample. So, unlike
+    `SpanRLS`, it does not fit the noise of admitted samples.
 
-    Forgetting works as in `SpanRLS`. The limit of the variance of a value is that of the prior,
+    Forgetting works as in `SpanRLS`. The limit for the variance of a value is its prior variance,
     k(d_j, d_j) / ridge, but at most 1000.
 
     Reference: Csato & Opper, *Sparse on-line Gaussian processes*, Neural Computation 2002 (without
@@ -302,11 +303,11 @@ class RowRLS(SpanRLS):
 
         sum_t forgetting^(n-t) weight_t (y_t - h_t'w)^2 + ridge ||w||^2,
 
-    where samples seen before a centre was admitted count as zero in its column. For each sample:
+    where samples older than a centre count as zero in the column of this centre. For each sample:
 
-    - admitted, ridge 0: w <- (w, e/h0), P <- [[P, -k/h0], [-k'/h0, alpha/h0^2]] with k = P h, alpha
-      = 1/weight + h'P h, h0 = k(x, x);
-    - else: q = P h / (1/weight + h'P h), P <- P - q h'P, w <- w + q e. With a ridge, an admitted
+    - if it is admitted and ridge is 0, w <- (w, e/h0), P <- [[P, -g/h0], [-g'/h0, c/h0^2]] with g =
+      P h, c = 1/weight + h'P h, h0 = k(x, x);
+    - otherwise, q = P h / (1/weight + h'P h), P <- P - q h'P, w <- w + q e. With a ridge > 0, a new
       centre first gets weight 0 and P_jj = 1/ridge.
 
     Forgetting and anti-windup work as in `SpanRLS`. The limit of the variance is 1e6 / ridge, or
@@ -333,9 +334,10 @@ STEPS = {"dual": True, "error": False}
 class DualAscent(Update):
     """Ascent on the reduced dual of support vector regression.
 
-    Every sample is written as a combination a_i of the centres. With A the matrix of these rows,
-    only A'A, A'y and A'e are stored. With w = alpha* - alpha, s = alpha* + alpha, f = K w and Q =
-    (A'A)^-1, the reduced dual (4.18) is
+    Every sample is written as a combination a_i of the centres. Let A be the matrix of these rows,
+    y the targets and e a vector of ones. Only A'A, A'y and A'e are stored. Let w = alpha* - alpha,
+    s = alpha* + alpha, Q = (A'A)^-1, and f = K w the values at the centres. The reduced dual (4.18)
+    is
 
         L = -w'K w / 2 + w'Q A'y - epsilon s'Q A'e.
 
@@ -345,23 +347,22 @@ class DualAscent(Update):
 
     with one step length eta, which the paper leaves open. `step` chooses it:
 
-    - "dual": L is largest, eta = r'Q r / r'K r;
-    - "error": ||y - A f||^2 is smallest, eta = r'K r / (K r)'A'A K r. This step is never longer
-      than that of "dual", so L increases too. It fits much better on real data. "dual" converges
-      faster if samples have very different weights or densities.
+    - "dual" maximises L: eta = r'Q r / r'K r.
+    - "error" minimises ||y - A f||^2: eta = r'K r / (K r)'A'A K r. This step is never longer than
+      that of "dual", so L increases too. It fits much better on real data. "dual" converges faster
+      if samples have very different weights or densities.
 
     L never decreases while no new samples are learned. Epsilon acts only on s: without a box, f
     does not depend on it, and converges to the least-squares solution A'(y - A f) = 0.
 
-    A `box` (4.22) bounds -box <= alpha, alpha* <= box. The step is then that of "dual", clipped to
+    With a `box` (4.22), -box <= alpha, alpha* <= box. The step is then that of "dual", clipped to
     the box. The plain gradient step, also clipped, is tried as well. The step that increases L more
     is followed until L stops increasing. So the fixed point is the maximum of L in the box.
 
     For a loss l with curvature c, the y above is the working target f - l'(f) / c. For the squared
-    loss this is the target of the sample. For the squared hinge it is the target while the margin
-    is violated, and f otherwise.
-    The weight of a sample is a factor on its row of A'A, A'y and A'e. Centres are never removed.
-    The cost is O(m^2) per sample and output.
+    loss this is the target of the sample. For the squared hinge it is the target if the margin is
+    violated, and f otherwise. The weight of a sample is a factor on its row of A'A, A'y and A'e.
+    Centres are never removed. The cost is O(m^2) per sample and output.
 
     Reference: Engel, Mannor & Meir, *Sparse online greedy support vector regression*, ECML 2002.
 
