@@ -51,14 +51,14 @@ from the first block that is learned. Make sure that this block is representativ
 number. If learning starts with a single row, both are 1 / d, which suits standardised
 features. If `kernel` is an object, set gamma there and leave this at "scale".""",
     "alpha": """\
-Ridge penalty lambda, in (lambda / 2) ||f||^2. Larger values shrink f more with every step.
-`step_size` times `alpha` must be below 1.""",
+Factor lambda of the ridge penalty (lambda / 2) ||f||^2. Larger values shrink f more with
+every step. `step_size` times `alpha` must be below 1.""",
     "squared_step_size": """\
 Learning rate eta. Larger values adapt faster and leave more noise in f. Learning is stable
 for eta < 2 / k(x, x); a sample that violates this raises an error.""",
     "dependence_tolerance": """\
-Threshold nu, a squared norm. A sample is admitted if k(x, .) is farther than this from the
-span of the centres. Larger values admit fewer centres.""",
+Threshold nu, a squared distance. A sample is admitted if the squared distance of k(x, .)
+from the span of the centres is greater than nu. Larger values admit fewer centres.""",
     "budget": """\
 Maximum number of centres B. When it is exceeded, one centre is evicted. None means no
 limit. Larger budgets can fit more detail and cost more time per sample. The memory for B
@@ -68,15 +68,17 @@ Which centre is evicted when the budget is exceeded. "least_cost": the centre wh
 changes f least is projected out; this costs O(m^2). "oldest": the oldest centre is dropped.""",
     "batch_size": """\
 Number of samples b per step. Larger batches average more gradients and take fewer steps.
-`fit` and `partial_fit` cut each block into batches from its start. The s samples left
-over take a step with the rate eta s / b. `learn_one` takes such a step with s = 1.""",
+`fit` and `partial_fit` cut each block into batches from its start. The last s samples, if
+they are fewer than b, take a step with the rate eta s / b. `learn_one` takes such a step
+with s = 1.""",
     "n_passes": """\
 Number of passes over the data in `fit`. More passes fit the data more closely.
 `partial_fit` always makes one pass.""",
     "class_weight": """\
 Factor on the weight of each sample of a class. Larger values make errors on the class more
-expensive. Classes that the dict does not name have the factor 1. "balanced" is n / (C n_c),
-computed by `fit` from its labels; `partial_fit` keeps these factors.""",
+expensive. Classes that the dict does not name have the factor 1. With "balanced", a class
+with n_c of the n samples has the factor n / (C n_c). `fit` computes these factors from its
+labels, and `partial_fit` keeps them.""",
     "shuffle": """\
 Whether `fit` shuffles the rows before each pass. Without shuffling, rows that are sorted by
 class are learned poorly. `partial_fit` never shuffles.""",
@@ -87,7 +89,7 @@ Seed for the shuffling. None gives a different order in every call.""",
 Size of the offset. The kernel in use is k + bias^2, so f gets a regularised constant term.
 Larger values penalise the constant less. 0 means no offset.""",
     "dual_step": """\
-Criterion for the step length. "error": it minimises the squared error on everything seen.
+Criterion for the step length. "error": it minimises the squared error on all samples seen.
 "dual": it maximises the dual. The dual increases with both choices. "error" fits much
 better on most data; "dual" is more robust to weights of very different size. With a `box`,
 the steps are those of "dual".""",
@@ -108,9 +110,9 @@ moves by more than eps. None means no limit. Larger budgets cost more time per s
 their memory is reserved at the first sample.""",
     "average": """\
 Whether to predict with the mean of f over the steps. This removes most of the noise that a
-constant rate leaves. True averages from the first step, and a number n after n samples.
-Learning itself continues with f. The mean has the same dictionary as f, so the cost of
-removing a centre includes the change of the mean.""",
+constant rate leaves. True averages from the first step on. A number n averages after the
+first n samples. Learning itself continues with f. The mean has the same dictionary as f, so
+the cost of removing a centre includes the change of the mean.""",
     # Attributes
     "centers_": """\
 centers_ : ndarray of shape (m, d)
