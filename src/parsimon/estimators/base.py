@@ -102,9 +102,9 @@ class StreamEstimator(OneLearner[_core.Learner], Storable, BaseEstimator):  # ty
         """Project out centres, and return the resulting distance and sizes.
 
         The centre whose removal changes f least is projected out first. This is repeated while
-        there are more than `budget` centres, or while f stays within `tolerance` (a norm). State
-        other than f is carried over as by `parsimon.merge`. `n_jobs` threads are used (-1: one per
-        core).
+        there are more than `budget` centres, or while the RKHS distance from the original f is at
+        most `tolerance`. State other than f is carried over as by `parsimon.merge`. `n_jobs`
+        threads are used (-1: one per core).
 
         This works for every estimator. It does not limit the number of centres in later learning:
         use `set_budget` for that.
@@ -124,9 +124,9 @@ class StreamEstimator(OneLearner[_core.Learner], Storable, BaseEstimator):  # ty
         A model can learn with a large budget first, and then be reduced to the available memory, at
         once or in steps. The result is usually better than that of a small budget from the start.
 
-        Two kinds of models raise an error. Some started without a budget and do not track the cost
-        of a removal. Others never remove centres: when the budget is full, they admit no more
-        samples.
+        Two kinds of models raise an error. The first kind started without a budget and does not
+        track the cost of a removal. The second kind never removes centres: when the budget is full,
+        it admits no more samples.
         """
         learner = self._fitted()
         if "budget" not in self._learns_with:
@@ -324,7 +324,7 @@ class StreamEstimator(OneLearner[_core.Learner], Storable, BaseEstimator):  # ty
 
 
 def points(model: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
-    """Return X as an array (n, d) for the core, which looks for NaN and infinity."""
+    """Return X as an array (n, d) for the core. The core checks it for NaN and infinity."""
     result: Array = numbers(
         X,
         "X",

@@ -30,8 +30,9 @@ class BSGDClassifier(StreamClassifier):
     alpha : float >= 0, default=1e-6
         {alpha}
     schedule : "constant" or "pegasos", default="constant"
-        Learning rates: eta, or 1 / (lambda t) at step t. With a small lambda the rates of "pegasos"
-        stay very large for many samples. Use it only with a tuned `alpha`.
+        "constant": the learning rate is eta. "pegasos": it is 1 / (lambda t) at step t. With a
+        small lambda (`alpha`) these rates stay very large for many samples, so use "pegasos" only
+        with a tuned `alpha`.
     budget : int >= 1, default=100
         Maximum number of centres B. Larger budgets can fit more detail and cost more time per
         sample. The memory for B centres is reserved at the first sample.

@@ -27,9 +27,10 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
 
     `classes_` holds the labels, sorted. Arrays with a column per class follow its order.
 
-    The classes are those that `fit` finds, or those given to the first `partial_fit`. If neither is
-    used, new classes can appear at any time. A new class adds an output, and its label is sorted
-    into `classes_`. The output of a new class does not learn from earlier samples.
+    The classes are those that `fit` finds, or those given to the first `partial_fit`. If `fit` is
+    not used and no classes are given, new classes can appear at any time. A new class adds an
+    output, and its label is sorted into `classes_`. The output of a new class does not learn from
+    earlier samples.
 
     Labels are bools, integers, whole floats or strings. All labels of a model have the same type. A
     label that equals a known label is the same class (1.0 is 1).
@@ -90,11 +91,11 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     def predict_then_learn(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Labels:
-        """Learn a block, and return the labels (n,) predicted before.
+        """Learn a block, and return the labels (n,) that were predicted before learning.
 
         The label of a row is predicted before its batch is learned: test-then-learn (prequential)
         evaluation. Only classes known before a row are predicted for it. If no class is known, as
-        for the first sample of a stream, its own label is returned.
+        for the first sample of a stream, the true label of the row is returned.
         """
         labels = _parts.labels(y)
         before, rows = len(getattr(self, "_index", {})), self._first_rows(labels)

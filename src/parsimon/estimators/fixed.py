@@ -1,4 +1,4 @@
-"""Kernel expansions that were learned elsewhere. They predict, and can be compressed and stored."""
+"""Kernel expansions learned elsewhere, which can predict and can be compressed and stored."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
         """Project out centres, and return the resulting distance and sizes.
 
         The centre whose removal changes f least is projected out first. This is repeated while
-        there are more than `budget` centres, or while f stays within `tolerance` (a norm). `n_jobs`
-        threads are used (-1: one per core).
+        there are more than `budget` centres, or while the RKHS distance from the original f is at
+        most `tolerance`. `n_jobs` threads are used (-1: one per core).
         """
         centres, weights, distance, before = merging.compressed(
             self.kernel, self.centers_, self.weights_, budget, tolerance, n_jobs
@@ -303,8 +303,8 @@ class KernelExpansionClassifier(ClassifierMixin, _KernelExpansion):  # type: ign
 def from_sklearn(model: Any) -> KernelExpansionClassifier | KernelExpansionRegressor:
     """Return the kernel expansion of a fitted scikit-learn model.
 
-    The model is an SVC, NuSVC, SVR, NuSVR or KernelRidge, fitted on a dense X. The result can be
-    compressed, compared and stored.
+    The model must be an SVC, NuSVC, SVR, NuSVR or KernelRidge, fitted on a dense X. The result can
+    be compressed, compared and stored.
 
     Examples
     --------

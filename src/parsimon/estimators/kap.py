@@ -19,9 +19,9 @@ class KAPRegressor(StreamRegressor):
     it converges faster than `KNLMSRegressor`. The cost is O(p^2 m) per sample, with m centres.
 
     The model is f(x) = sum_j w_j k(d_j, x). Let H (p, m) be the kernel rows of the last p samples,
-    and y their targets. For each sample:
+    and y their targets. mu0 is `coherence`, eta is `step_size` and eps is `ridge`. For each sample:
 
-    1. x is admitted as a centre of weight 0 if its coherence with the centres is at most mu0.
+    1. x is admitted as a centre with weight 0 if its coherence with every centre is at most mu0.
     2. All weights change: w <- w + eta H'(eps I + H H')^-1 (y - H w).
 
     Parameters
@@ -39,8 +39,9 @@ class KAPRegressor(StreamRegressor):
         Threshold mu0: largest coherence at which a sample is admitted. Larger values admit more
         centres.
     ridge : float >= 0, default=0.01
-        eps. Larger values make shorter steps where recent samples are nearly alike. With 0, a
-        sample is left out if its kernel row is, up to rounding, a combination of newer rows.
+        Ridge eps on H H'. Larger values make shorter steps where recent samples are nearly alike.
+        With 0, a sample is left out if its kernel row is, up to rounding, a combination of newer
+        rows.
     budget : int or None, default=None
         {budget}
         This takes about 8 B (d + C + p + 4) bytes, and 4 B^2 more with "least_cost" for the factor
@@ -58,7 +59,7 @@ class KAPRegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept: centre y. `sample_weight` is a factor on the step, which must stay
+    The model has no intercept: centre y. `sample_weight` is a factor on the step. A weight must be
     below 2 / eta. A sample of weight 0 changes nothing and does not become a recent sample.
 
     The recent samples are part of the model and of its file. A merged or compressed model begins

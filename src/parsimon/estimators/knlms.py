@@ -18,10 +18,10 @@ class KNLMSRegressor(StreamRegressor):
     The cost is O(m) per sample, with m centres. This is the filter to try first.
 
     The model is f(x) = sum_j w_j k(d_j, x). For each sample (x, y), let h be the kernel values of x
-    and the centres d_j:
+    and the centres d_j. mu0 is `coherence`, rho is `step_size` and eps is `ridge`.
 
-    1. x is admitted as a centre of weight 0 if max_j |h_j| <= mu0. For kernels with k(x, x) != 1, h
-       is first divided by the norms.
+    1. x is admitted as a centre with weight 0 if max_j |h_j| <= mu0. For kernels with k(x, x) != 1,
+       h_j is first divided by sqrt(k(x, x) k(d_j, d_j)).
     2. All weights change: w <- w + rho / (eps + ||h||^2) h (y - f(x)).
 
     Parameters
@@ -57,7 +57,7 @@ class KNLMSRegressor(StreamRegressor):
     The model has no intercept: centre y. Standardise X if its columns differ in scale. Targets
     beyond 1e100 and points with k(x, x) beyond 1e80 raise an error.
 
-    `sample_weight` is a factor on the step: rho becomes weight rho, which must stay below 2. A
+    `sample_weight` is a factor on the step. The product of rho and the weight must be below 2. A
     sample of weight 0 changes nothing.
 
     As in Case 2 of the paper, a sample whose coherence equals mu0 is admitted. An exact copy of a

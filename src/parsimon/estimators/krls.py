@@ -18,14 +18,14 @@ class KRLSRegressor(StreamRegressor):
     After every sample, f is the least-squares fit over the current centres. The cost is O(m^2) per
     sample, with m centres.
 
-    There are two rules of admission, each with its own recursion:
+    There are two admission rules, each with its own recursion:
 
-    - "ald": x is admitted if k(x, .) is farther than nu (squared) from the span of the centres. The
-      recursion solves for the values at the centres. Every sample, admitted or not, is represented
-      in the span.
+    - "ald": x is admitted if the squared distance of k(x, .) from the span of the centres is
+      greater than nu. The recursion solves for the values at the centres. Every sample, admitted or
+      not, is represented in the span.
     - "coherence": x is admitted if its coherence is at most mu0. The recursion solves for the
-      weights. Samples seen before a centre was admitted count as zero in its column. This is
-      cheaper, because no Gram matrix is factored.
+      weights. Samples seen before a centre was admitted count as zero in the column of this centre.
+      This rule is cheaper, because no Gram matrix is factored.
 
     The covariance is stored as a triangular factor, so it stays positive definite on streams of any
     length.
@@ -45,17 +45,18 @@ class KRLSRegressor(StreamRegressor):
         Threshold mu0: largest coherence at which a sample is admitted. Larger values admit more
         centres. Only for admission "coherence".
     ridge : float >= 0, default=0.0
-        Factor of the penalty. Larger values shrink f more. With "ald", 0 is Engel's algorithm.
+        Factor of the penalty. Larger values shrink f more. The algorithm of Engel et al. has ridge
+        0 and admission "ald".
     penalty : "values" or "norm", default="values"
-        What the ridge is multiplied by. "values": the sum of the squared values at the centres; for
-        admission "coherence", the sum of the squared weights. "norm": ||f||^2, as in kernel ridge
-        regression, and as a Gaussian process with noise. This needs a ridge and admission "ald". It
-        does not fit the noise of admitted samples, so it is the better choice if many samples are
-        admitted.
+        The term that is multiplied by `ridge`. "values": the sum of the squared values at the
+        centres; for admission "coherence", the sum of the squared weights. "norm": ||f||^2, as in
+        kernel ridge regression and in Gaussian processes with noise. "norm" needs a ridge above 0
+        and admission "ald". It does not fit the noise of admitted samples, so it is the better
+        choice if many samples are admitted.
     forgetting : float in [0.1, 1], default=1.0
         Factor by which the weight of a sample decreases with every later sample. Smaller values
-        follow a changing system faster and use fewer samples. Where no samples arrive for long, f
-        keeps its value and becomes uncertain (anti-windup, see `parsimon.updates.SpanRLS`).
+        follow a changing system faster and average over fewer samples. Where no samples arrive for
+        long, f keeps its value and becomes uncertain (anti-windup, see `parsimon.updates.SpanRLS`).
     budget : int or None, default=None
         Maximum number of centres B. When it is exceeded, the centre whose removal increases the
         squared error least is projected out. The other weights move to the least-squares fit

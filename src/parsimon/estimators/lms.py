@@ -49,8 +49,8 @@ class KLMSRegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept: centre y. `sample_weight` is a factor on the step eta e, and weight
-    eta k(x, x) must stay below 2. A sample of weight 0 changes nothing.
+    The model has no intercept: centre y. `sample_weight` is a factor on the step eta e. The product
+    of weight, eta and k(x, x) must be below 2. A sample of weight 0 changes nothing.
 
     References
     ----------
@@ -128,8 +128,8 @@ class NORMARegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept: centre y. `sample_weight` is a factor on the step eta e, and weight
-    eta k(x, x) must stay below 2. A sample of weight 0 only shrinks the other weights.
+    The model has no intercept: centre y. `sample_weight` is a factor on the step eta e. The product
+    of weight, eta and k(x, x) must be below 2. A sample of weight 0 only shrinks the other weights.
 
     References
     ----------

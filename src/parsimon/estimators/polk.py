@@ -57,7 +57,7 @@ class POLKRegressor(StreamRegressor, _POLK):
         {gamma}
     loss : str or Loss, default="squared"
         Loss l(f, y): "squared", "absolute", "huber", "epsilon_insensitive", "quantile", "poisson"
-        or an object of `parsimon.losses`. With "poisson", for counts, f is the logarithm of the
+        or an object of `parsimon.losses`. "poisson" is for counts. f is then the logarithm of the
         mean: `predict` returns exp(f) and `predict_link` returns f.
     step_size : float > 0, default=0.5
         Learning rate eta. Larger values adapt faster and leave more noise in f. It must be below 1
@@ -90,8 +90,8 @@ class POLKRegressor(StreamRegressor, _POLK):
     -----
     The model has no intercept: centre y. `sample_weight` is the factor weight_i on the gradient of
     a sample. A step of weight 0 only shrinks f and makes it sparser. Weights should be about 1 on
-    average: eps does not scale with them. With very small weights, all steps are below eps and are
-    removed again.
+    average, because eps does not scale with them. With very small weights, all steps are shorter
+    than eps and are removed again.
 
     References
     ----------
@@ -181,10 +181,11 @@ class POLKClassifier(StreamClassifier, _POLK):
     loss : str or ClassificationLoss, default="hinge"
         Loss l(f, y), given as one of these:
 
-        - "hinge": multi-class SVM, max(0, 1 + f_r - f_y) with r the class other than y with the
-          largest f;
+        - "hinge": multi-class SVM, max(0, 1 + f_r - f_y), where r is the class with the largest f
+          among all classes except y;
         - "logistic": multinomial logistic regression, with `predict_proba`;
-        - "squared_hinge", "ovr_hinge", "ovr_logistic": sum over the classes, each against the rest;
+        - "squared_hinge", "ovr_hinge", "ovr_logistic": a sum of losses, one for each class against
+          the rest;
         - an object of `parsimon.losses`.
     step_size : float > 0, default=1.0
         Learning rate eta. Larger values adapt faster and leave more noise in f. It must be below 1

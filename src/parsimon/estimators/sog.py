@@ -41,7 +41,7 @@ class _SOG(StreamEstimator):
 
     @property
     def dual_residual_(self) -> Array:
-        """A'(y - A f), (m,) or (m, C). It is zero at the fixed point without a box."""
+        """A'(y - A f), (m,) or (m, C). Without a box, it is zero at the fixed point."""
         return self._each(self._fitted().dual()["residual"])
 
     def _each(self, values: Array) -> Array:
@@ -66,21 +66,23 @@ class _SOG(StreamEstimator):
 class SOGSVR(StreamRegressor, _SOG):
     """Sparse online greedy support vector regression.
 
-    A sample is admitted if the centres cannot represent it up to a squared error of nu. Every
-    sample t is written as a combination a_t of the centres. With A the matrix of these rows, the
-    model stores A'A, A'y and A'e, whose size depends only on the number of centres m. Each step
-    moves the reduced dual variables:
+    A sample is admitted if the squared distance of k(x, .) from the span of the centres is greater
+    than nu. Every sample t is written as a combination a_t of the centres. Let A be the matrix of
+    these rows, y the targets, e a vector of ones, and f (m,) the values at the centres. Then A f
+    are the values at the samples. The model stores A'A, A'y and A'e, whose size depends only on the
+    number of centres m. Each step moves the reduced dual variables:
 
-        alpha* += eta/2 A'(y - f - epsilon e),    alpha -= eta/2 A'(y - f + epsilon e),
+        alpha* += eta/2 A'(y - A f - epsilon e),    alpha -= eta/2 A'(y - A f + epsilon e),
 
         f(x) = sum_j (alpha*_j - alpha_j) k(d_j, x),
 
     where the step length eta is optimal in the sense of `step`. The cost is O(m^2) per sample and
     output. Admission depends only on X, not on y.
 
-    The difference alpha* - alpha moves by eta A'(y - f). So **without a box, epsilon does not
-    affect f**, only alpha and alpha*. f converges to A'(y - f) = 0, which is least squares in the
-    span of the centres. With a box, f converges to the maximum of the reduced dual in the box.
+    The difference alpha* - alpha moves by eta A'(y - A f). So **without a box, epsilon does not
+    affect f**, only alpha and alpha*. f then converges to the solution of A'(y - A f) = 0, which is
+    the least-squares fit in the span of the centres. With a box, f converges to the maximum of the
+    reduced dual in the box.
 
     Parameters
     ----------
@@ -92,7 +94,8 @@ class SOGSVR(StreamRegressor, _SOG):
         {bias}
     epsilon : float >= 0, default=0.1
         Half width of the insensitive zone. Without a box, epsilon changes no prediction: larger
-        values only make alpha and alpha* decrease faster. With a box, it moves both towards -C.
+        values only make alpha and alpha* decrease faster. With a box, it moves both towards the
+        lower limit, -box.
     tolerance : float >= 0, default=0.01
         {dependence_tolerance}
     step : "error" or "dual", default="error"
@@ -100,13 +103,14 @@ class SOGSVR(StreamRegressor, _SOG):
     ridge : float >= 0, default=0.0
         {coefficient_ridge}
     box : float > 0 or None, default=None
-        C of (4.22): -C <= alpha, alpha* <= C. Smaller values regularise f more. None means no box.
-        The paper says that maintaining the box seems to be unnecessary.
+        Limit of the dual variables, -box <= alpha, alpha* <= box (box is C in (4.22)). Smaller
+        values regularise f more. None means no box. The paper says that maintaining the box seems
+        to be unnecessary.
     budget : int or None, default=None
         {fixed_budget}
     n_passes : int, default=1
         {n_passes}
-        A sample counts once per pass.
+        Each pass adds every sample to A'A, A'y and A'e again.
 
     Attributes
     ----------
@@ -128,8 +132,8 @@ class SOGSVR(StreamRegressor, _SOG):
     plain least squares over the centres. The offset is small with the default `bias`: centre y, or
     use a larger `bias` if y is far from zero.
 
-    `sample_weight` is a factor on the row of the sample in A'A, A'y and A'e. So it is a factor on
-    its squared error.
+    `sample_weight` is a factor on the contribution of the sample to A'A, A'y and A'e. So it is a
+    factor on the squared error of the sample.
 
     References
     ----------
@@ -193,17 +197,18 @@ class SOGSVR(StreamRegressor, _SOG):
 class SOGSVC(StreamClassifier, _SOG):
     """Sparse online greedy support vector classification.
 
-    There is one function per class against the rest, over one dictionary. A sample is admitted if
-    the centres cannot represent it up to a squared error of nu. Admission depends only on X, not on
-    the labels. The cost is O(m^2) per sample and class.
+    There is one function per class against the rest. All functions share one dictionary. A sample
+    is admitted if the squared distance of k(x, .) from the span of the centres is greater than nu.
+    Admission depends only on X, not on the labels. The cost is O(m^2) per sample and class.
 
     The dual of the support vector machine without an offset, with signed variables beta_i = y_i
     alpha_i, is
 
-        L = -beta'K beta / 2 + beta'y,    0 <= y_i beta_i <= C,    f = K beta.
+        L = -beta'K beta / 2 + beta'y,    0 <= y_i beta_i <= c,    f(x) = sum_i beta_i k(x_i, x).
 
-    Every sample is written as a combination of the centres: K = A K~ A'. With the reduced variables
-    w = A'beta and targets t = y, L becomes
+    Every sample is written as a combination of the centres. Then K = A K~ A', where row i of A has
+    the coefficients of sample i, and K~ is the Gram matrix of the centres. With the reduced
+    variables w = A'beta and targets t = y, L becomes
 
         L~ = -w'K~ w / 2 + w'Q A't,    Q = (A'A)^-1,    f(x) = sum_j w_j k(d_j, x),
 
@@ -212,9 +217,9 @@ class SOGSVC(StreamClassifier, _SOG):
     out of bounds. The projection of this gradient is zero, so the sample gets t_i = f(x_i). All
     other samples get t_i = y_i.
 
-    Each sample moves w by eta A'(t - f), with a step length that is optimal in the sense of `step`.
-    L~ never decreases while no new samples are learned. The upper bound on y_i beta_i would need
-    all of beta. It is replaced by a `box` on w.
+    Each sample moves w by eta A'(t - A f), where f are the values at the centres. The step length
+    eta is optimal in the sense of `step`. L~ never decreases while no new samples are learned. The
+    upper bound on y_i beta_i would need all of beta. It is replaced by a `box` on w.
 
     Parameters
     ----------
@@ -236,7 +241,7 @@ class SOGSVC(StreamClassifier, _SOG):
         {fixed_budget}
     n_passes : int, default=1
         {n_passes}
-        A sample counts once per pass.
+        Each pass adds every sample to A'A and A't again.
     class_weight : dict {label: weight}, "balanced" or None, default=None
         {class_weight}
     shuffle : bool, default=True
@@ -256,7 +261,7 @@ class SOGSVC(StreamClassifier, _SOG):
 
     Notes
     -----
-    `sample_weight` is a factor on the row of the sample in A'A and A't.
+    `sample_weight` is a factor on the contribution of the sample to A'A and A't.
 
     References
     ----------

@@ -15,13 +15,13 @@ __all__ = ["SPLRegressor"]
 class SPLRegressor(StreamRegressor):
     """Sequential projection learning: gradient steps projected onto a sparse dictionary.
 
-    The cost is O(m^2) per sample, with m centres. With e = y - f(x), the step is f + eta e k(x, .).
-    If x is admitted, it becomes a centre of weight eta e. Otherwise the step is projected onto the
-    span of the centres: w <- w + eta e K^-1 h.
+    The cost is O(m^2) per sample, with m centres. With e = y - f(x), each sample makes the step
+    f <- f + eta e k(x, .). If x is admitted, it becomes a centre with weight eta e. Otherwise the
+    step is projected onto the span of the centres: w <- w + eta e K^-1 h.
 
-    - Admission "residual" (basic SPL): x is admitted if the step leaves the span by a norm > eps0.
-      Then centres whose removal moves f by a norm of at most eps0 are projected out, the cheapest
-      first.
+    - Admission "residual" (basic SPL): x is admitted if the distance of the step from the span of
+      the centres is greater than eps0 (a norm). Then centres are projected out, the cheapest first,
+      as long as each removal moves f by at most eps0.
     - Admission "coherence": x is admitted if its coherence with every centre is at most mu0. When
       the budget is exceeded, one of the two most coherent centres is projected out. With
       coherence="adaptive" the dictionary is first filled to the budget. Then only samples that are
@@ -62,14 +62,14 @@ class SPLRegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept: centre y. `sample_weight` is a factor on the step eta e, and weight
-    eta k(x, x) must stay below 2. A sample of weight 0 changes nothing. Weights should be about 1
-    on average, because the tolerance does not scale with them.
+    The model has no intercept: centre y. `sample_weight` is a factor on the step eta e. The product
+    of weight, eta and k(x, x) must be below 2. A sample of weight 0 changes nothing. Weights should
+    be about 1 on average, because the tolerance does not scale with them.
 
     The paper's test (10) is strict, coherence < mu0. Here a coherence of exactly mu0 is admitted
-    too, as by Honeine et al. 2007. The paper allows to remove either of the two most coherent
-    centres, in (15); the rule "cheaper" is ours. A sample that lies in the span of the centres up
-    to rounding is projected instead of being admitted.
+    too, as by Honeine et al. 2007. Equation (15) of the paper allows either of the two most
+    coherent centres to be removed. The rule "cheaper" is ours. A sample that lies in the span of
+    the centres up to rounding is projected instead of being admitted.
 
     References
     ----------
