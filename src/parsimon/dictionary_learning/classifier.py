@@ -29,8 +29,8 @@ class KernelDictionaryClassifier(ClassifierMixin, LearnerPerClass[_core.Atoms], 
     """A dictionary per class. The class that reconstructs a point best is predicted.
 
     Each dictionary learns as in `KernelDictionaryLearning`, but only from the samples of its class.
-    It stores the samples that pass its admission test, up to the budget. So classes that vary less
-    need fewer samples. New classes can appear at any time.
+    It stores the samples that pass its admission test, up to the budget. So a class whose samples
+    vary less needs fewer stored samples. New classes can appear at any time.
 
     There are no sample or class weights. A dictionary describes the samples of its class, not how
     likely the class is.

@@ -30,7 +30,7 @@ RATES: dict[str, tuple[Schedule, int | None]] = {
 
 @documented
 class KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
-    """The parameters of a dictionary, and the atoms that they mean.
+    """The parameters of a dictionary, and the atoms that they define.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ class KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
     gamma : float, "scale" or "median", default="scale"
         {gamma}
     alpha : float >= 0, default=0.05
-        The weight lambda of the lasso penalty. Larger values give sparser codes. If it exceeds
-        every |D'phi(x)|, all codes are zero.
+        The weight lambda of the lasso penalty. Larger values give sparser codes. If it exceeds all
+        entries of |D'phi(x)|, the code of x is zero.
     penalty : float >= 0, default=0.1
         The weight mu of ||D||_F^2, which keeps the atoms small.
     step_size : float > 0, default=0.01
@@ -53,28 +53,30 @@ class KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         How the learning rate decreases with the number n of samples seen. "held" is the rule of the
         paper: rho_n = step_size / (1 + n / 1000) up to n = 2000, then constant.
     update : "parameter" or "feature", default="parameter"
-        Equations (19)-(20), which cost O(m^2 K) per sample, or (15), which costs O(m K + K^2). With
-        "feature", a new sample has the row rho alpha' of Omega. At small rates this is the smallest
-        row. So when the budget is full, the new sample is evicted first, and the atoms only shrink.
-        Use a large budget, or an admission test that few samples pass.
+        "parameter": equations (19)-(20), O(m^2 K) per sample. "feature": equation (15), O(m K +
+        K^2) per sample. With "feature", the row of Omega for a new sample is rho times its code. At
+        small rates this is the smallest row. So when the budget is full, the new sample is evicted
+        first, and the atoms only shrink. Use "feature" with a large budget, or with an admission
+        test that few samples pass.
     admission : "coherence", "reconstruction", "always" or "never", default="coherence"
-        Which samples are learned and stored. "coherence" (21): the coherence with every stored
-        sample is below `coherence`. An exact copy has coherence 1. "reconstruction" (22): the
-        squared error of the reconstruction exceeds `tolerance`. "always": all samples. "never": all
-        samples are learned, but only the first `n_init` are stored.
+        Which samples are learned and stored. "coherence", equation (21): samples whose coherence
+        with every stored sample is below `coherence`. "reconstruction", equation (22): samples
+        whose squared reconstruction error exceeds `tolerance`. "always": all samples. "never": all
+        samples are learned, but only the first `n_init` samples are stored.
     coherence : float in [0, 1], default=1.0
         The threshold gamma of the paper. Smaller values store fewer samples. 1 admits all samples
-        except exact copies, and multiples if the kernel ignores lengths.
+        except exact copies. With kernels such as the linear kernel it also excludes multiples of a
+        stored sample, because their coherence is 1.
     tolerance : float >= 0, default=0
         The threshold epsilon of the paper, a squared norm. Larger values store fewer samples.
     budget : int, default=100
-        Maximum number of stored samples B; for a classifier, per class. m samples take (m / 2 + 3 K
-        + d) m numbers of 8 bytes.
+        Maximum number of stored samples B. For a classifier, this is the number per class. m
+        samples take (m / 2 + 3 K + d) m numbers of 8 bytes.
     n_init : int or None, default=None
-        The number M0 of first samples, which are stored without a test. None is the smaller of
-        `n_components` and `budget`.
+        The number M0 of samples at the start that are stored without a test. None means the smaller
+        of `n_components` and `budget`.
     init_scale : float >= 0, default=0.1
-        The standard deviation of the normal entries of the first Omega.
+        The first entries of Omega are normal with mean 0. This is their standard deviation.
     n_passes : int, default=1
         {n_passes}
     shuffle : bool, default=True

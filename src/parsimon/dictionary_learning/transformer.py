@@ -37,11 +37,11 @@ class KernelDictionaryLearning(
 
         alpha = argmin ||phi(x) - D alpha||^2 / 2 + lambda ||alpha||_1.
 
-    D then takes a step of rate rho_n along the negative gradient of this cost plus
-    (mu / 2) ||D||_F^2, in the feature space or in the parameters Omega. Then the sample is stored.
-    When the budget is full, the stored sample whose row of Omega has the smallest norm is evicted.
-    A sample that fails the admission test changes nothing. A step that would increase the cost of
-    its own sample is shortened to the step that decreases it most.
+    Then D takes a gradient step of rate rho_n that decreases this cost plus (mu / 2) ||D||_F^2. The
+    step is in the feature space or in the parameters Omega, as `update` says. Then the sample is
+    stored. When the budget is full, the stored sample whose row of Omega has the smallest norm is
+    evicted. A sample that fails the admission test changes nothing. A step that would increase the
+    cost of its own sample is shortened to the length that decreases this cost most.
 
     Parameters
     ----------
