@@ -67,7 +67,7 @@ def merge(
         Classifiers may have seen different classes. A model has f_c = 0 for a class that it has not
         seen.
     weights : array of shape (n_models,), "information" or None, default=None
-        The factors p. None uses each model's share of the samples seen; these sum to 1.
+        The factors p. None uses each model's share of all samples seen. These shares sum to 1.
         "information" is for KRLS with ``admission="ald"``. It selects the centres to keep in the
         same way as None. Then the weights are the least-squares fit to the samples of all models.
         Use it when the models have seen different regions. `distance` still refers to the weighted
@@ -83,7 +83,7 @@ def merge(
         The largest ||f - f~||, a norm. A budget is kept even if the distance then exceeds the
         tolerance. Centres that cannot be held (see Returns) are projected out in any case.
     n_jobs : int or None, default=None
-        The number of threads; -1 uses all cores. The result is the same to the last bit.
+        The number of threads; -1 uses all cores. The result does not depend on it.
 
     Returns
     -------

@@ -101,9 +101,10 @@ class Pool:
         """Return the weights of the least-squares fit to the samples of all models.
 
         With v = K w the values at the centres, the squared error is v'I v - 2 b'v up to a constant,
-        where I is the information matrix and b the image of the targets. How a sample of one model
-        depends on the centres of another is known only up to the tolerance of the models, a squared
-        norm. So the tolerance times ||f - f_W||^2 is added to the error. The fit then stays near W
+        where I is the information matrix and b the image of the targets. The models do not say
+        exactly how a sample of one model depends on the centres of another: this is known only up
+        to the tolerance of the models, a squared norm. So the tolerance times ||f - f_W||^2 is
+        added to the error, where f_W is the function with weights W. The fit then stays near f_W
         where the samples do not determine it.
         """
         if not self.parts:

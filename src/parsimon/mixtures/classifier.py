@@ -28,18 +28,19 @@ class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: igno
         p(y | x) = sum_k w_k p_k(y | x),    w_k ~ exp(-L_k),
         L_k <- (1 - 1 / memory) L_k - log p_k(y_t | x_t).
 
-    With an infinite memory these are the weights of Bayes' rule. Then the total logarithmic loss of
-    the mixture exceeds that of the best of the K classifiers by at most log K. With a finite
-    memory, the mixture follows changes of which classifier is best.
+    p_k are the probabilities of classifier k, w_k is its weight and L_k its recent loss. With an
+    infinite memory these are the weights of Bayes' rule. Then the total logarithmic loss of the
+    mixture exceeds that of the best of the K classifiers by at most log K. With a finite memory,
+    the mixture follows a stream on which the best classifier changes.
 
     Parameters
     ----------
     candidates : list of POLKClassifier
         Classifiers with a logistic loss.
     widths : list of float or None, default=None
-        Factors for the gamma of each candidate. The rule of the candidate ("median" or "scale")
-        computes gamma from the first block. Then gamma is multiplied by the factor. None changes
-        nothing.
+        One factor for the gamma of each candidate. The rule of the candidate ("median" or "scale")
+        computes gamma from the first block. Then gamma is multiplied by the factor. None means that
+        all factors are 1.
     memory : float >= 1, default=500
         The number of rows over which past losses count. Smaller values follow changes faster.
 
