@@ -26,9 +26,10 @@ Array = NDArray[np.float64]
 def condition_bound(babel: Any) -> float:
     """Return an upper bound on the condition number, (1 + mu_1) / (1 - mu_1).
 
-    mu_1 is the Babel measure of order m - 1; the bound is infinite if mu_1 >= 1. By Gershgorin's
-    theorem every eigenvalue lies within mu_1 of 1. No eigenvalues are computed: the cost is O(m^2)
-    for a model, and O(m) with `RunningCoherence`.
+    mu_1 is the Babel measure of order m - 1. `babel` is this number, or a fitted model. By
+    Gershgorin's theorem every eigenvalue of the Gram matrix lies between 1 - mu_1 and 1 + mu_1. The
+    bound is infinite if mu_1 >= 1. No eigenvalues are computed: the cost is O(m^2) for a model, and
+    O(m) with `RunningCoherence`.
 
     >>> round(condition_bound(0.5), 6)
     3.0
@@ -46,6 +47,9 @@ def eigenvalue_bound(m: Any, mu: float | None = None) -> float:
 
     m is the number of centres and mu their coherence. A fitted model can be given instead of both.
 
+    Reference: Honeine, Richard & Bermudez, *On-line nonlinear sparse approximation of functions*,
+    ISIT 2007.
+
     >>> round(eigenvalue_bound(5, 0.1), 6)
     0.6
     """
@@ -60,6 +64,8 @@ def independence_guaranteed(m: Any, mu: float | None = None) -> bool:
     The condition is sufficient, not necessary: functions of a Gaussian kernel are independent if
     their centres differ.
 
+    Reference: Honeine, Richard & Bermudez 2007, as in `eigenvalue_bound`.
+
     >>> independence_guaranteed(5, 0.1), independence_guaranteed(11, 0.1)
     (True, False)
     """
@@ -71,21 +77,32 @@ def residual_bound(m: Any, mu: float | None = None, *, form: str = "corrected") 
     """Return a lower bound on the squared error of a centre approximated by the other centres.
 
     This is Proposition 3. The bound is 1 - (m - 1) mu^2 / (1 - (m - 2) mu), for m centres of
-    coherence mu with (m - 1) mu < 1. A fitted model can be given instead of both. Parameters
-    ---------- m : int or fitted model
+    coherence mu with (m - 1) mu < 1. A fitted model can be given instead of m and mu.
+
+    Parameters
+    ----------
+    m : int or fitted model
         Number of centres.
     mu : float in [0, 1] or None, default=None
-        Coherence.
+        Coherence of the centres. None if m is a model.
     form : "corrected", "printed" or "earlier", default="corrected"
-        Which bound. "printed" is that of the paper, 1 - sqrt((m - 1) mu^2 / (1 - (m - 2) mu)).
-        "earlier" has (m - 1) in place of (m - 2). It is the older bound in Fig. 1 of the paper, and
-        can be negative. "printed" and "earlier" are valid, but weaker than "corrected".
+        Which bound. "corrected" is the bound above. "printed" is the bound in the paper,
+        1 - sqrt((m - 1) mu^2 / (1 - (m - 2) mu)). "earlier" is "printed" with (m - 1) in place of
+        (m - 2). It is the older bound in Fig. 1 of the paper, and can be negative. "printed" and
+        "earlier" are valid, but weaker than "corrected".
 
     Notes
     -----
-    ||P k||^2 = h'K^-1 h <= ||h||^2 / nu_min, so the square root in (5) is not needed. The
-    corrected bound is attained by functions with k_ij = -mu for all i != j. So there is no better
-    bound that depends only on m and mu.
+    Let K be the Gram matrix of the other centres, nu_min its smallest eigenvalue, and h the kernel
+    values of these centres with the centre. The squared norm of the projection is h'K^-1 h <=
+    ||h||^2 / nu_min, so the square root in (5) is not needed. The corrected bound is attained by
+    centres with kernel values -mu between any two of them. So there is no better bound that depends
+    only on m and mu.
+
+    References
+    ----------
+    P. Honeine, C. Richard, J. C. M. Bermudez, *On-line nonlinear sparse approximation of
+    functions*, ISIT 2007.
 
     Examples
     --------
@@ -109,11 +126,14 @@ _RESIDUAL_FORMS: dict[str, Callable[[int, float], float]] = {
 
 
 def ald_threshold(m: Any, mu0: float | None = None, *, form: str = "corrected") -> float:
-    """Return the threshold of linear dependence that centres admitted by coherence satisfy.
+    """Return a threshold of linear dependence that centres admitted by coherence surely pass.
 
-    This is `residual_bound(m, mu0)` for m centres admitted at coherence mu0. For a fitted model,
-    mu0 is its `coherence`; evicted centres do not matter here. If k(x, x) = 1, linear dependence
-    with a smaller `tolerance` would have admitted the same centres, and perhaps more.
+    This is `residual_bound(m, mu0)` for m centres admitted with the coherence threshold mu0. For a
+    fitted model, mu0 is its `coherence`. Evicted centres do not matter here. If k(x, x) = 1, the
+    linear dependence test with a smaller `tolerance` would have admitted these centres, and perhaps
+    others.
+
+    Reference: Honeine, Richard & Bermudez 2007, as in `residual_bound`.
 
     >>> round(ald_threshold(5, 0.1), 4)
     0.9429
@@ -127,7 +147,8 @@ def ald_threshold(m: Any, mu0: float | None = None, *, form: str = "corrected") 
 def rejection_bound(mu0: Any, *, form: str = "corrected") -> float:
     """Return an upper bound on the squared error of a rejected sample, 1 - mu0^2. Proposition 4.
 
-    The sample was rejected by rule (6), and is approximated by the centres.
+    The sample was rejected by the coherence rule (6). The error is that of approximating it by the
+    centres.
 
     Parameters
     ----------
@@ -138,9 +159,14 @@ def rejection_bound(mu0: Any, *, form: str = "corrected") -> float:
 
     Notes
     -----
-    The best multiple of the function of one centre has the squared error 1 - k(d, x)^2, not 1 -
-    |k(d, x)|. A dictionary of one centre violates the printed bound: with mu0 = 0.5 and k(d, x) =
-    0.51, x is rejected with a squared error of 0.74.
+    The best approximation of k(x, .) by a multiple of k(d, .) has the squared error 1 - k(d, x)^2,
+    not 1 - |k(d, x)|. A dictionary of one centre d violates the printed bound: with mu0 = 0.5 and
+    k(d, x) = 0.51, x is rejected with a squared error of 0.74.
+
+    References
+    ----------
+    P. Honeine, C. Richard, J. C. M. Bermudez, *On-line nonlinear sparse approximation of
+    functions*, ISIT 2007.
 
     Examples
     --------
@@ -170,8 +196,9 @@ def principal_axis_bound(
 ) -> Array:
     """Return an upper bound on the squared error of principal axes, (1 - mu0^2) / lambda_k.
 
-    This is Proposition 5. The axes are approximated by the centres. lambda_k = nu_k / n, with nu_k
-    an eigenvalue of the Gram matrix of *all* n inputs. A bound above 1 gives no information.
+    This is Proposition 5. The error is that of approximating an axis by the centres. lambda_k =
+    nu_k / n, where nu_k is an eigenvalue of the Gram matrix of *all* n inputs. A bound above 1
+    gives no information.
 
     Parameters
     ----------
@@ -181,10 +208,16 @@ def principal_axis_bound(
         Eigenvalues lambda_k, needed if mu0 is a number.
     X : array of shape (n, d) or None, default=None
         All inputs that the model has seen. The result is then for the axes that `axis_errors`
-        returns. A row that rule (6) neither admitted nor rejected raises an error.
+        returns. A row that is not a centre and that rule (6) would not reject raises an error, for
+        example a row that the model has not seen.
     form : "corrected" or "printed", default="corrected"
-        "printed" uses 1 - mu0 of the paper's Proposition 4. It is not valid: for example, it fails
-        if one input is a centre and many copies of another input are not.
+        "printed" uses 1 - mu0 of the paper's Proposition 4. It is not valid. For example, it fails
+        if one input is the only centre and all others are copies of one rejected input.
+
+    References
+    ----------
+    P. Honeine, C. Richard, J. C. M. Bermudez, *On-line nonlinear sparse approximation of
+    functions*, ISIT 2007.
 
     Examples
     --------

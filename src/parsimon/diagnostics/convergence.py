@@ -71,7 +71,7 @@ def convergence_radius(step_size: float, parsimony: float, alpha: float, sigma: 
 
 
 def growth_distance(step_size: float, parsimony: float, lipschitz: float) -> float:
-    """Return the distance K sqrt(eta) / C of (76).
+    """Return the distance K sqrt(eta) / C of (76) in Koppel et al. 2019.
 
     With batches of one, the dictionary grows only if k(x, .) is at least this far from the span of
     the centres. C is the Lipschitz constant of the loss in f. A compact set has only finitely many
@@ -126,8 +126,8 @@ def convergence(model: Any, X: ArrayLike, y: ArrayLike) -> Convergence:
     """Report on the convergence of a fitted `POLKRegressor` or `POLKClassifier`.
 
     The report has the regularised risk on the data, the radius of Theorem 2 and the growth
-    condition (76). C and sigma are the largest norm and the root mean square norm of the gradients
-    on these data. So the bounds hold for similar streams. Bounds that do not apply to the model are
+    condition (76). C is the largest norm of the gradients on these data, and sigma their root mean
+    square norm. So the bounds hold for similar streams. Bounds that do not apply to the model are
     None, and `assumptions` says why.
 
     >>> from parsimon import POLKRegressor

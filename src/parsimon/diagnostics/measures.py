@@ -80,7 +80,9 @@ def condition_number(kernel: Any, centers: ArrayLike | None = None) -> float:
 
 
 def smallest_eigenvalue(kernel: Any, centers: ArrayLike | None = None) -> float:
-    """Return the smallest eigenvalue of the normalised Gram matrix of at least one centre. O(m^3).
+    """Return the smallest eigenvalue of the normalised Gram matrix.
+
+    There must be at least one centre. The cost is O(m^3).
 
     >>> from parsimon.kernels import Linear
     >>> round(smallest_eigenvalue(Linear(), [[1.0, 0.0], [3.0, 4.0]]), 6)

@@ -46,7 +46,7 @@ class Axis(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """Result of `report`. If an assumption of a bound fails, the bound is a text that says why."""
+    """Result of `report`. If an assumption of a bound fails, its place has the reason."""
 
     n_centers: int
     coherence: float
