@@ -47,7 +47,7 @@ class Trace:
     metrics: Any
 
     def plot(self, path: str | Path, *, title: str = "") -> Path:
-        """Plot accuracy or error, rolling and in total, and the number of centres by row.
+        """Plot the accuracy or error, rolling and in total, and the number of centres.
 
         The suffix of `path` determines the format.
         """
@@ -67,9 +67,9 @@ def watch(
     classes: ArrayLike | None = None,
     metrics: Any = None,
 ) -> Iterator[Report]:
-    """Yield a report about every `every` rows, at the end of a block, and at the end of the stream.
+    """Yield a report after about `every` rows, and one more at the end of the stream.
 
-    The parameters are those of `prequential`.
+    Reports always come at the end of a block. The parameters are those of `prequential`.
     """
     whole("every", every, at_least=1)
     table = _is_table_model(model)
@@ -105,7 +105,7 @@ def prequential(
     classes: ArrayLike | None = None,
     metrics: Any = None,
 ) -> Trace:
-    """Test, then learn, over a stream of blocks, and return the trace.
+    """Predict each row of a stream of blocks, then learn it, and return the trace.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def prequential(
         Pairs X (n, d), y (n,). For a `TableModel`, blocks that its `learn` accepts. A `TableModel`
         scores itself, with its own `window`, and its `finish` is called at the end of the stream.
     every : int, default=1000
-        The number of rows between reports. Reports come at the end of a block.
+        The number of rows between reports. Reports always come at the end of a block.
     window : int, default=1000
         The number of rows of the rolling metrics.
     task : "regression", "classification" or "auto", default="auto"
