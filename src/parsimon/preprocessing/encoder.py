@@ -46,11 +46,11 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
 
     | column | features |
     |---|---|
-    | number, duration | (x - mean) / deviation, clipped to [-clip, clip]; 0 without variation |
-    | boolean | the same, of 0 and 1 |
-    | timestamp | the same, of seconds; sine and cosine of the time of day and of the weekday |
-    | time | the same, of seconds; sine and cosine of the time of day |
-    | date | the same, of seconds; sine and cosine of the weekday |
+    | number, duration | (x - mean) / deviation, clipped to [-clip, clip]; 0 if all are equal |
+    | boolean | the same, for the values 0 and 1 |
+    | timestamp | the same, for the time in seconds; sine and cosine of time of day and weekday |
+    | time | the same, for the time in seconds; sine and cosine of the time of day |
+    | date | the same, for the time in seconds; sine and cosine of the weekday |
     | text | one-hot: the first `max_categories` values, one for all others, one for missing |
 
     Means and deviations are running: row i is scaled by the statistics of rows 1 to i. So encoding
@@ -59,9 +59,9 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
     missing values.
 
     Sines and cosines are multiplied by sqrt(2). Two rows with different texts have distance sqrt(2)
-    in that column. Two independent values of a standardised number have the same distance on
-    average. So no kind of column dominates. (For the sum of absolute differences, these distances
-    are 2 and 1.1.)
+    in that column. For two independent values of a standardised number, the root mean square
+    distance is sqrt(2) too. So no kind of column dominates. (These are Euclidean distances. With
+    the sum of absolute differences, as in the Laplacian kernel, they are 2 and 1.1.)
 
     Later blocks may have their columns in another order. Further columns are ignored. A missing
     column, a column of another kind, and infinite values are rejected. A block that is rejected
@@ -74,8 +74,8 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
         block has a missing number in a column, that column gets an indicator, 0 or 1. Missing text
         is a category. "error": missing values are rejected.
     max_categories : int >= 1, default=32
-        The number of categories of each text column, in the order of their first row. Their
-        features are reserved from the beginning.
+        The largest number of categories of each text column. Categories are taken in the order in
+        which they first appear. Their features are reserved from the beginning.
     clip : float > 0, default=3.0
         The largest absolute standardised value. It limits the influence of outliers, and of columns
         that are nearly constant.

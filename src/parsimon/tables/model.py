@@ -46,11 +46,11 @@ class TableModel(StoredTable):
     A `TableEncoder` encodes the rows. A `TargetScaler` scales the targets of regression, unless the
     loss has a link, such as "poisson". An estimator learns the rows in order.
 
-    The first `warmup` rows are held back. They determine the task, the columns and measured kernel
-    widths. During the warm-up the prediction is the target of the previous row. Learning begins
-    when there are `warmup` rows, or when `finish` is called. The model does not depend on how the
-    stream is cut into blocks, bit for bit. It can also be stored and loaded at any row without a
-    difference.
+    The first `warmup` rows are held back. They determine the task, the columns, and kernel widths
+    that are computed from data. During the warm-up the prediction is the target of the previous
+    row. Learning begins when there are `warmup` rows, or when `finish` is called. The model does
+    not depend on how the stream is cut into blocks, bit for bit. Storing and loading it at any row
+    makes no difference either.
 
     Parameters
     ----------
@@ -58,19 +58,19 @@ class TableModel(StoredTable):
         The name of the column to predict.
     task : "auto", "regression" or "classification", default="auto"
         "auto" chooses from the targets of the warm-up, and `task_reason_` says why. Text and
-        booleans mean classification. Whole numbers are classes if there are at most 20 distinct
-        values, and at most one for every ten rows. With ten rows or more, two distinct values are
-        always classes. With fewer than ten rows, whole numbers mean regression. With 20 rows or
-        more, text that differs in more than nine of ten rows is rejected, because it cannot be a
-        class.
+        booleans mean classification. Whole numbers are classes if the number of distinct values is
+        at most 20, and at most a tenth of the number of rows. With ten rows or more, two distinct
+        values are always classes. With fewer than ten rows, whole numbers mean regression. With 20
+        rows or more, text is rejected if the number of distinct texts is above nine tenths of the
+        number of rows, because such texts are not classes.
     algorithm : str or estimator, default="default"
         A name from `ALGORITHMS`, or an estimator, which is cloned. `parsimon.tables` describes the
         default.
     budget : int or None, default=None
-        Maximum number of centres, for an algorithm by name. None means the default of the
-        algorithm: 600 for the default classifier, else 400.
+        Maximum number of centres, for an algorithm that is given by name. None means the default of
+        the algorithm: 600 for the default classifier, else 400.
     options : dict or None, default=None
-        Further parameters of an algorithm by name.
+        Further parameters of an algorithm that is given by name.
     missing : "mean" or "error", default="mean"
         Whether missing values become the mean, or are rejected. A missing target is always
         rejected.
@@ -185,13 +185,13 @@ class TableModel(StoredTable):
         return predictions
 
     def finish(self) -> Self:
-        """Begin learning with the rows held so far, if there are any. Ends the warm-up."""
+        """End the warm-up, and learn the rows held so far, if there are any."""
         if not self._warm and self.n_rows_:
             self._begin()
         return self
 
     def predict(self, block: Any) -> Labels:
-        """Predict for the rows of a block, which need not have the target, (n,).
+        """Return predictions (n,) for the rows of a block. The block need not have the target.
 
         During the warm-up, predictions are as if `finish` had been called.
         """
@@ -203,7 +203,7 @@ class TableModel(StoredTable):
         return found if model.task_ == "classification" else model.scaler_.inverse_transform(found)
 
     def predict_proba(self, block: Any) -> Array:
-        """Return the probability of each of `classes_`, (n, C), if the estimator has any."""
+        """Return the probabilities of `classes_`, (n, C), if the estimator has probabilities."""
         model = self._ready()
         if not hasattr(model.estimator_, "predict_proba"):
             raise AttributeError(f"{type(model.estimator_).__name__} gives no probabilities")
