@@ -98,9 +98,10 @@ class Cluster:
     def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
         """Learn a round.
 
-        These bytes are counted: the start model, once per worker that used it; every model that was
-        merged on a worker that did not make it; and the final model. Transfers through the
-        scheduler count once. Transfers to a worker that was lost do not count.
+        Three kinds of bytes are counted. The first is the start model, once per worker that used
+        it. The second is every model that was merged on another worker than the one that made it.
+        The third is the final model. Transfers through the scheduler count once. Transfers to a
+        worker that was lost do not count.
         """
         if all(first == last for first, last in spans):
             return start, 0

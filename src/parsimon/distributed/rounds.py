@@ -92,14 +92,14 @@ def fit(
 ) -> Result:
     """Learn from shards separately, and merge the models.
 
-    In each round, every shard continues from the model of the previous round with its next rows,
-    in order. The mean of the functions, weighted by the rows learned, is reduced to the estimator's
-    budget. The next round starts from it. With one round, the models are averaged once, at the end.
-    With more rounds, they do not drift apart.
+    In each round, every shard continues from the model of the previous round with its next rows, in
+    order. The mean of the resulting functions, weighted by the rows learned, is reduced to the
+    estimator's budget. The next round starts from this mean. With one round, the models are
+    averaged once, at the end. With more rounds, they do not drift apart.
 
-    For SOG and for KRLS with admission "ald" everything seen is combined, so their shards need not
-    be alike. KRLS uses the least-squares fit to everything seen instead of the mean. SOG takes a
-    hundred steps towards this fit at the end (`ascend`).
+    For SOG and for KRLS with admission "ald", all samples of all shards are combined, so their
+    shards need not be alike. KRLS uses the least-squares fit to all samples instead of the mean.
+    SOG takes a hundred steps towards this fit at the end (`ascend`).
 
     Parameters
     ----------
@@ -107,8 +107,9 @@ def fit(
         It is cloned. A `gamma` of "scale" or "median" is computed from the first rows of the first
         shard. `n_passes` and `shuffle` are ignored: rows are learned once, in their order.
     shards : sequence of (X, y), or the shards of the engine
-        Dask arrays and frames, or a Spark frame. The columns of frames are the model's
-        `feature_names_in_`. Ignored if `engine` is an `Engine`, which has its own shards.
+        For "dask", Dask arrays or frames. For "spark", a Spark frame. The columns of frames become
+        the model's `feature_names_in_`. If `engine` is an `Engine`, it has its own shards, and
+        `shards` is ignored.
     engine : "joblib", "dask", "spark" or Engine, default="joblib"
         "joblib": processes on this machine (option `n_jobs`). "dask": workers of a cluster (option
         `client`). "spark": executors of the frame's session.

@@ -35,7 +35,7 @@ def engine(frame: DataFrame, *, target: str, features: list[str] | None = None) 
 
     The columns in use are cached (in memory, else on disk) while the engine lives. The position of
     each row is cached too, so all rounds see the same order. If an executor is lost, its partitions
-    are computed again. Define the order of rows, so that it is then the same:
+    are computed again. To get the same order of rows then, define this order:
     ``frame.repartition(8, "device").sortWithinPartitions("device", "time")``.
 
     Parameters

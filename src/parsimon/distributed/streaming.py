@@ -60,18 +60,19 @@ def learn_keyed(
 ) -> DataFrame:
     """Learn one model per key of a stream, and return a stream of predictions.
 
-    Each row is predicted before it is learned (test-then-learn). A new key starts a new model.
-    State is kept as long as the checkpoint: keys are never removed.
+    Each row is predicted before it is learned (test-then-learn). A new key starts a new model. Keys
+    are never removed: their state exists as long as the checkpoint exists.
 
     Parameters
     ----------
     stream : streaming pyspark.sql.DataFrame
         Rows to learn. Workers need parsimon installed.
     estimator : estimator that learns over one dictionary
-        Every key starts with a clone of it. `gamma` must be a number, or `kernel` an object,
-        because "scale" would be computed from the first rows of a key. Set a `budget`, which bounds
-        the memory per key. With a `batch_size` above 1, batches are cut from the rows of a key in a
-        micro-batch. Parameters that differ from those of the checkpoint raise an error.
+        Every key starts with a clone of it. Either `gamma` must be a number, or `kernel` must be a
+        kernel object, because "scale" would be computed from the first rows of a key. Set a
+        `budget`, which bounds the memory per key. With a `batch_size` above 1, batches are cut from
+        the rows of a key in a micro-batch. Parameters that differ from those of the checkpoint
+        raise an error.
     key : str or list of str
         Columns that identify the model of a row. Null is a valid key.
     features : list of str
@@ -88,8 +89,8 @@ def learn_keyed(
     output : "predictions" or "models", default="predictions"
         "predictions": one row per input row, in append mode. Columns are the key, `keep`,
         `prediction`, `n_samples_seen` (of the key, including this row) and `refused` (the reason,
-        or null). The prediction is null if the row was refused, and for the first row of a
-        classifier.
+        or null). The prediction is null if the row was refused. For a classifier it is also null
+        for the first row of a key.
 
         "models": one row per key of the micro-batch, in update mode. Columns are the key,
         `n_samples_seen`, `n_centers`, `n_refused` and `model`, the bytes of a model file for
