@@ -1,4 +1,4 @@
-"""River models: every estimator of parsimon that learns, for samples that are dicts.
+"""River versions of all estimators of parsimon that learn. Samples are dicts.
 
 [River](https://riverml.xyz) learns from streams of dicts.
 
@@ -12,11 +12,11 @@
 Features are identified by name, in any order. New features can appear, and a feature that is
 missing in a sample counts as 0. A feature that the model does not know is ignored in predictions.
 When such a feature is learned, it gets a new column. The column is 0 for all earlier samples, so
-the function does not change.
+adding it does not change the function.
 
 Parameters are those of the scikit-learn class of the same name, except those that only concern
 `fit`. On a stream there is no first block to compute `gamma` from. So "scale" and "median" are 1 /
-d, with d the number of features in the first sample. This suits standardised features: put
+d, where d is the number of features in the first sample. This suits standardised features: put
 `preprocessing.StandardScaler` before the model. The models have no intercept: if y is far from
 zero, put `preprocessing.TargetStandardScaler` around a regressor.
 

@@ -154,11 +154,11 @@ class SOGSVR(Regressor, of=parsimon.SOGSVR):
 class POLKRegressor(Regressor, of=parsimon.POLKRegressor):
     """POLK: kernel regression for any convex loss, with a sparse dictionary.
 
-    With ``loss="poisson"``, for counts, `predict_one` returns exp(f), and 1 before anything is
-    learned.
+    ``loss="poisson"`` is for counts. `predict_one` then returns exp(f), which is 1 before anything
+    is learned.
 
-    With a `batch_size` above 1, each sample of `learn_one` is a small step of its own, and
-    `learn_many` cuts a frame into batches.
+    With a `batch_size` above 1, `learn_one` takes a small step for each sample. `learn_many` cuts a
+    frame into batches and takes one step per batch.
 
     {sections}
 
@@ -179,8 +179,8 @@ class POLKClassifier(Classifier, of=parsimon.POLKClassifier):
 
     Only the losses "logistic" and "ovr_logistic" give probabilities.
 
-    With a `batch_size` above 1, each sample of `learn_one` is a small step of its own, and
-    `learn_many` cuts a frame into batches.
+    With a `batch_size` above 1, `learn_one` takes a small step for each sample. `learn_many` cuts a
+    frame into batches and takes one step per batch.
 
     {sections}
 
@@ -198,8 +198,8 @@ class POLKClassifier(Classifier, of=parsimon.POLKClassifier):
 class BSGDClassifier(Classifier, of=parsimon.BSGDClassifier):
     """Multi-class kernel SVM by stochastic gradient descent on a budget.
 
-    With a `batch_size` above 1, each sample of `learn_one` is a small step of its own, and
-    `learn_many` cuts a frame into batches.
+    With a `batch_size` above 1, `learn_one` takes a small step for each sample. `learn_many` cuts a
+    frame into batches and takes one step per batch.
 
     {sections}
 
