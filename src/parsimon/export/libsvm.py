@@ -25,19 +25,21 @@ def to_libsvm(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     LIBSVM for a pair of labels a, b is sum_j coef_j k(d_j, x) - rho. A positive decision means a.
 
     - Two classes: coef = w_1 - w_0, with the labels in the reverse order of `classes_`. So a
-      positive decision means the second class and zero the first, as in `predict`.
+      positive decision means the second class, and a decision of zero means the first class, as in
+      `predict`.
     - More classes: LIBSVM votes over pairs, and a pair uses only the support vectors of its two
       classes. So each class a has all centres as its support vectors. The coefficients are w_a
       against later classes and -w_a against earlier classes. The decision of a pair is f_a - f_b,
       and the class of the largest f wins all its pairs. The file holds each centre C times.
 
     Probabilities are not exported. Features are numbered from 1, and zeros are left out. A kernel
-    in `SinglePrecision` rounds its inputs, but LIBSVM does not. This changes f by about 1e-7 of its
-    size.
+    in `SinglePrecision` rounds its inputs, but LIBSVM does not. This changes f by a relative error
+    of about 1e-7.
 
-    The scaling of a Pipeline is included where this is exact: any scaling with the linear kernel,
-    scaling without a shift with a polynomial kernel, and one common factor for all columns with the
-    Gaussian kernel. Otherwise scale the data first, and export the last step of the Pipeline.
+    LIBSVM does not scale inputs. A Pipeline can be exported only if the scaling can be written into
+    the model exactly: for the linear kernel, any scaling; for a polynomial kernel, a scaling that
+    does not shift; for the Gaussian kernel, one common factor for all columns. In all other cases
+    scale the data first, and export the last step of the Pipeline.
 
     Parameters
     ----------

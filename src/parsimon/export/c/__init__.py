@@ -68,8 +68,8 @@ def to_c(
     represent them exactly. Hexadecimal numbers would need C++17.
 
     The functions do not check for NaN and infinity, which `predict` rejects. A kernel in
-    `SinglePrecision` rounds its inputs, but these functions do not. This changes f by about 1e-7 of
-    its size.
+    `SinglePrecision` rounds its inputs, but these functions do not. This changes f by a relative
+    error of about 1e-7.
 
     Parameters
     ----------
@@ -78,8 +78,9 @@ def to_c(
     path : str or path, default=None
         The file to write. It is written completely or not at all.
     name : str, default="model"
-        The prefix of every name in the header. It has at most 40 letters, digits and single
-        underscores between them, and begins with a letter. Macros have it in capitals.
+        The prefix of every name in the header. It begins with a letter and has at most 40
+        characters: letters, digits, and single underscores between them. Names of macros have it in
+        capitals.
     dtype : "double" or "float", default="double"
         The type of inputs, outputs, tables and all intermediate values. Columns and targets of a
         `TableModel` are always double.

@@ -59,13 +59,14 @@ def to_onnx(
     Inputs, outputs and all intermediate values have the type `dtype`. In the graph of a
     `TableModel` that is the type of the function between the encoding and the target. The graph
     does not check for NaN and infinity, which `predict` rejects. A kernel in `SinglePrecision`
-    rounds its inputs, but the graph does not. In float64 this changes f by about 1e-7 of its size.
+    rounds its inputs, but the graph does not. In float64 this changes f by a relative error of
+    about 1e-7.
 
-    Squared distances are computed as ||x||^2 - 2 x'd + ||d||^2 around the mean of the centres. The
-    error is (||x||^2 + ||d||^2) gamma times the rounding unit. For standardised columns and common
-    widths this is about 1e-15 in double and 1e-6 in single precision. The Laplacian kernel
-    processes one feature after the other. So every kernel needs memory for only a few arrays (n, m)
-    and (n, d).
+    The mean of the centres is subtracted from x and from every centre d_j. Then squared distances
+    are computed as ||x||^2 - 2 x'd_j + ||d_j||^2. The error is (||x||^2 + ||d_j||^2) gamma times
+    the rounding unit. For standardised columns and common widths this is about 1e-15 in double and
+    1e-6 in single precision. The Laplacian kernel processes one feature after the other. So every
+    kernel needs memory for only a few arrays (n, m) and (n, d).
 
     Parameters
     ----------
