@@ -33,7 +33,7 @@ class Split(NamedTuple):
 
 
 def load_mnist(data_dir: str | Path | None = None) -> Split:
-    """Return the MNIST digits: 60,000 and 10,000 images of 28 x 28 pixels in [0, 1].
+    """Return the MNIST digits: 60,000 training and 10,000 test images, 28 x 28 pixels in [0, 1].
 
     They are read from ``mnist.npz`` (arrays X_train, y_train, X_test, y_test) in `data_dir` if it
     is given. Otherwise they are fetched from OpenML, and scikit-learn keeps a copy.
@@ -45,7 +45,7 @@ def load_mnist(data_dir: str | Path | None = None) -> Split:
 
 
 def load_usps(data_dir: str | Path | None = None) -> Split:
-    """Return the USPS digits: 7291 and 2007 images of 16 x 16 pixels in [0, 1].
+    """Return the USPS digits: 7291 training and 2007 test images, 16 x 16 pixels in [0, 1].
 
     They are read from ``usps.npz`` in `data_dir` if it is given, and fetched from OpenML otherwise.
     """
@@ -57,10 +57,10 @@ def load_usps(data_dir: str | Path | None = None) -> Split:
 
 
 def load_banana(data_dir: str | Path | None = None) -> Split:
-    """Return banana: two classes in the plane, 4000 and 1300 points in a fixed random order.
+    """Return banana: two classes in the plane, 4000 training and 1300 test points.
 
-    It is read from ``banana.npz`` (arrays X, y) in `data_dir` if it is given, and fetched from
-    OpenML otherwise.
+    The points are in a fixed random order. They are read from ``banana.npz`` (arrays X, y) in
+    `data_dir` if it is given, and fetched from OpenML otherwise.
     """
     if data_dir is not None:
         stored = _read(data_dir, "banana.npz", "X", "y")

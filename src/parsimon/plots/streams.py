@@ -39,7 +39,7 @@ def learning_curve(
     title: str = "",
     levels: Sequence[tuple[str, float]] = (),
 ) -> Path:
-    """Draw error and model order against samples seen.
+    """Draw the error and the number of centres against the samples seen.
 
     Parameters
     ----------
@@ -119,10 +119,10 @@ def moving_average(values: ArrayLike, window: int) -> NDArray[np.float64]:
 def learning_curves(
     path: str | Path, histories: Mapping[str, Mapping[str, Sequence[float]]]
 ) -> Path:
-    """Draw objective, test error and model order against samples seen, one line per label.
+    """Draw objective, test error and number of centres against samples seen, one line per label.
 
-    This is Fig. 2 of Koppel et al. 2019. A history has "samples", "objective", "error" and
-    "order".
+    This is Fig. 2 of Koppel et al. 2019. A history has "samples", "objective", "error" and "order"
+    (the number of centres).
 
     >>> import tempfile, os
     >>> line = {"samples": [10, 20], "objective": [1.0, 0.5], "error": [0.5, 0.2], "order": [3, 5]}
