@@ -52,18 +52,19 @@ def to_c(
     A mixture has ``model_predict`` and ``model_proba``, but no ``model_decision``.
 
     The header of a `TableModel` defines the struct ``model_row`` with a field for each column, and
-    ``model_predict(const model_row *row)``, and for classes ``model_proba`` or ``model_decision``.
-    Fields of numbers are double, and NaN means missing. Times are seconds, as in
-    `parsimon.preprocessing`. Fields of text are ``const char *`` in UTF-8, and NULL means missing.
-    The functions encode the row. A predicted target is a double in its own units.
+    the function ``model_predict(const model_row *row)``. For classes it also defines
+    ``model_proba`` or ``model_decision``. Fields of numbers are double, and NaN means missing.
+    Times are seconds, as in `parsimon.preprocessing`. Fields of text are ``const char *`` in UTF-8,
+    and NULL means missing. The functions encode the row. A predicted target is a double in its own
+    units.
 
-    All functions are ``static inline`` and all tables constant. Nothing is allocated, and the stack
-    holds at most one array of C numbers, or one per expert of a mixture, and the features of a
-    table. The header is C99 and also C++11.
+    All functions are ``static inline`` and all tables constant. Nothing is allocated. The stack
+    holds at most one array of C numbers. For a mixture it holds one such array per expert, and for
+    a table also the features. The header is C99 and also C++11.
 
     From the C library the header needs at most exp, sqrt and log1p, depending on the kernel and the
-    probabilities, and for times fmod, sin and cos. Macros such as MODEL_EXP can replace these
-    functions. Linear, polynomial and Cauchy kernels need none of them. Neither do rational
+    probabilities. For times it also needs fmod, sin and cos. Macros such as MODEL_EXP can replace
+    these functions. Linear, polynomial and Cauchy kernels need none of them. Neither do rational
     quadratic kernels with a whole alpha up to 64. Numbers have the fewest decimal digits that
     represent them exactly. Hexadecimal numbers would need C++17.
 
