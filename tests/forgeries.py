@@ -20,8 +20,9 @@ from test_state import MODELS, learn, stream
 import parsimon
 from parsimon import kernels, persistence
 from parsimon.evaluation import ClassificationMetrics, RegressionMetrics
+from parsimon.mixtures import CandidateClassifier
 from parsimon.preprocessing import TableEncoder, TargetScaler
-from parsimon.tables import MixtureClassifier, TableModel
+from parsimon.tables import TableModel
 
 #: What loading may take: so many times the file, and so many bytes besides.
 TIMES, BESIDES = 16, 64 << 20
@@ -83,7 +84,7 @@ def go_on(model):
         given = {name: values for name, values in block(rows, CLASSES).items() if name != "y"}
         model.learn_transform(given)
         return model.transform(given)
-    if isinstance(model, MixtureClassifier):
+    if isinstance(model, CandidateClassifier):
         width = getattr(model, "candidates_", [model])[0]
         rows_of = np.zeros((100, getattr(width, "n_features_in_", 2)))
         return model.partial_fit(rows_of, CLASSES[rows]).predict_proba(rows_of)
@@ -115,7 +116,7 @@ def look(model):
         return model.transform(
             {name: v for name, v in block(slice(0, 100), CLASSES).items() if name != "y"}
         )
-    if isinstance(model, MixtureClassifier):
+    if isinstance(model, CandidateClassifier):
         return model.predict_proba(np.zeros((100, model.candidates_[0].n_features_in_)))
     if isinstance(model, TargetScaler):
         return model.inverse_transform(np.zeros(3))

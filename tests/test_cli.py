@@ -38,8 +38,9 @@ from parsimon.cli.open_classes import OpenClassifier
 from parsimon.cli.peers import PEERS, Peer
 from parsimon.cli.reading import limits
 from parsimon.estimators import ESTIMATORS
+from parsimon.mixtures import CandidateClassifier
 from parsimon.preprocessing import TableEncoder, TargetScaler
-from parsimon.tables import ALGORITHMS, MixtureClassifier, TableModel
+from parsimon.tables import ALGORITHMS, TableModel
 
 COMMAND = [sys.executable, "-m", "parsimon.cli"]
 ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "120", "TERM": "xterm"}
@@ -178,13 +179,13 @@ def test_inspect_takes_every_kind_of_model(folder, capsys):
     parsimon.POLKClassifier().fit(X, y).save("polk")
     KNLMSRegressor().save("new")
     parsimon.from_sklearn(SVC().fit(X, y)).save("svc")
-    MixtureClassifier([parsimon.POLKClassifier(loss="logistic")]).save("mixture")
+    CandidateClassifier([parsimon.POLKClassifier(loss="logistic")]).save("mixture")
     for name, kind in {
         "atoms": "KernelDictionaryClassifier",
         "polk": "POLKClassifier",
         "new": "KNLMSRegressor",
         "svc": "KernelExpansionClassifier",
-        "mixture": "MixtureClassifier",
+        "mixture": "CandidateClassifier",
     }.items():
         assert json.loads(said(capsys, "inspect", name, "--json"))["kind"] == kind
         assert kind in said(capsys, "inspect", name)
@@ -198,7 +199,7 @@ def fitted_models():
     yield parsimon.from_sklearn(SVC().fit(X, y))
     yield parsimon.from_sklearn(SVR().fit(X, y))
     candidates = [parsimon.POLKClassifier(loss="logistic", gamma=gamma) for gamma in (0.5, 2.0)]
-    yield MixtureClassifier(candidates).partial_fit(X, y)
+    yield CandidateClassifier(candidates).partial_fit(X, y)
     for targets in (y, X[:, 0]):
         table_model = TableModel("y")
         table_model.learn({"x": X[:, 1], "y": targets})

@@ -27,7 +27,7 @@ from parsimon.export.expansion import expansion
 from parsimon.export.mixture_classifier import mixture_classifier
 from parsimon.export.model_functions import MIXTURES
 from parsimon.export.table import Encoding, Table, table
-from parsimon.mixtures import MixtureClassifier
+from parsimon.mixtures import CandidateClassifier
 from parsimon.preprocessing import EncodedColumn, read_table
 from parsimon.tables import ALGORITHMS, TableModel
 
@@ -143,7 +143,7 @@ def decided(model, block):
     """Return whether the prediction does not depend on rounding, for each row."""
     F = model.estimator_
     X = model.encoder_.transform(block)
-    F = F.predict_proba(X) if isinstance(F, MixtureClassifier) else F._evaluate(X)
+    F = F.predict_proba(X) if isinstance(F, CandidateClassifier) else F._evaluate(X)
     return np.ptp(np.sort(F, axis=1)[:, -2:], axis=1) > 1e-9
 
 
@@ -630,7 +630,7 @@ def test_a_new_mixture_needs_a_function_and_a_combiner(monkeypatch, block, tmp_p
 def test_probabilities_can_be_pooled(models, block, tmp_path, monkeypatch):
     model, weights = models["mixture"], np.array([0.7, 0.6])
     pooled = lambda mixture: replace(mixture_classifier(mixture), combiner=Pool(weights))  # noqa: E731
-    monkeypatch.setitem(MIXTURES, MixtureClassifier, pooled)
+    monkeypatch.setitem(MIXTURES, CandidateClassifier, pooled)
     X = model.encoder_.transform(block)
     logs = [np.log(np.maximum(m.predict_proba(X), 1e-12)) for m in model.estimator_.candidates_]
     P = np.exp(np.einsum("k,knc->nc", weights, logs))
@@ -650,7 +650,7 @@ def test_errors(models, tmp_path):
         with pytest.raises(NotFittedError, match="learned nothing"):
             export(TableModel("y"), tmp_path / "m")
         with pytest.raises(NotFittedError, match="learned nothing"):
-            export(MixtureClassifier([]), tmp_path / "m")
+            export(CandidateClassifier([]), tmp_path / "m")
         with pytest.raises(TypeError, match="is a Python function"):
             odd = TableModel("y", algorithm=parsimon.KNLMSRegressor(lambda x, z: float(x @ z)))
             odd.learn({"x": [1.0, 2.0, 4.0], "y": [1.5, 2.5, 3.0]})

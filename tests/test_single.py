@@ -18,7 +18,7 @@ from parsimon.export import to_c, to_libsvm
 from parsimon.export.expansion import expansion
 from parsimon.kernels import Constant, Gaussian, Linear, Normalized, SinglePrecision
 from parsimon.merging import pursuit
-from parsimon.tables import MixtureClassifier
+from parsimon.mixtures import CandidateClassifier
 
 
 def rounded(X):
@@ -282,7 +282,7 @@ def test_expansions_from_elsewhere_are_rounded():
 def test_mixtures_are_those_of_rounded_samples():
     X, y = test_state.stream(parsimon.POLKClassifier())
     single, double = (
-        MixtureClassifier(
+        CandidateClassifier(
             [parsimon.POLKClassifier(kernel, gamma="median", loss="logistic", budget=20)],
             widths=[0.5],
         ).partial_fit(rows, y)

@@ -9,8 +9,9 @@ import pytest
 import parsimon
 from parsimon import POLKClassifier, persistence
 from parsimon.estimators import ESTIMATORS
+from parsimon.mixtures import CandidateClassifier, MixtureClassifier, MixtureRegressor
 from parsimon.preprocessing import TableError
-from parsimon.tables import ALGORITHMS, MixtureClassifier, TableModel, make_estimator
+from parsimon.tables import ALGORITHMS, TableModel, make_estimator
 
 N = 400
 
@@ -84,7 +85,7 @@ def test_stored_at_any_row_it_goes_on(task, at, tmp_path):
 
 def test_every_estimator_has_a_name():
     made = {type(make_estimator(name, task)) for name in ALGORITHMS for task in ALGORITHMS[name]}
-    assert made == {*ESTIMATORS, MixtureClassifier}
+    assert made == {*ESTIMATORS, MixtureClassifier, MixtureRegressor}
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -132,9 +133,9 @@ def test_auto_finds_the_task(target, task):
     )
 
 
-def test_during_the_warm_up_the_last_target_is_predicted():
+def test_algorithms_that_measure_a_width_predict_the_last_target_during_the_warm_up():
     block = table()
-    model = TableModel("y", warmup=100)
+    model = TableModel("y", algorithm="krls", warmup=100)
     assert model.learn(rows(block, 0, 0)).size == 0
     np.testing.assert_array_equal(model.learn(rows(block, 0, 60))[1:], block["y"][:59])
     assert model.learn(rows(block, 60, 61))[0] == block["y"][59]
@@ -235,23 +236,23 @@ def test_a_mixture_follows_the_better():
     y = np.where(X[:, 0] * X[:, 1] > 0, "same", "different")
     good = POLKClassifier(gamma="median", loss="logistic", budget=60)
     bad = POLKClassifier(kernel="linear", loss="logistic", budget=60)
-    model = MixtureClassifier([bad, good])
+    model = CandidateClassifier([bad, good])
     found = model.predict_then_learn(X, y)
     assert model.shares_[1] > 0.99 and model.shares_.sum() == pytest.approx(1.0)
     alone = make_estimator("polk", "classification", kernel="gaussian", parsimony=0.05, budget=60)
     expected = alone.predict_then_learn(X, y)
     assert (found == y).mean() > (expected == y).mean() - 0.03
-    rowwise = MixtureClassifier([bad, good])
+    rowwise = CandidateClassifier([bad, good])
     rowwise.partial_fit(X[:100], y[:100])
-    whole = MixtureClassifier([bad, good]).partial_fit(X[:100], y[:100])
+    whole = CandidateClassifier([bad, good]).partial_fit(X[:100], y[:100])
     each = np.concatenate(
         [rowwise.predict_proba_then_learn(X[i : i + 1], y[i : i + 1]) for i in range(100, 300)]
     )
     np.testing.assert_array_equal(each, whole.predict_proba_then_learn(X[100:300], y[100:300]))
     with pytest.raises(TypeError, match="candidates must be"):
-        MixtureClassifier([POLKClassifier()]).partial_fit(X, y)
+        CandidateClassifier([POLKClassifier()]).partial_fit(X, y)
     with pytest.raises(ValueError, match="1 candidates and 2 widths"):
-        MixtureClassifier([good], widths=[1.0, 2.0]).partial_fit(X, y)
+        CandidateClassifier([good], widths=[1.0, 2.0]).partial_fit(X, y)
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,9 @@ centers_ : ndarray of shape (m, d)
     Centres, oldest first.""",
     "outputs_": """\
 weights_ : ndarray of shape (m,) or (m, C)
-    Weights of the centres; one column per output if y had columns.""",
+    Weights of the centres; one column per output if y had columns.
+n_outputs_ : int
+    Number of outputs C.""",
     "class_outputs_": """\
 classes_ : ndarray of shape (C,)
     Labels, sorted. Columns of other arrays follow this order.

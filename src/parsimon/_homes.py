@@ -21,6 +21,7 @@ MODULES = (
     "kernels",
     "losses",
     "merging",
+    "mixtures",
     "persistence",
     "updates",
 )
@@ -45,16 +46,20 @@ PUBLIC = {
         "from_sklearn",
     ),
     "merging": ("Merged", "merge"),
+    "mixtures": ("MixtureClassifier", "MixtureRegressor"),
     "persistence": ("ModelFileError", "load"),
 }
 
 #: Further classes that a model file can name, by module.
 STORED = {
     "evaluation": ("ClassificationMetrics", "RegressionMetrics"),
-    "mixtures": ("MixtureClassifier",),
+    "mixtures": ("CandidateClassifier",),
     "preprocessing": ("TableEncoder", "TargetScaler"),
     "tables": ("TableModel",),
 }
+
+#: Immutable parts of parameters that a model file can name, by module.
+PARTS = {"mixtures": ("Expert",)}
 
 _HOMES = {
     name: f"parsimon.{module}"

@@ -175,7 +175,8 @@ def labels(y: Any, what: str = "y") -> Labels:
                 f"{what} holds labels of several kinds: "
                 f"{given!r} at row {row} would be read as {label!r}"
             )
-    if len(found):
+    # Other kinds need no check, which warns of many classes in a short block.
+    if len(found) and found.dtype.kind == "f":
         with np.errstate(invalid="ignore"):  # floats beyond all integers raise an error there
             check_classification_targets(found)
     return found

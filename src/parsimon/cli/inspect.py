@@ -15,7 +15,8 @@ from parsimon.cli.model_files import load_model
 from parsimon.cli.paths import require_writable
 from parsimon.cli.scores import model_score_lines
 from parsimon.cli.text import as_json, lines
-from parsimon.tables import MixtureClassifier, TableModel
+from parsimon.mixtures import CandidateClassifier
+from parsimon.tables import TableModel
 
 __all__ = ["inspect"]
 
@@ -71,7 +72,7 @@ def _expansions(model: Any) -> dict[str, plots.Expansion] | None:
     """Return the functions of a model by their labels; None if the model can have none."""
     if isinstance(model, TableModel):
         return _expansions(model.estimator_) if model.metrics_ is not None else {}
-    if isinstance(model, MixtureClassifier):
+    if isinstance(model, CandidateClassifier):
         return _candidates(model)
     if isinstance(model, KernelDictionaryClassifier):
         learners = getattr(model, "_learners", {})
@@ -86,7 +87,7 @@ def _expansions(model: Any) -> dict[str, plots.Expansion] | None:
     return {type(model).__name__: plots.Expansion(model.kernel_, centres, weights)}
 
 
-def _candidates(model: MixtureClassifier) -> dict[str, plots.Expansion]:
+def _candidates(model: CandidateClassifier) -> dict[str, plots.Expansion]:
     if not hasattr(model, "candidates_"):
         return {}
     found = {}

@@ -11,7 +11,8 @@ from parsimon.cli.model_files import column_kinds
 from parsimon.cli.scores import meaningful_scores
 from parsimon.cli.text import byte_size
 from parsimon.cli.words import plural
-from parsimon.tables import MixtureClassifier, TableModel
+from parsimon.mixtures import CandidateClassifier
+from parsimon.tables import TableModel
 
 __all__ = ["fact_lines", "model_facts"]
 
@@ -65,7 +66,7 @@ def _table_facts(model: TableModel) -> dict[str, Any]:
 
 
 def _estimator_facts(model: Any) -> dict[str, Any]:
-    if isinstance(model, MixtureClassifier) and hasattr(model, "candidates_"):
+    if isinstance(model, CandidateClassifier) and hasattr(model, "candidates_"):
         return {
             "centres": model.n_centers_,
             "bytes": model.nbytes_,

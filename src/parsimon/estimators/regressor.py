@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from parsimon import _schema
 from parsimon._formula_values import applied
-from parsimon._parts import numbers, real
+from parsimon._parts import numbers, real, whole
 from parsimon.estimators.base import FITTED, Array, StreamEstimator, one_row
 from parsimon.formulas import Expression
 
@@ -61,6 +61,14 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         learned as by `partial_fit`. The shape is (n,) or (n, C), as for `predict`.
         """
         return self._predictions(self._before_and_learn(X, y, sample_weight))
+
+    def learn_checked(self, X: Array, Y: Array) -> Array:
+        """Equal `predict_then_learn` for arrays X (n, d) and Y (n, C) of float64, without overhead.
+
+        This is for callers that have checked the shapes. The model must have learned before.
+        Predictions are (n, C).
+        """
+        return self._learner.predict_then_learn(X, Y, None, Y.shape[1])
 
     def learn_one(self, x: ArrayLike, y: ArrayLike, sample_weight: float = 1.0) -> Self:
         """Learn one sample: x (d,), y a number or (C,), and its weight.
@@ -119,6 +127,28 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
     def weights_(self) -> Array:
         """Weights of the centres, (m,) or (m, C)."""
         return self._outputs(self._fitted().weights())
+
+    @property
+    def n_outputs_(self) -> int:
+        """Number of outputs C."""
+        return self._fitted().n_outputs
+
+    def add_outputs(self, n: int) -> Self:
+        """Add n outputs that are 0, as if their targets had been 0 in all samples so far.
+
+        Later blocks of y have n more columns. This is for targets that become known later, such as
+        the indicators of classes.
+
+        >>> from parsimon import KRLSRegressor
+        >>> model = KRLSRegressor(gamma=1.0).partial_fit([[0.0], [1.0]], [[1.0], [2.0]])
+        >>> model.add_outputs(1).predict([[0.0]]).round(3)
+        array([[1., 0.]])
+        """
+        learner, n = self._fitted(), whole("n", n, at_least=1)
+        n_outputs = learner.n_outputs + n
+        learner.learn(np.empty((0, self.n_features_in_)), np.empty((0, n_outputs)), None, n_outputs)
+        self._flat = False
+        return self
 
     # Implementation
 

@@ -1,4 +1,4 @@
-"""`MixtureClassifier` as a combination: a weighted average of probabilities."""
+"""`CandidateClassifier` as a combination: a weighted average of probabilities."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from parsimon.export.combination import Combination, Expert, Statements
 from parsimon.export.expansion import Array, expansion
-from parsimon.mixtures import MixtureClassifier
+from parsimon.mixtures import CandidateClassifier
 
 if TYPE_CHECKING:
     from parsimon.export.onnx.graph import Graph
@@ -43,7 +43,7 @@ class Average:
         ]
 
 
-def mixture_classifier(model: MixtureClassifier) -> Combination:
+def mixture_classifier(model: CandidateClassifier) -> Combination:
     """Return a fitted mixture of classifiers as a combination."""
     if not hasattr(model, "candidates_"):
         raise NotFittedError(f"this {type(model).__name__} has learned nothing yet")

@@ -8,7 +8,7 @@ from typing import Any
 from parsimon.export.combination import Combination
 from parsimon.export.expansion import Expansion, expansion
 from parsimon.export.mixture_classifier import mixture_classifier
-from parsimon.mixtures import MixtureClassifier
+from parsimon.mixtures import CandidateClassifier
 
 __all__ = ["MIXTURES", "ModelFunction", "model_function"]
 
@@ -16,7 +16,7 @@ ModelFunction = Expansion | Combination
 
 #: Functions that return a fitted mixture as a combination. A new mixture needs a line here, and a
 #: module with that function and its combiner.
-MIXTURES: dict[type[Any], Callable[[Any], Combination]] = {MixtureClassifier: mixture_classifier}
+MIXTURES: dict[type[Any], Callable[[Any], Combination]] = {CandidateClassifier: mixture_classifier}
 
 
 def model_function(model: Any) -> ModelFunction:

@@ -1,4 +1,4 @@
-"""A mixture of classifiers, weighted by their recent losses."""
+"""A mixture of classifiers."""
 
 from __future__ import annotations
 
@@ -7,227 +7,331 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_consistent_length
 
-from parsimon import _schema, kernels
-from parsimon._parts import lookup, real
-from parsimon.estimators import POLKClassifier
-from parsimon.evaluation.classification import LEAST, true_class
-from parsimon.evaluation.steps import predict_then_learn, stream_probabilities
-from parsimon.persistence import Storable
+from parsimon import _parts, _schema
+from parsimon._parts import extended_labels
+from parsimon.estimators.base import one_row
+from parsimon.estimators.classifier import StreamClassifier
+from parsimon.mixtures.base import Mixture
+from parsimon.mixtures.candidates import CandidateClassifier
+from parsimon.mixtures.combiners import LabelHistory, Pool
+from parsimon.mixtures.defaults import experts_for_classes
+from parsimon.mixtures.experts import Expert
+from parsimon.mixtures.tasks import Probabilities, Scores
 
 __all__ = ["MixtureClassifier"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[Any]
 
+#: The experts that need no estimator.
+FREE = ("frequencies", "frequencies after the last label")
 
-class MixtureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Several classifiers learned side by side, and weighted by their recent losses:
 
-        p(y | x) = sum_k w_k p_k(y | x),    w_k ~ exp(-L_k),
-        L_k <- (1 - 1 / memory) L_k - log p_k(y_t | x_t).
+class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
+    """Several classifiers learned side by side, with their probabilities combined.
 
-    p_k are the probabilities of classifier k, w_k is its weight and L_k its recent loss. With an
-    infinite memory these are the weights of Bayes' rule. Then the total logarithmic loss of the
-    mixture exceeds that of the best of the K classifiers by at most log K. With a finite memory,
-    the mixture follows a stream on which the best classifier changes.
+    Needs no parameters and no scaled data. There are two combinations of the probabilities p_e of
+    the experts, each learned online:
+
+        logarithmic pool:  p(c) ~ prod_e p_e(c)^(w_e),
+        Bayes' mixture:    p(c) = sum_e v_e p_e(c),    v_e ~ exp(-L_e),
+
+    with weights w that follow the logarithmic loss by Newton steps, and L_e the loss of expert e
+    over about 500 rows. Both are mixed by their own recent losses.
+
+    Some experts learn logistic losses. Others are least-squares regressors with one output per
+    class; their scores f become probabilities by a softmax of a f, with a scale a that is learned.
+    Two more experts need no estimator: the frequencies of the classes, and those after the last
+    label. As in `MixtureRegressor`, experts that need more rows sleep until then, and one expert
+    scales the features by their relevance.
 
     Parameters
     ----------
-    candidates : list of POLKClassifier
-        Classifiers with a logistic loss.
-    widths : list of float or None, default=None
-        One factor for the gamma of each candidate. The rule of the candidate ("median" or "scale")
-        computes gamma from the first block. Then gamma is multiplied by the factor. None means that
-        all factors are 1.
-    memory : float >= 1, default=500
-        The number of rows over which past losses count. Smaller values follow changes faster.
+    experts : list of Expert or None, default=None
+        The experts. None means those of `parsimon.mixtures.defaults`.
+    budget : int, default=2000
+        The most centres of all experts and their challengers. It is divided by the shares of the
+        experts. An expert with relevance counts twice, because it can have a challenger.
+    standardize : bool, default=True
+        Whether features are standardised by their running means and deviations, and clipped to 3
+        deviations. False is for features that have been scaled.
+    n_jobs : int or None, default=None
+        Number of threads for the experts (-1: one per core). It changes no bit.
 
     Attributes
     ----------
-    candidates_ : list
-        The fitted classifiers.
-    shares_ : array (K,)
-        The weights w.
     classes_ : array (C,)
         The labels, sorted.
+    experts_ : list
+        The estimators, None for an expert that sleeps.
+    expert_names_ : list of str
+        The names of the experts, those without estimator last.
+    shares_ : array (E,)
+        The weight of each expert: those of both combinations, times the share of each.
+    relevance_ : array (d,) or None
+        The relevance of each feature, the largest being 1.
     n_centers_ : int
-        Number of centres of all candidates.
+        Number of centres of all experts.
     nbytes_ : int
-        Memory of all candidates in bytes.
+        Memory in bytes: experts, challengers and recent rows.
     n_samples_seen_ : int
         Number of samples learned.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    New classes can appear at any time. A class has probability 0 until it appears. A block equals
+    its rows, bit for bit. There are no sample weights, and mixtures cannot be merged.
 
     References
     ----------
+    C. Genest, J. V. Zidek, *Combining probability distributions*, Statistical Science 1986
+    (logarithmic pools).
+
     M. Herbster, M. K. Warmuth, *Tracking the best expert*, Machine Learning 1998.
-    A. E. Raftery, M. Karny, P. Ettler, *Online prediction under model uncertainty via dynamic model
-    averaging*, Technometrics 2010.
 
     Examples
     --------
-    >>> from parsimon import POLKClassifier
-    >>> X = np.random.default_rng(0).normal(size=(2000, 2))
-    >>> options = {"gamma": "median", "loss": "logistic", "budget": 50}
-    >>> candidates = [POLKClassifier(step_size=eta, **options) for eta in (2.0, 0.2)]
-    >>> model = MixtureClassifier(candidates).partial_fit(X, X[:, 0] * X[:, 1] > 0)
+    >>> X = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> model = MixtureClassifier().partial_fit(X, np.where(X[:, 0] * X[:, 1] > 0, "same", "not"))
     >>> model.predict([[1.0, 1.0], [1.0, -1.0]])
-    array([ True, False])
+    array(['same', 'not'], dtype='<U4')
     """
 
-    candidates_: list[Any]
-    _losses: Array
-    _attributes = _schema.Schema(
+    _attributes = Mixture._attributes.extended(
         {
-            "candidates_": _schema.listed(_schema.one_of(POLKClassifier)),
-            "_losses": _schema.finite_array(None, least=0, most=1e300),
-        },
-        {},
+            "_met": _schema.is_labels,
+            "_pool": _schema.finite_array(None, None),
+            "_history": _schema.one_of(dict),
+        }
     )
+    _met: Labels  # in the order in which they appeared
+    _pool: Pool
+    _history: LabelHistory
 
     def __init__(
         self,
-        candidates: Sequence[Any],
+        experts: Sequence[Expert] | None = None,
         *,
-        widths: Sequence[float] | None = None,
-        memory: float = 500.0,
+        budget: int = 2000,
+        standardize: bool = True,
+        n_jobs: int | None = None,
     ) -> None:
-        self.candidates = candidates
-        self.widths = widths
-        self.memory = memory
+        self.experts = experts
+        self.budget = budget
+        self.standardize = standardize
+        self.n_jobs = n_jobs
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Continue learning with a block X (n, d), y (n,).
+    # Learning
 
-        A block equals a loop over its rows, bit for bit. Only the kernel widths depend on the first
-        block.
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from X (n, d) and labels y (n,), row by row. Earlier learning is discarded."""
+        with self._unchanged_on_error():
+            self._forget()
+            return self.partial_fit(X, y)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Continue learning with a block X (n, d) and labels y (n,), in order.
+
+        `classes` is for scikit-learn, and need not be given. A label that is not among them raises
+        an error. A block equals its rows, bit for bit. A block with invalid values raises an error
+        and changes nothing.
         """
+        if classes is not None:
+            given, labels = _parts.labels(classes, "classes"), _parts.labels(y)
+            strange = set(labels.tolist()) - set(given.tolist())
+            if strange:
+                raise ValueError(f"y has the label {min(strange)!r}, which is not in classes")
         self.predict_proba_then_learn(X, y)
         return self
 
     def predict_then_learn(self, X: ArrayLike, y: ArrayLike) -> Labels:
         """Learn a block, and return the label predicted before each row, (n,).
 
-        For the very first row, when no class is known, its own label is returned.
+        Nothing is known at the very first row: its own label is returned.
         """
-        return predict_then_learn(self, X, y).values
+        labels = _parts.labels(y)
+        P = self.predict_proba_then_learn(X, labels)
+        result: Labels = np.where(P.any(axis=1), self.classes_[P.argmax(axis=1)], labels)
+        return result
 
     def predict_proba_then_learn(self, X: ArrayLike, y: ArrayLike) -> Array:
         """Learn a block, and return the probabilities before each row, (n, C).
 
-        Columns are as in `classes_` after the block. A class that was not yet known at a row has
-        probability 0 in that row.
+        Columns are as in `classes_` after the block. A class that was not known at a row has
+        probability 0 there.
         """
-        labels = np.asarray(y)
-        if not hasattr(self, "candidates_"):
-            self.candidates_, self._losses = self._first(X), np.zeros(len(self.candidates))
-        each = [stream_probabilities(model, X, labels) for model in self.candidates_]
-        losses = -np.log(np.maximum([true_class(P, self.classes_, labels) for P in each], LEAST))
-        before = self._discounted(losses)
-        result: Array = np.einsum("kn,knc->nc", _shares(before), np.array(each))
-        return result
+        began = hasattr(self, "_recent")
+        with self._unchanged_on_error():
+            if began:
+                self._require_unchanged()
+            rows = self._validated(X, reset=not began)
+            labels = _parts.labels(y)
+            check_consistent_length(rows, labels)
+            met = self._extended(labels)
+            if not began:
+                self._begin(rows.shape[1], met)
+        index = {label: i for i, label in enumerate(met.tolist())}
+        numbers = np.array([index[label] for label in labels.tolist()], dtype=np.int64)
+        out = np.zeros((len(rows), len(met)))
+        known = self._history.table.shape[1]
+
+        def work(piece: slice) -> None:
+            nonlocal known
+            self._met = met[: max(known, int(numbers[piece].max()) + 1)]
+            out[piece, : len(self._met)] = self._piece(rows[piece], numbers[piece], known)
+            known = len(self._met)
+
+        self._pieces(work, len(rows))
+        return out[:, np.argsort(met)]
+
+    def learn_one(self, x: ArrayLike, y: Any) -> Self:
+        """Learn one sample: x (d,), y its label. Equals `partial_fit` with one row."""
+        return self.partial_fit(one_row(x, "x", "(d,)")[np.newaxis], [y])
+
+    # Predicting
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Return the probability of each class, (n, C)."""
-        each = np.array([model.predict_proba(X) for model in self._learned()])
-        result: Array = np.einsum("k,knc->nc", self.shares_, each)
-        return result
+        """Return the probability of each class, (n, C), with columns in the order of `classes_`.
+
+        Every row counts as the next one after the last row learned.
+        """
+        P = self._pool.combine(self._of_experts(X))
+        return P[:, np.argsort(self._met)]
 
     def predict(self, X: ArrayLike) -> Labels:
-        """Predict labels for X (n, d): the most probable class, (n,)."""
+        """Predict labels for X (n, d): the most probable, (n,)."""
         result: Labels = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return result
 
-    @property
-    def shares_(self) -> Array:
-        """The weight of each candidate, (K,)."""
-        return _shares(self._losses)
+    def predict_proba_one(self, x: ArrayLike) -> dict[Any, float]:
+        """Return the probability of each label for one point x (d,)."""
+        P = self.predict_proba(one_row(x, "x", "(d,)")[np.newaxis])[0]
+        return dict(zip(self.classes_.tolist(), P.tolist(), strict=True))
+
+    def predict_one(self, x: ArrayLike) -> Any:
+        """Predict the label of one point x (d,)."""
+        return self.predict(one_row(x, "x", "(d,)")[np.newaxis])[0]
 
     @property
     def classes_(self) -> Labels:
         """The labels, sorted."""
-        labels: Labels = self._learned()[0].classes_
+        labels: Labels = np.sort(self._fitted()._met)
         return labels
 
     @property
-    def n_centers_(self) -> int:
-        """Number of centres of all candidates."""
-        return sum(model.n_centers_ for model in self._learned())
+    def shares_(self) -> Array:
+        """The weight of each expert, (E,)."""
+        weights: Array = self._fitted()._pool.weights
+        return weights
 
     @property
-    def nbytes_(self) -> int:
-        """Memory of all candidates in bytes."""
-        return sum(model.nbytes_ for model in self._learned())
+    def expert_names_(self) -> list[str]:
+        """The names of the experts, in the order of `shares_`."""
+        return [*super().expert_names_, *FREE]
+
+    # Implementation
+
+    def _default_experts(self) -> list[Expert]:
+        return experts_for_classes()
+
+    def _given(self) -> list[Expert]:
+        experts = super()._given()
+        for expert in experts:
+            model = expert.estimator
+            if isinstance(model, StreamClassifier) and not hasattr(model, "predict_proba"):
+                raise TypeError(f"the estimator of expert {expert.name!r} gives no probabilities")
+        return experts
+
+    def _task(self, expert: Expert) -> Scores | Probabilities:
+        is_classifier = isinstance(expert.estimator, StreamClassifier)
+        return Probabilities() if is_classifier else Scores()
 
     @property
-    def n_samples_seen_(self) -> int:
-        """Number of samples learned."""
-        seen: int = self._learned()[0].n_samples_seen_
-        return seen
+    def _scored(self) -> Array:
+        each = [isinstance(task, Scores) for task in self._tasks]
+        return np.array([*each, *(False for _ in FREE)], dtype=np.float64)
 
-    @staticmethod
-    def _other_parameters(value: Any) -> bool:
-        return isinstance(value, POLKClassifier)
+    def _extended(self, labels: Labels) -> Labels:
+        """Return all labels, in the order in which they appeared."""
+        known = getattr(self, "_met", labels[:0])
+        found, first = np.unique(labels, return_index=True)
+        held = set(known.tolist())
+        new = [
+            i
+            for i, label in sorted(zip(first.tolist(), found.tolist(), strict=True))
+            if label not in held
+        ]
+        return extended_labels(known, labels[new]) if new else known
+
+    def _begin(self, n_features: int, met: Labels) -> None:
+        self._start(n_features, 1)
+        self._met = met[:0]
+        self._pool = Pool(self._scored)
+        self._history = LabelHistory()
+
+    def _piece(self, X: Array, labels: NDArray[np.int64], known: int) -> Array:
+        first, n_classes = self._recent.n_rows, len(self._met)
+        for task in self._tasks:
+            task.n_classes = n_classes
+        self._recent.append(self._scaled(X, learn=True), labels[:, np.newaxis].astype(np.float64))
+        P = self._run(first, first + len(X), n_classes)
+        history = self._history.run(labels, known, n_classes)
+        return self._pool.run(np.concatenate([P, history], axis=1), labels, known)
+
+    def _of_experts(self, X: ArrayLike) -> Array:
+        self._fitted()
+        self._require_whole()
+        Z = self._scaled(self._validated(X, reset=False), learn=False)
+        P = self._now(Z, len(self._met))
+        own = np.broadcast_to(self._history.now(), (len(Z), 2, len(self._met)))
+        result: Array = np.concatenate([P, own], axis=1)
+        return result
+
+    # State
+
+    @classmethod
+    def _stored_as(cls, state: Any) -> type[Any]:
+        """Return the class of a stored state. Earlier versions had another class of this name."""
+        return CandidateClassifier if isinstance(state, dict) and "candidates" in state else cls
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for pickle, copy and files."""
+        state = super().__getstate__()
+        if "_pool" in state:
+            state["_pool"] = self._pool.state
+            state["_history"] = self._history.state()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the state."""
+        state = dict(state)
+        pool, history = state.pop("_pool", None), state.pop("_history", None)
+        super().__setstate__(state)
+        if pool is not None and history is not None:
+            self._pool = Pool(self._scored, state=pool)
+            self._history = LabelHistory.restored(history, len(self._met))
+            for task in self._tasks:
+                task.n_classes = len(self._met)
 
     def _require_sound(self) -> None:
-        if not hasattr(self, "candidates_"):
+        super()._require_sound()
+        if not hasattr(self, "_recent"):
             return
-        real("memory", self.memory, at_least=1)
-        if not self.candidates_ or len(self._losses) != len(self.candidates_):
-            raise ValueError(
-                f"it has {len(self.candidates_)} candidates and {len(self._losses)} losses"
-            )
-        for model in self.candidates_:
-            if not model.__sklearn_is_fitted__() or not hasattr(model, "predict_proba"):
-                raise ValueError("its candidates are not fitted classifiers with probabilities")
-            first = self.candidates_[0]
-            same = (
-                model.classes_.tolist() == first.classes_.tolist()
-                and model._closed == first._closed
-            )
-            if not same or model.n_features_in_ != first.n_features_in_:
-                raise ValueError("its candidates have learned different things")
-
-    def _learned(self) -> list[Any]:
-        if not hasattr(self, "candidates_"):
-            raise AttributeError("nothing has been learned yet")
-        return self.candidates_
-
-    def _first(self, X: ArrayLike) -> list[Any]:
-        real("memory", self.memory, at_least=1)
-        models = [clone(model) for model in self.candidates]
-        if not models or not all(
-            isinstance(m, POLKClassifier) and hasattr(m, "predict_proba") for m in models
-        ):
-            raise TypeError(
-                f"candidates must be POLKClassifiers with a logistic loss, got {self.candidates!r}"
-            )
-        widths = [1.0] * len(models) if self.widths is None else list(self.widths)
-        if len(widths) != len(models):
-            raise ValueError(f"there are {len(models)} candidates and {len(widths)} widths")
-        for model, width in zip(models, widths, strict=True):
-            if self.widths is not None:
-                metric = lookup(
-                    kernels.KERNELS, kernels.named(model.kernel) or model.kernel, "kernel"
-                ).metric
-                gamma = kernels.width(
-                    model.gamma, kernels.seen(model.kernel, np.asarray(X, dtype=np.float64)), metric
-                )
-                model.set_params(gamma=real("widths", width, above=0) * gamma)
-        return models
-
-    def _discounted(self, losses: Array) -> Array:
-        """Add the losses (K, n) of a block, and return the discounted sums before each row."""
-        keep = 1.0 - 1.0 / self.memory
-        before = np.empty_like(losses)
-        for i in range(losses.shape[1]):  # row by row, so that blocks make no difference
-            before[:, i] = self._losses
-            self._losses = keep * self._losses + losses[:, i]
-        return before
-
-
-def _shares(losses: Array) -> Array:
-    weights = np.exp(losses.min(axis=0) - losses)
-    shares: Array = weights / weights.sum(axis=0)
-    return shares
+        C, E = len(self._met), len(self._slots) + len(FREE)
+        if self._pool.state.shape != (E + 5, E):
+            raise ValueError(f"its weights are not those of {E} experts")
+        T = self._recent.T
+        if T.shape[1] != 1 or (T % 1 != 0).any() or (T < 0).any() or (max(C, 1) <= T).any():
+            raise ValueError("the labels of its recent rows are not sound")
+        for slot in self._slots:
+            for model in slot.models:
+                if isinstance(model, StreamClassifier):
+                    if not set(model.classes_.tolist()) <= set(range(C)):
+                        raise ValueError("the classes of an expert are not sound")
+                elif model.n_outputs_ > C:
+                    raise ValueError(f"an expert has more than {C} outputs")

@@ -9,7 +9,7 @@ import numpy as np
 
 from parsimon import _homes, _schema
 
-__all__ = ["is_model", "restored", "state_of", "stored_class", "stored_names"]
+__all__ = ["further_parts", "is_model", "restored", "state_of", "stored_class", "stored_names"]
 
 #: Parameters that were added after the first files, with the values that change nothing.
 LATER: dict[str, Any] = {"class_weight": None, "penalty": "values"}
@@ -38,6 +38,15 @@ def stored_names() -> list[str]:
     return [name for name in _homes.names() if stored_class(name) is not None]
 
 
+def further_parts() -> dict[str, type[Any]]:
+    """Return the parts of parameters that higher modules define, by module and name."""
+    return {
+        f"{home}.{name}": getattr(import_module(f"parsimon.{home}"), name)
+        for home, names in _homes.PARTS.items()
+        for name in names
+    }
+
+
 def is_model(value: Any) -> bool:
     """Return whether a value is a model that can be stored. Subclasses cannot be stored."""
     return stored_class(type(value).__name__) is type(value)
@@ -58,6 +67,7 @@ def state_of(model: Any) -> dict[str, Any]:
 
 def restored(cls: type[Any], state: Any) -> Any:
     """Return the model of a class with this state, or raise an error that says what is wrong."""
+    cls = cls._stored_as(state) if hasattr(cls, "_stored_as") else cls
     names = set(cls._get_param_names())
     _require_parameters(cls, names, state)
     # A file holds data. It must not replace what the class defines or builds itself.

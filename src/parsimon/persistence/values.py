@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsimon import admission, compression, kernels, losses, updates
-from parsimon.persistence.models import is_model, restored, state_of, stored_class
+from parsimon.persistence.models import further_parts, is_model, restored, state_of, stored_class
 from parsimon.persistence.tensors import Arrays
 
 __all__ = ["Reader", "encode", "random_state"]
@@ -36,6 +36,7 @@ def parts() -> dict[str, type[Any]]:
                 and f"{cls.__module__}.".startswith(f"{module.__name__}.")
             ):
                 found[f"{module.__name__.rpartition('.')[2]}.{name}"] = cls
+    found |= further_parts()
     del found["kernels.Function"]  # code
     return found
 

@@ -30,6 +30,7 @@ from parsimon.preprocessing.columns import nearest as nearest
 from parsimon.preprocessing.columns import require_kind as require_kind
 from parsimon.preprocessing.columns import require_usable as require_usable
 from parsimon.preprocessing.encoder import MISSING, TableEncoder
+from parsimon.preprocessing.moments import Moments as Moments
 from parsimon.preprocessing.reading import read_table
 from parsimon.preprocessing.targets import TargetScaler
 

@@ -213,7 +213,7 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
     def learn_columns(self, columns: Mapping[str, Column]) -> Array:
         """Learn columns that were read and checked, and return their features (n, d)."""
         if not hasattr(self, "columns_"):
-            self._settle(columns)
+            self.settle(columns)
         for name, known in self._vocabulary.items():
             if len(known) < self.max_categories and columns[name].kind == "text":
                 self._vocabulary[name] = self._grown(known, columns[name])
@@ -221,15 +221,8 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
         self.n_rows_seen_ += len(next(iter(columns.values())).values)
         return self._features(columns, means[:, 1:], deviations[:, 1:])
 
-    # Implementation
-
-    def _require_parameters(self) -> None:
-        lookup(MISSING, self.missing, "missing")
-        whole("max_categories", self.max_categories, at_least=1, at_most=10**6)
-        if self.clip != np.inf:
-            real("clip", self.clip, above=0)
-
-    def _settle(self, columns: Mapping[str, Column]) -> None:
+    def settle(self, columns: Mapping[str, Column]) -> None:
+        """Determine the features from columns, without learning them."""
         if not len(next(iter(columns.values())).values):
             raise TableError("the first block has no rows to tell the columns' kinds from")
         self.columns_ = {
@@ -241,6 +234,19 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
         self._vocabulary = {name: [] for name, kind in self.columns_.items() if kind == "text"}
         self._moments = Moments(len(self.columns_) - len(self._vocabulary))
         self.n_rows_seen_ = 0
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """What determines the features: kinds of columns, and which have an indicator."""
+        return tuple(self.columns_.items()), tuple(self._indicators)
+
+    # Implementation
+
+    def _require_parameters(self) -> None:
+        lookup(MISSING, self.missing, "missing")
+        whole("max_categories", self.max_categories, at_least=1, at_most=10**6)
+        if self.clip != np.inf:
+            real("clip", self.clip, above=0)
 
     def _grown(self, known: list[str], column: Column) -> list[str]:
         found, first = np.unique(column.values, return_index=True)

@@ -7,24 +7,14 @@ from typing import Any
 
 from parsimon import estimators
 from parsimon._parts import lookup, whole
-from parsimon.mixtures import MixtureClassifier
+from parsimon.mixtures import MixtureClassifier, MixtureRegressor
 
 __all__ = ["ALGORITHMS", "make_estimator"]
 
 
-def _default_classifier(budget: int = 600, **options: Any) -> MixtureClassifier:
-    quick, slow = (
-        estimators.POLKClassifier(
-            "laplacian",
-            gamma="median",
-            loss="logistic",
-            step_size=eta,
-            parsimony=0.001,
-            budget=max(budget // 2, 1),
-        )
-        for eta in (2.0, 0.5)
-    )
-    return MixtureClassifier(**{"candidates": [quick, slow], "widths": [0.5, 2.0], **options})
+def _mixture(cls: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that makes a mixture for encoded rows, which are scaled."""
+    return lambda **options: cls(**{"standardize": False, **options})
 
 
 def _with(cls: Callable[..., Any], **defaults: Any) -> Callable[..., Any]:
@@ -39,7 +29,10 @@ _polk = {"kernel": "laplacian", "parsimony": 0.001}
 #: Functions that return an estimator for encoded rows and scaled targets, by name and task. Each
 #: takes `budget` and other parameters of the estimator.
 ALGORITHMS: dict[str, dict[str, Callable[..., Any]]] = {
-    "default": {"regression": _krls, "classification": _default_classifier},
+    "default": {
+        "regression": _mixture(MixtureRegressor),
+        "classification": _mixture(MixtureClassifier),
+    },
     "polk": {
         "regression": _with(estimators.POLKRegressor, **_polk),
         "classification": _with(estimators.POLKClassifier, loss="logistic", **_polk),

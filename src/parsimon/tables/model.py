@@ -13,6 +13,7 @@ from sklearn.base import clone
 from parsimon._parts import lookup, whole
 from parsimon.evaluation import METRICS, Predictions, predict_then_learn
 from parsimon.evaluation.steps import is_classifier_like
+from parsimon.mixtures import Mixture
 from parsimon.preprocessing import (
     Column,
     TableEncoder,
@@ -29,10 +30,11 @@ from parsimon.tables.targets import (
     TASKS,
     class_labels,
     found_task,
-    has_link,
     holds_classes,
     numeric_targets,
+    takes_raw_targets,
 )
+from parsimon.tables.warmup import Warmup
 
 __all__ = ["TableModel"]
 
@@ -180,7 +182,9 @@ class TableModel(StoredTable):
                     [predictions, self._learn(_rows(columns, rest), target.rows(rest))]
                 )
         except BaseException:
-            self.__dict__ = before  # every object that the block changed is new
+            # Every object that the block changed is new, but for the trials.
+            before.pop("_warmup", None)
+            self.__dict__ = before
             raise
         return predictions
 
@@ -279,17 +283,21 @@ class TableModel(StoredTable):
         return model
 
     def _hold(self, columns: dict[str, Column], target: Column) -> Labels:
-        """Hold rows, and begin if they complete the warm-up.
-
-        Return the target of the previous row for each row.
-        """
+        """Hold rows, and begin if they complete the warm-up. Return the predictions before."""
         block = columns | {self.target: target}
         held: dict[str, Column] | None = getattr(self, "_held", None)
+        first = self.n_rows_
+        warmup = self._trials()
         self._held = (
             block
             if held is None
             else {name: concatenated(held[name], block[name]) for name in held}
         )
+        if warmup is not None:
+            tried = warmup.run(self._held, first, self.n_rows_, self.warmup)
+            if self.n_rows_ == self.warmup:
+                self._begin()
+            return tried
         shown = self._held[self.target].rows(slice(-len(target.values) - 1, None))
         if self.n_rows_ == self.warmup:
             self._begin()
@@ -307,27 +315,67 @@ class TableModel(StoredTable):
         task, reason = (
             (self.task, None) if self.task != "auto" else found_task(held[self.target], self.target)
         )
+        warmup = self._trials()
+        if warmup is not None:
+            warmup.look(held, self.n_rows_)
+            self._adopt(warmup, task)
+        else:
+            self._learn_held(held, task)
+        self._target_kind = held[self.target].kind
+        self.task_, self._held = task, None
+        self.__dict__.pop("_warmup", None)
+        if reason is not None:
+            self.task_reason_ = reason
+
+    def _adopt(self, warmup: Warmup, task: str) -> None:
+        """Go on with a trial of the warm-up."""
+        trial = warmup.trials[task]
+        if task == "regression":
+            self.scaler_ = TargetScaler.of_nothing()
+        self._scores = METRICS[task](self.window)
+        for y, found in warmup.found[task]:
+            self._scores.update(y, *found)
+        self.encoder_, self.estimator_ = trial.encoder, trial.estimator
+
+    def _trials(self) -> Warmup | None:
+        """Return the trials for the rows held, or None if the algorithm needs all rows first.
+
+        They are made from the rows again if they are not there.
+        """
+        tasks = TASKS[1:] if self.task == "auto" else (self.task,)
+        if not all(isinstance(self._make(task), Mixture) for task in tasks):
+            return None
+        warmup: Warmup | None = self.__dict__.get("_warmup")
+        if warmup is None or warmup.n_rows != self.n_rows_:
+            warmup = Warmup(
+                self.target, tasks, lambda task: (self._encoder(), self._make(task)), self._targets
+            )
+            if self.n_rows_:
+                assert self._held is not None
+                warmup.run(self._held, 0, self.n_rows_, self.warmup)
+            self._warmup = warmup
+        return warmup
+
+    def _learn_held(self, held: dict[str, Column], task: str) -> None:
+        """Learn the rows of the warm-up at once."""
         columns = {name: column for name, column in held.items() if name != self.target}
         encoder, estimator = self._encoder(), self._make(task)
         encoder.check(columns)
         X = encoder.learn_columns(columns)
         y = self._targets(held[self.target], task)
         if task == "regression":
-            scaled = not has_link(estimator)
+            scaled = not takes_raw_targets(estimator)
             self.scaler_ = TargetScaler() if scaled else TargetScaler.of_nothing()
             estimator.partial_fit(X, self.scaler_.learn_transform(y)[0] if scaled else y)
         else:
             estimator.partial_fit(X, y)
-        self._target_kind = held[self.target].kind
         self._scores = METRICS[task](self.window).update(y, np.concatenate([y[:1], y[:-1]]))
-        self.task_, self.encoder_, self.estimator_, self._held = task, encoder, estimator, None
-        if reason is not None:
-            self.task_reason_ = reason
+        self.encoder_, self.estimator_ = encoder, estimator
 
     def _learn(self, columns: dict[str, Column], target: Column) -> Labels:
         y = self._targets(target, self.task_)
         X = self.encoder_.learn_columns(columns)
-        if self.task_ == "classification" or has_link(self.estimator_):
+        if self.task_ == "classification" or takes_raw_targets(self.estimator_):
             found = predict_then_learn(self.estimator_, X, y)
         else:
             scaled, back = self.scaler_.learn_transform(y)

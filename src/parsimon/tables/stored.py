@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from parsimon import _schema
 from parsimon.evaluation import METRICS
 from parsimon.evaluation.steps import is_classifier_like
-from parsimon.mixtures import MixtureClassifier
+from parsimon.mixtures import CandidateClassifier
 from parsimon.persistence import Storable
 from parsimon.preprocessing import KINDS, LARGEST, Column, TableEncoder, TargetScaler
 from parsimon.tables.targets import TASKS
@@ -113,6 +113,7 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
         """Return the state that a file keeps."""
         state = dict(super().__getstate__())
         state.pop("task_reason_", None)
+        state.pop("_warmup", None)
         if state.get("_held") is not None:
             state["_held"] = _packed(state["_held"])
         return state
@@ -153,7 +154,7 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
             task == "classification"
         ):
             raise ValueError(f"its estimator is not for {task}")
-        if isinstance(model, MixtureClassifier):
+        if isinstance(model, CandidateClassifier):
             model = model._learned()[0]
         if not model.__sklearn_is_fitted__() or model.n_features_in_ != self.encoder_.n_features_:
             raise ValueError("its estimator does not fit its encoder")

@@ -8,9 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from parsimon.mixtures import Mixture
 from parsimon.preprocessing import Column, TableError
 
-__all__ = ["TASKS", "class_labels", "found_task", "has_link", "holds_classes", "numeric_targets"]
+__all__ = [
+    "TASKS",
+    "class_labels",
+    "class_rows",
+    "found_task",
+    "holds_classes",
+    "numeric_targets",
+    "takes_raw_targets",
+]
 
 Array = NDArray[np.float64]
 Labels = NDArray[Any]
@@ -69,6 +78,20 @@ def holds_classes(target: Column) -> bool:
     return target.kind in ("text", "boolean") or _is_whole(target)
 
 
+def class_rows(target: Column) -> NDArray[np.bool_]:
+    """Return whether the values of a column up to each row could be classes, (n,)."""
+    if target.kind in ("text", "boolean"):
+        return np.ones(len(target.values), dtype=bool)
+    if target.kind != "number":
+        return np.zeros(len(target.values), dtype=bool)
+    fits = (target.values % 1 == 0) & (np.abs(target.values) <= LARGEST_WHOLE)
+    # After more than FEW different numbers they are quantities.
+    _, first = np.unique(target.values, return_index=True)
+    if len(first) > FEW:
+        fits[np.sort(first)[FEW] :] = False
+    return np.logical_and.accumulate(fits)
+
+
 def numeric_targets(target: Column, name: str, estimator: Any) -> Array:
     """Return the targets of regression, (n,). Targets that the loss cannot use are rejected."""
     if target.kind not in ("number", "boolean", "duration"):
@@ -123,7 +146,12 @@ def _is_whole(target: Column) -> bool:
     return whole_numbers and bool((np.abs(target.values) <= LARGEST_WHOLE).all())
 
 
-def has_link(estimator: Any) -> bool:
-    """Return whether predictions of an estimator differ from f. Then its targets are not scaled."""
+def takes_raw_targets(estimator: Any) -> bool:
+    """Return whether targets are not scaled for an estimator.
+
+    Mixtures scale them. With an inverse link, predictions are not f itself.
+    """
+    if isinstance(estimator, Mixture):
+        return True
     loss = getattr(estimator, "_target_loss", None)
     return loss is not None and loss.inverse_link is not None

@@ -1,0 +1,349 @@
+"""What mixtures of numbers and of classes have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from parsimon import _core, _schema, _threads
+from parsimon._parts import whole
+from parsimon.estimators.base import StreamEstimator, points, require_names, require_unchanged
+from parsimon.estimators.state import unchanged_on_error
+from parsimon.mixtures.experts import MOST_LAGS, Expert
+from parsimon.mixtures.generations import APART, Generations
+from parsimon.mixtures.recent import KEEP, PIECE, Recent
+from parsimon.persistence import Storable
+from parsimon.preprocessing import LARGEST, Moments
+
+__all__ = ["Mixture"]
+
+Array = NDArray[np.float64]
+
+#: The least number of rows for which threads are used.
+WORTH_THREADS = 32
+#: Inputs are clipped to this many standard deviations.
+CLIP = 3.0
+
+
+class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
+    """Experts over one stream of rows, each with its own view of a row.
+
+    A subclass says how experts learn (`_task`) and how their predictions are combined.
+    """
+
+    experts: Sequence[Expert] | None
+    budget: int
+    standardize: bool
+    n_jobs: int | None
+    n_features_in_: int
+    _recent: Recent
+    _slots: list[Generations]
+    _moments: Moments
+    _experts: list[Expert]
+    _learns_with: dict[str, Any]
+    _interrupted: bool
+    _tasks: list[Any]
+    _attributes: ClassVar[_schema.Schema] = _schema.Schema(
+        {
+            "n_features_in_": _schema.whole(1, 2**40),
+            "_learns_with": _schema.one_of(dict),
+            "_recent": _schema.one_of(dict),
+            "_slots": _schema.listed(_schema.one_of(dict)),
+            "_moments": _schema.one_of(dict),
+        },
+        {"feature_names_in_": _schema.is_labels},
+    )
+
+    # What a subclass says
+
+    def _default_experts(self) -> list[Expert]:
+        raise NotImplementedError
+
+    def _task(self, expert: Expert) -> Any:
+        """Return how an expert learns."""
+        raise NotImplementedError
+
+    # The learned model
+
+    @property
+    def expert_names_(self) -> list[str]:
+        """The name of each expert, in the order of `shares_`."""
+        return [expert.name for expert in self._given()]
+
+    @property
+    def experts_(self) -> list[Any]:
+        """The estimator of each expert, or None if it sleeps."""
+        return [
+            None if slot.present is None else slot.present.model for slot in self._fitted()._slots
+        ]
+
+    @property
+    def relevance_(self) -> Array | None:
+        """The relevance of each feature, (d,), the largest being 1, or None if it is not known yet.
+
+        It is the root mean squared gradient of f with respect to the feature, in the first expert
+        that finds relevance.
+        """
+        for slot in self._fitted()._slots:
+            found = None if slot.present is None else slot.present.relevance
+            if slot.expert.relevance and found is not None and found.max() > 0.0:
+                own: Array = found[: self.n_features_in_]
+                relative: Array = own / max(float(own.max()), 1e-300)
+                return relative
+        return None
+
+    @property
+    def n_centers_(self) -> int:
+        """Number of centres of all experts."""
+        return sum(model.n_centers_ for slot in self._fitted()._slots for model in slot.models)
+
+    @property
+    def nbytes_(self) -> int:
+        """Memory of the mixture in bytes: experts, recent rows, and room for challengers."""
+        total, once = self._fitted()._recent.nbytes, 0
+        for slot in self._slots:
+            own = 0 if slot.present is None else slot.models[0].nbytes_
+            total += slot.losses.nbytes + own * (1 + slot.expert.relevance)
+            if slot.expert.is_measured and not slot.expert.relevance:
+                once = max(once, own)
+        return total + once
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of samples learned."""
+        return self._fitted()._recent.n_rows
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell scikit-learn whether the model is fitted."""
+        return hasattr(self, "_recent")
+
+    # Implementation
+
+    def _fitted(self) -> Self:
+        check_is_fitted(self)
+        return self
+
+    def _given(self) -> list[Expert]:
+        """Return the experts, checked."""
+        if self.experts is None:
+            return self._default_experts()
+        experts = list(self.experts)
+        if not experts or not all(isinstance(expert, Expert) for expert in experts):
+            raise TypeError(f"experts must be a list of Expert, got {self.experts!r}")
+        if len({expert.name for expert in experts}) != len(experts):
+            raise ValueError("two experts have the same name")
+        for expert in experts:
+            if not isinstance(expert.estimator, StreamEstimator):
+                raise TypeError(
+                    f"the estimator of expert {expert.name!r} must be one of parsimon, "
+                    f"got {type(expert.estimator).__name__}"
+                )
+            if "budget" not in expert.estimator.get_params(deep=False):
+                raise TypeError(f"the estimator of expert {expert.name!r} has no budget")
+        return experts
+
+    def _start(self, n_features: int, n_targets: int) -> None:
+        budget = whole("budget", self.budget, at_least=1)
+        experts = self._given()
+        capacity = KEEP + PIECE + MOST_LAGS
+        budgets = split(budget, experts)
+        self._moments = Moments(n_features)
+        self._recent = Recent(capacity, n_features, n_targets)
+        self._build(experts, budgets, capacity)
+        self._learns_with = dict(self.get_params(deep=False))
+
+    def _build(self, experts: list[Expert], budgets: list[int], capacity: int) -> None:
+        self._slots, delay = [], 0
+        for expert, own in zip(experts, budgets, strict=True):
+            self._slots.append(Generations(expert, own, capacity, delay))
+            delay += 0 if expert.relevance or not expert.is_measured else APART
+        self._tasks = [self._task(expert) for expert in experts]
+
+    def _validated(self, X: ArrayLike, *, reset: bool) -> Array:
+        found = points(self, X, reset=reset)
+        _core.require_finite(found, "X")
+        if found.size and np.abs(found).max() > LARGEST:
+            row, column = np.argwhere(np.abs(found) > LARGEST)[0]
+            raise ValueError(
+                f"X is {found[row, column]:g} at row {row}, column {column}: too large"
+            )
+        return found
+
+    def _scaled(self, X: Array, *, learn: bool) -> Array:
+        """Return rows in units of running deviations, clipped. With `learn`, up to each row."""
+        if not self.standardize:
+            return X
+        means, deviations = self._moments.learn(X.T) if learn else self._moments.now()
+        Z = np.empty_like(X)
+        first = 1 if learn else 0
+        _core.standardise_into(
+            np.ascontiguousarray(X.T),
+            means[:, first:],
+            deviations[:, first:],
+            CLIP,
+            Z,
+            list(range(X.shape[1])),
+        )
+        return Z
+
+    def _pieces(self, work: Callable[[slice], None], n: int) -> None:
+        """Call `work` for pieces of n rows. An interrupt (Ctrl-C) takes effect between pieces.
+
+        In a thread of its own a piece is not interrupted. A few rows are not worth a thread. If one
+        is interrupted, experts may have learned different rows, and the model cannot go on.
+        """
+        for first in range(0, n, PIECE):
+            rows = slice(first, min(first + PIECE, n))
+            if rows.stop - rows.start >= WORTH_THREADS:
+                with ThreadPoolExecutor(1) as pool:
+                    pool.submit(work, rows).result()
+                continue
+            try:
+                work(rows)
+            except BaseException:
+                self._interrupted = True
+                raise
+
+    def _require_whole(self) -> None:
+        if getattr(self, "_interrupted", False):
+            raise RuntimeError(
+                "learning was interrupted within a row, so the experts differ in what they have "
+                "learned: load the model from a file, or call fit"
+            )
+
+    def _run(self, first: int, last: int, n_outputs: int) -> Array:
+        """Let every expert learn rows of `_recent`. Return the predictions before, (n, E, C)."""
+        out = np.empty((last - first, len(self._slots), n_outputs))
+
+        def work(e: int) -> None:
+            slot, task = self._slots[e], self._tasks[e]
+            out[:, e] = slot.run(task, self._recent, first, last, n_outputs)
+
+        self._each(work, last - first >= WORTH_THREADS)
+        return out
+
+    def _now(self, Z: Array, n_outputs: int) -> Array:
+        """Return the predictions of every expert for scaled rows, (n, E, C). NaN: it sleeps."""
+        out = np.full((len(Z), len(self._slots), n_outputs), np.nan)
+
+        def work(e: int) -> None:
+            slot, task = self._slots[e], self._tasks[e]
+            if slot.present is None:
+                return
+            X = task.next_features(Z, self._recent, slot.expert.lags)
+            if slot.present.scale is not None:
+                X = X * slot.present.scale
+            P = task.predict(slot.present.model, X)
+            out[:, e, : P.shape[1]] = P
+            out[:, e, P.shape[1] :] = 0.0
+
+        self._each(work, len(Z) >= WORTH_THREADS)
+        return out
+
+    def _each(self, work: Callable[[int], None], worth: bool) -> None:
+        """Call `work` for each expert, in `n_jobs` threads. The largest budgets come first."""
+        order = sorted(range(len(self._slots)), key=lambda e: -self._slots[e].budget)
+        threads = _threads.count(self.n_jobs)
+        if threads == 1 or not worth:
+            for e in order:
+                work(e)
+            return
+        with ThreadPoolExecutor(min(threads, len(order))) as pool:
+            list(pool.map(work, order))
+
+    # State
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for pickle, copy and files, with which learning continues exactly."""
+        state = dict(super().__getstate__())
+        self._require_whole()
+        state.pop("_tasks", None)
+        if "_recent" in state:
+            state["_recent"] = self._recent.state()
+            state["_slots"] = [{**slot.state(), "budget": slot.budget} for slot in self._slots]
+            state["_moments"] = self._moments.state()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the state."""
+        state = dict(state)
+        stored, slots, moments = (state.pop(key, None) for key in ("_recent", "_slots", "_moments"))
+        super().__setstate__(state)
+        if stored is None:
+            return
+        if slots is None or moments is None:
+            raise ValueError("it is not complete")
+        began = type(self)(**self._learns_with)
+        experts = began._given()
+        self._recent, self._moments = Recent.restored(stored), Moments.restored(moments)
+        budgets = [slot["budget"] for slot in slots]
+        if len(slots) != len(experts) or not all(map(_schema.whole(1), budgets)):
+            raise ValueError(f"it has {len(slots)} experts instead of {len(experts)}")
+        self._build(experts, budgets, self._recent.capacity)
+        d, k = self._recent.X.shape[1], self._recent.T.shape[1]
+        for slot, task, own in zip(self._slots, self._tasks, slots, strict=True):
+            fits = _Fits(type(slot.expert.estimator), task.n_inputs(d, k, slot.expert.lags))
+            plain = {key: value for key, value in own.items() if key != "budget"}
+            slot.restore(plain, fits.n_inputs, fits)
+
+    @staticmethod
+    def _other_parameters(value: Any) -> bool:
+        return isinstance(value, Expert)
+
+    def _require_sound(self) -> None:
+        if not hasattr(self, "_recent"):
+            return
+        require_names(self)
+        if (
+            self._recent.X.shape[1] != self.n_features_in_
+            or len(self._moments.count) != self.n_features_in_
+        ):
+            raise ValueError(f"its parts do not have {self.n_features_in_} features")
+        if self._recent.capacity != KEEP + PIECE + MOST_LAGS:
+            raise ValueError("its recent rows are not sound")
+
+    def _forget(self) -> None:
+        """Discard everything learned."""
+        for name in [*self._attributes.needed, "_tasks", "_interrupted"]:
+            self.__dict__.pop(name, None)
+
+    def _require_unchanged(self) -> None:
+        self._require_whole()
+        require_unchanged(self, self._learns_with, but="n_jobs")
+
+    def _unchanged_on_error(self) -> Any:
+        return unchanged_on_error(self, lambda: False)
+
+
+def split(budget: int, experts: Sequence[Expert]) -> list[int]:
+    """Return the number of centres of each expert.
+
+    An expert with relevance needs room for a challenger. Of the others with a width, one at a time
+    has a challenger.
+
+    >>> from parsimon import KRLSRegressor
+    >>> model = KRLSRegressor("laplacian")
+    >>> split(100, [Expert(model, "a", relevance=True), Expert(model, "b", share=2.0)])
+    [16, 33]
+    """
+    once = [e.share for e in experts if e.is_measured and not e.relevance]
+    total = sum(e.share * (1 + e.relevance) for e in experts) + max(once, default=0.0)
+    return [max(1, int(budget * e.share / total)) for e in experts]
+
+
+class _Fits:
+    """A check whether an estimator fits an expert. A challenger may have learned nothing yet."""
+
+    def __init__(self, kind: type[Any], n_inputs: int) -> None:
+        self.kind, self.n_inputs = kind, n_inputs
+
+    def __call__(self, model: Any) -> bool:
+        if type(model) is not self.kind:
+            return False
+        return not model.__sklearn_is_fitted__() or model.n_features_in_ == self.n_inputs

@@ -1,0 +1,160 @@
+"""How the predictions of experts become one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsimon import _core, _schema
+
+__all__ = ["LabelHistory", "Pool", "Stack"]
+
+Array = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+
+def filled(P: Array) -> Array:
+    """Return predictions (n, E) where sleeping experts, with NaN, say the mean of the others."""
+    asleep = np.isnan(P)
+    if not asleep.any():
+        return P
+    awake = np.where(asleep, 0.0, P)
+    mean = awake.sum(axis=1) / np.maximum((~asleep).sum(axis=1), 1)
+    result: Array = np.where(asleep, mean[:, np.newaxis], P)
+    return result
+
+
+@dataclass
+class Stack:
+    """Stacking for numbers, by recursive least squares over the predictions of E experts.
+
+    The weights minimise sum_t forgetting^(n-t) (y_t - p_t'w)^2 + ridge ||w - 1/E||^2.
+
+    >>> stack = Stack(2)
+    >>> P = np.random.default_rng(0).normal(size=(500, 2))
+    >>> combined = stack.run(P, P, P[:, 1])
+    >>> stack.weights.round(2)
+    array([0.01, 0.99])
+    """
+
+    n_experts: int
+    forgetting: float = 0.999
+    ridge: float = 5.0
+    state: Array = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        if not self.state.size:
+            self.state = np.zeros((self.n_experts + 1, self.n_experts))
+
+    def run(self, before: Array, after: Array, targets: Array) -> Array:
+        """Combine predictions row by row, and learn each row, (n,).
+
+        `before` (n, E) is combined. `after` holds the same predictions in the units of the targets,
+        which may have changed with the row.
+        """
+        out, self.state = _core.stack(
+            np.ascontiguousarray(before),
+            np.ascontiguousarray(after),
+            np.ascontiguousarray(targets),
+            self.state,
+            self.forgetting,
+            self.ridge,
+        )
+        return out
+
+    @property
+    def weights(self) -> Array:
+        """The weight of each expert, (E,)."""
+        return _core.stack_weights(self.state, self.ridge)
+
+
+@dataclass
+class Pool:
+    """Probabilities of classes from E experts: a logarithmic pool and Bayes' mixture.
+
+    The pool is p ~ prod_e p_e^(w_e). Its weights follow the logarithmic loss by online Newton
+    steps, with a ridge towards 1/E. The mixture weighs probabilities by exp(-L_e), with L_e the
+    loss of an expert over about `memory` rows. Both are mixed by their own losses.
+
+    `scored` says which experts give scores instead of probabilities. Their probabilities are a
+    softmax of the scores, with a scale that is learned.
+    """
+
+    scored: Array
+    forgetting: float = 0.9995
+    ridge: float = 5.0
+    memory: float = 500.0
+    state: Array = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        if not self.state.size:
+            self.state = _core.pool_begin(self.scored)
+
+    def run(self, outputs: Array, labels: Numbers, known: int) -> Array:
+        """Combine outputs (n, E, C) row by row, and learn the labels (n,). Return (n, C).
+
+        `known` classes are known before the first row.
+        """
+        out, self.state = _core.pool(
+            np.ascontiguousarray(outputs),
+            labels,
+            known,
+            self.scored,
+            self.state,
+            self.forgetting,
+            self.ridge,
+            self.memory,
+        )
+        return out
+
+    def combine(self, outputs: Array) -> Array:
+        """Return the probabilities (n, C) for outputs (n, E, C)."""
+        return _core.pool_now(
+            np.ascontiguousarray(outputs), outputs.shape[2], self.scored, self.state
+        )
+
+    @property
+    def weights(self) -> Array:
+        """The weight of each expert, (E,)."""
+        return _core.pool_shares(self.scored, self.state)
+
+
+@dataclass
+class LabelHistory:
+    """Two experts that see only earlier labels: frequencies, and frequencies after the last label.
+
+    Both forget: over 2000 rows, and over 500 rows with the same last label.
+    """
+
+    previous: int = -1
+    table: Array = field(default_factory=lambda: np.zeros((1, 0)))
+
+    def run(self, labels: Numbers, known: int, n_classes: int) -> Array:
+        """Return the probabilities before each row, (n, 2, C), and learn the rows."""
+        more = n_classes - self.table.shape[1]
+        if more:
+            self.table = np.pad(self.table, ((0, more), (0, more)))
+        out, self.table, self.previous = _core.label_history(
+            labels, known, self.previous, self.table
+        )
+        return out
+
+    def now(self) -> Array:
+        """Return the probabilities for the next row, (2, C)."""
+        return _core.label_history_now(self.table.shape[1], self.previous, self.table)
+
+    def state(self) -> dict[str, Any]:
+        """Return the state."""
+        return {"previous": self.previous, "table": self.table}
+
+    @classmethod
+    def restored(cls, state: dict[str, Any], n_classes: int) -> LabelHistory:
+        """Return the history with this state, or raise a ValueError."""
+        history = cls(**state)
+        sound = _schema.finite_array(n_classes + 1, n_classes, least=0, most=1e6)(history.table)
+        if not sound or not _schema.whole(0, n_classes - 1)(history.previous):
+            raise ValueError("the history of its labels is not sound")
+        return history

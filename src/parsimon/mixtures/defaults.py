@@ -1,0 +1,71 @@
+"""The experts of the default mixtures.
+
+They were chosen on the streams of ``benchmarks/arena.py`` together, not one by one. Each is there
+for a kind of stream on which the others are weak:
+
+| expert | for |
+|---|---|
+| linear, autoregressive | linear dependence, with and without earlier targets; ready at once |
+| wide, narrow | smooth and rough functions of all features |
+| smooth | functions with many derivatives |
+| lagged | targets that depend on earlier targets |
+| relevant | functions of few of many features |
+
+The kernel experts for numbers and scores are recursive least squares with a penalty on ||f||^2,
+which forget over 2000 rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from parsimon import kernels
+from parsimon.estimators import KRLSRegressor, POLKClassifier
+from parsimon.mixtures.experts import Expert
+
+__all__ = ["experts_for_classes", "experts_for_numbers"]
+
+
+def _rls(kernel: Any, tolerance: float, ridge: float = 0.1) -> KRLSRegressor:
+    return KRLSRegressor(
+        kernel, tolerance=tolerance, ridge=ridge, penalty="norm", forgetting=0.9995
+    )
+
+
+def _linear() -> KRLSRegressor:
+    return _rls(kernels.Linear() + kernels.Constant(1.0), 1e-6)
+
+
+def _logistic(step_size: float) -> POLKClassifier:
+    return POLKClassifier("laplacian", loss="logistic", step_size=step_size, parsimony=0.001)
+
+
+def experts_for_numbers() -> list[Expert]:
+    """Return the experts of `MixtureRegressor`. Shares are centres if the budget is 2500."""
+    laplacian, gaussian = _rls("laplacian", 0.03), _rls("gaussian", 0.001, 0.03)
+    return [
+        Expert(_linear(), "linear", share=100),
+        Expert(_linear(), "autoregressive", lags=3, share=100),
+        Expert(laplacian, "wide", share=200),
+        Expert(gaussian, "smooth", share=150),
+        Expert(laplacian, "lagged", lags=3, share=200),
+        Expert(gaussian, "lagged smooth", lags=3, share=150),
+        Expert(laplacian, "relevant", width=2.0, relevance=True, share=300),
+        Expert(gaussian, "relevant smooth", relevance=True, share=200),
+        Expert(laplacian, "relevant lagged", lags=3, relevance=True, share=200),
+    ]
+
+
+def experts_for_classes() -> list[Expert]:
+    """Return the experts of `MixtureClassifier`. Shares are centres if the budget is 2150."""
+    laplacian, gaussian = _rls("laplacian", 0.03), _rls("gaussian", 0.001)
+    return [
+        Expert(_linear(), "linear", share=100),
+        Expert(_logistic(2.0), "wide logistic", width=0.5, share=250),
+        Expert(_logistic(0.5), "narrow logistic", width=2.0, share=250),
+        Expert(_logistic(10.0), "quick logistic", width=6.0, share=200),
+        Expert(laplacian, "wide", bias=1.0, share=150),
+        Expert(gaussian, "smooth", bias=1.0, share=150),
+        Expert(laplacian, "lagged", bias=1.0, lags=2, share=200),
+        Expert(laplacian, "relevant", width=2.0, bias=1.0, relevance=True, share=300),
+    ]

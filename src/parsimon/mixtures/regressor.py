@@ -1,0 +1,366 @@
+"""A mixture of regressors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_array, check_consistent_length
+
+from parsimon import _core, _schema
+from parsimon._parts import numbers
+from parsimon.estimators.base import one_row
+from parsimon.mixtures.base import Mixture
+from parsimon.mixtures.combiners import Stack, filled
+from parsimon.mixtures.defaults import experts_for_numbers
+from parsimon.mixtures.experts import Expert
+from parsimon.mixtures.tasks import Numbers
+from parsimon.preprocessing import LARGEST, Moments
+
+__all__ = ["MixtureRegressor"]
+
+Array = NDArray[np.float64]
+
+#: Predictions may leave the range of the targets so far by this part of it.
+MARGIN = 0.1
+#: Larger predictions are clipped, in units of the deviation of the targets.
+LARGEST_SCALED = 1e3
+#: The experts that need no estimator.
+FREE = ("last value", "mean")
+
+
+class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
+    """Several regressors learned side by side, and combined by least squares.
+
+    Needs no parameters and no scaled data. Expert e predicts p_e for each row before it is learned.
+    The prediction of the mixture is p'w, with weights w that minimise
+
+        sum_t forgetting^(n-t) (y_t - p_t'w)^2 + ridge ||w - 1/E||^2.
+
+    The experts see different things: all features, features scaled by their relevance, or also the
+    last three targets. Two more experts need no estimator: the last target and the running mean.
+    The mixture is useful from the first rows on: experts that need more rows sleep until then, and
+    count as the mean of the others.
+
+    Relevance is s_i = sqrt(mean (df/dx_i)^2) over recent rows. At fixed numbers of rows an expert
+    with relevance begins anew with scaled features, on the last 2000 rows at most. It takes the
+    place of the old one if it is better there.
+
+    Parameters
+    ----------
+    experts : list of Expert or None, default=None
+        The experts. None means those of `parsimon.mixtures.defaults`.
+    budget : int, default=2500
+        The most centres of all experts and their challengers. It is divided by the shares of the
+        experts. An expert with relevance counts twice, because it can have a challenger.
+    standardize : bool, default=True
+        Whether features are standardised by their running means and deviations, and clipped to 3
+        deviations. False is for features that have been scaled.
+    bounded : bool, default=True
+        Whether predictions stay within the range of the targets so far plus a tenth of it, and are
+        never negative if no target was.
+    n_jobs : int or None, default=None
+        Number of threads for the experts (-1: one per core). It changes no bit.
+
+    Attributes
+    ----------
+    experts_ : list
+        The estimators, None for an expert that sleeps.
+    expert_names_ : list of str
+        The names of the experts, those without estimator last.
+    shares_ : array (E,) or (E, C)
+        The weight of each expert.
+    relevance_ : array (d,) or None
+        The relevance of each feature, the largest being 1.
+    n_centers_ : int
+        Number of centres of all experts.
+    nbytes_ : int
+        Memory in bytes: experts, challengers and recent rows.
+    n_samples_seen_ : int
+        Number of samples learned.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    A block equals its rows, bit for bit. `predict` takes every row as the next one after the last
+    row that was learned: its earlier targets are the last ones. There are no sample weights, and
+    mixtures cannot be merged.
+
+    References
+    ----------
+    A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin, *Mechanism for feature learning in neural
+    networks and backpropagation-free machine learning models*, Science 2024 (relevance).
+
+    L. Breiman, *Stacked regressions*, Machine Learning 1996.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(1000, 5))
+    >>> y = 10 + np.sin(2 * X[:, 0]) * X[:, 1]
+    >>> model = MixtureRegressor()
+    >>> before = model.predict_then_learn(X, y)
+    >>> bool(np.square(before - y)[500:].mean() < 0.1 * y.var())
+    True
+    >>> (model.relevance_ > 0.2).tolist()
+    [True, True, False, False, False]
+    """
+
+    _attributes = Mixture._attributes.extended(
+        {
+            "_flat": _schema.one_of(bool),
+            "_target_moments": _schema.one_of(dict),
+            "_low": _schema.finite_array(None),
+            "_high": _schema.finite_array(None),
+            "_last": _schema.finite_array(None),
+            "_stacks": _schema.listed(_schema.finite_array(None, None)),
+        }
+    )
+    _flat: bool
+    _target_moments: Moments
+    _low: Array
+    _high: Array
+    _last: Array
+    _stacks: list[Stack]
+
+    def __init__(
+        self,
+        experts: Sequence[Expert] | None = None,
+        *,
+        budget: int = 2500,
+        standardize: bool = True,
+        bounded: bool = True,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.experts = experts
+        self.budget = budget
+        self.standardize = standardize
+        self.bounded = bounded
+        self.n_jobs = n_jobs
+
+    # Learning
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from X (n, d) and y (n,) or (n, C), row by row. Earlier learning is discarded."""
+        with self._unchanged_on_error():
+            self._forget()
+            return self.partial_fit(X, y)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Continue learning with a block X (n, d), y (n,) or (n, C), in order.
+
+        A block equals its rows, bit for bit. A block with invalid values raises an error and
+        changes nothing.
+        """
+        self.predict_then_learn(X, y)
+        return self
+
+    def predict_then_learn(self, X: ArrayLike, y: ArrayLike) -> Array:
+        """Learn a block, and return the prediction for each row before it was learned.
+
+        The shape is (n,) or (n, C), as for `predict`. Nothing is known at the very first row: its
+        own target is returned.
+        """
+        began = hasattr(self, "_recent")
+        with self._unchanged_on_error():
+            if began:
+                self._require_unchanged()
+            rows = self._validated(X, reset=not began)
+            Y = self._targets(y, len(rows))
+            if not began:
+                self._begin(rows.shape[1], Y)
+        if Y.reshape(len(rows), -1).shape[1] != len(self._last):
+            raise ValueError(f"y must have {len(self._last)} columns as before, got {Y.shape}")
+        Y = Y.reshape(len(rows), -1)
+        out = np.empty_like(Y)
+
+        def work(piece: slice) -> None:
+            out[piece] = self._piece(rows[piece], Y[piece])
+
+        self._pieces(work, len(rows))
+        return self._shaped(out)
+
+    def learn_one(self, x: ArrayLike, y: ArrayLike) -> Self:
+        """Learn one sample: x (d,), y a number or (C,). Equals `partial_fit` with one row."""
+        row = one_row(x, "x", "(d,)")[np.newaxis]
+        return self.partial_fit(row, numbers(y, "y", np.asarray)[np.newaxis])
+
+    # Predicting
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Predict for X (n, d): (n,), or (n, C) if y had columns.
+
+        Every row counts as the next one after the last row learned.
+        """
+        P = self._of_experts(X)
+        means, deviations = self._target_moments.now()
+        out = np.empty((len(P), P.shape[2]))
+        low, high = self._bounds(self._low, self._high)
+        for c in range(P.shape[2]):
+            unit = deviations[c, 0] if deviations[c, 0] > 0.0 else 1.0
+            lowest, highest = (low[c] - means[c, 0]) / unit, (high[c] - means[c, 0]) / unit
+            each = filled(np.clip(P[:, :, c], lowest, highest))
+            # One sum after another, in the same order for a row and a block.
+            combined = np.zeros(len(P))
+            for e, weight in enumerate(self._stacks[c].weights):
+                combined += weight * each[:, e]
+            out[:, c] = np.clip(means[c, 0] + deviations[c, 0] * combined, low[c], high[c])
+        return self._shaped(out)
+
+    def predict_one(self, x: ArrayLike) -> float | Array:
+        """Predict for one point x (d,): a number, or (C,) if y had columns."""
+        row = self.predict(one_row(x, "x", "(d,)")[np.newaxis])[0]
+        return float(row) if self._flat else row
+
+    @property
+    def shares_(self) -> Array:
+        """The weight of each expert, (E,), or (E, C) if y had columns."""
+        weights = np.column_stack([stack.weights for stack in self._fitted()._stacks])
+        return weights[:, 0] if self._flat else weights
+
+    @property
+    def expert_names_(self) -> list[str]:
+        """The names of the experts, in the order of `shares_`."""
+        return [*super().expert_names_, *FREE]
+
+    # Implementation
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what to expect."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _default_experts(self) -> list[Expert]:
+        return experts_for_numbers()
+
+    def _task(self, expert: Expert) -> Numbers:
+        return Numbers()
+
+    def _targets(self, y: ArrayLike, n: int) -> Array:
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        Y: Array = numbers(
+            y,
+            "y",
+            lambda y: check_array(
+                y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y"
+            ),
+        )
+        if Y.ndim not in (1, 2) or Y.size == 0:
+            raise ValueError(f"y must have shape (n,) or (n, C), got {Y.shape}")
+        check_consistent_length(np.empty(n), Y)
+        _core.require_finite(np.ascontiguousarray(Y.reshape(n, -1)), "y")
+        if np.abs(Y).max() > LARGEST:
+            raise ValueError(f"y is {Y[np.abs(Y) > LARGEST].ravel()[0]:g}, which is too large")
+        return Y
+
+    def _begin(self, n_features: int, Y: Array) -> None:
+        self._flat = Y.ndim == 1
+        C = 1 if Y.ndim == 1 else Y.shape[1]
+        self._start(n_features, C)
+        self._target_moments = Moments(C)
+        self._low, self._high, self._last = np.zeros((3, C))
+        self._stacks = [Stack(len(self._slots) + len(FREE)) for _ in range(C)]
+
+    def _piece(self, X: Array, Y: Array) -> Array:
+        """Learn a piece of a block, and return the predictions before, (n, C)."""
+        first, n = self._recent.n_rows, len(X)
+        Z = self._scaled(X, learn=True)
+        means, deviations = (M.T for M in self._target_moments.learn(np.ascontiguousarray(Y.T)))
+        units = np.where(deviations > 0.0, deviations, 1.0)
+        T = (Y - means[1:]) / units[1:]
+        last = np.vstack([self._last, T[:-1]])
+        low, high = self._ranges(Y, first)
+        self._recent.append(Z, T)
+        P = self._run(first, first + n, Y.shape[1])
+        out = np.empty_like(Y)
+        for c in range(Y.shape[1]):
+            each = np.column_stack([P[:, :, c], last[:, c], np.zeros(n)])
+            lowest, highest = (
+                ((bound[:, c] - means[:-1, c]) / units[:-1, c])[:, np.newaxis]
+                for bound in (low, high)
+            )
+            each = filled(np.clip(each, lowest, highest))
+            raw = means[:-1, c, np.newaxis] + deviations[:-1, c, np.newaxis] * each
+            after = (raw - means[1:, c, np.newaxis]) / units[1:, c, np.newaxis]
+            # Where targets do not vary, rounding of large numbers is all that is left.
+            after = np.clip(after, -LARGEST_SCALED, LARGEST_SCALED)
+            combined = self._stacks[c].run(each, after, T[:, c])
+            back = means[:-1, c] + deviations[:-1, c] * combined
+            out[:, c] = np.clip(back, low[:, c], high[:, c])
+        self._last = T[-1]
+        if first == 0:
+            out[0] = Y[0]
+        return out
+
+    def _of_experts(self, X: ArrayLike) -> Array:
+        """Return the predictions of all experts, in units of the targets' deviation, (n, E, C)."""
+        self._fitted()
+        self._require_whole()
+        Z = self._scaled(self._validated(X, reset=False), learn=False)
+        P = self._now(Z, len(self._last))
+        last = np.broadcast_to(self._last, (len(Z), 1, len(self._last)))
+        result: Array = np.concatenate([P, last, np.zeros_like(last)], axis=1)
+        return result
+
+    def _ranges(self, Y: Array, first: int) -> tuple[Array, Array]:
+        """Learn the range of targets, and return the bounds of predictions before each row."""
+        low = np.minimum.accumulate(Y if first == 0 else np.vstack([self._low, Y]))
+        high = np.maximum.accumulate(Y if first == 0 else np.vstack([self._high, Y]))
+        self._low, self._high = low[-1], high[-1]
+        if first == 0:
+            low, high = np.vstack([low[:1], low]), np.vstack([high[:1], high])
+        return self._bounds(low[:-1], high[:-1])
+
+    def _bounds(self, low: Array, high: Array) -> tuple[Array, Array]:
+        if not self.bounded:
+            return np.full_like(low, -np.inf), np.full_like(high, np.inf)
+        margin = MARGIN * (high - low)
+        return np.where(low >= 0.0, np.maximum(low - margin, 0.0), low - margin), high + margin
+
+    def _shaped(self, values: Array) -> Array:
+        return values[:, 0] if self._flat else values
+
+    # State
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for pickle, copy and files."""
+        state = super().__getstate__()
+        if "_stacks" in state:
+            state["_stacks"] = [stack.state for stack in self._stacks]
+            state["_target_moments"] = self._target_moments.state()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the state."""
+        state = dict(state)
+        stacks, moments = state.pop("_stacks", None), state.pop("_target_moments", None)
+        super().__setstate__(state)
+        if stacks is not None and moments is not None:
+            E = len(self._slots) + len(FREE)
+            self._target_moments = Moments.restored(moments)
+            self._stacks = [Stack(E, state=own) for own in stacks]
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        if not hasattr(self, "_recent"):
+            return
+        C, E = self._recent.T.shape[1], len(self._slots) + len(FREE)
+        sized = (
+            len(self._target_moments.count),
+            len(self._low),
+            len(self._high),
+            len(self._last),
+            len(self._stacks),
+        )
+        if sized != (C,) * 5 or (self._low > self._high).any():
+            raise ValueError(f"its parts do not have {C} outputs")
+        if any(stack.state.shape != (E + 1, E) for stack in self._stacks):
+            raise ValueError(f"its weights are not those of {E} experts")
+        for slot in self._slots:
+            if any(model.n_outputs_ != C for model in slot.models):
+                raise ValueError(f"an expert does not have {C} outputs")

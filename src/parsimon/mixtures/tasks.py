@@ -1,0 +1,134 @@
+"""How experts learn numbers, scores of classes, and probabilities of classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsimon.evaluation.classification import true_class
+from parsimon.evaluation.steps import stream_probabilities
+from parsimon.mixtures.recent import Recent
+
+__all__ = ["Numbers", "Probabilities", "Scores", "Task"]
+
+Array = NDArray[np.float64]
+
+#: The number of inputs for a label: classes from this number on share the last one.
+LABEL_INPUTS = 16
+#: The least probability in losses.
+LEAST = 1e-4
+
+
+class Task:
+    """Numbers as targets."""
+
+    def features(self, recent: Recent, first: int, last: int, lags: int) -> Array:
+        """Return the inputs of rows, with lags."""
+        X, _ = recent.rows(first, last)
+        return X if not lags else np.hstack([X, self.lagged(recent.lags(first, last, lags))])
+
+    def next_features(self, X: Array, recent: Recent, lags: int) -> Array:
+        """Return the inputs of rows X, each as if it were the next one of the stream."""
+        if not lags:
+            return X
+        own = self.lagged(recent.lags(recent.n_rows, recent.n_rows + 1, lags))
+        return np.hstack([X, np.broadcast_to(own, (len(X), own.shape[1]))])
+
+    def n_inputs(self, d: int, n_targets: int, lags: int) -> int:
+        """Return the number of inputs of an expert."""
+        return d + lags * n_targets
+
+    def lagged(self, T: Array) -> Array:
+        """Return earlier targets (n, lags, k) as inputs."""
+        return T.reshape(len(T), -1)
+
+
+class Numbers(Task):
+    """Targets of regression, scaled."""
+
+    def predict_then_learn(self, model: Any, X: Array, T: Array) -> Array:
+        """Learn rows, and return the predictions before each, (n, C)."""
+        return _learned(model, X, T)
+
+    def predict(self, model: Any, X: Array) -> Array:
+        """Return the predictions (n, C)."""
+        found: Array = model.predict(X)
+        return found
+
+    def losses(self, model: Any, P: Array, T: Array) -> Array:
+        """Return the squared errors, (n,)."""
+        found: Array = np.square(P - T).sum(axis=1)
+        return found
+
+
+class _Labels(Task):
+    """Targets are numbers of classes, in the order in which the classes appeared."""
+
+    def __init__(self) -> None:
+        self.n_classes = 0
+
+    def n_inputs(self, d: int, n_targets: int, lags: int) -> int:
+        """Return the number of inputs of an expert."""
+        return d + lags * LABEL_INPUTS
+
+    def lagged(self, T: Array) -> Array:
+        """Return earlier labels as 0 and 1, (n, lags * LABEL_INPUTS)."""
+        places = np.minimum(T[:, :, 0].astype(np.int64), LABEL_INPUTS - 1)
+        return np.eye(LABEL_INPUTS)[places].reshape(len(T), -1)
+
+
+class Scores(_Labels):
+    """Classes by least squares: one output per class, 0 or 1."""
+
+    def predict_then_learn(self, model: Any, X: Array, T: Array) -> Array:
+        """Learn rows, and return the scores before each, (n, C)."""
+        if model.__sklearn_is_fitted__() and model.n_outputs_ < self.n_classes:
+            model.add_outputs(self.n_classes - model.n_outputs_)
+        return _learned(model, X, self._indicators(T))
+
+    def predict(self, model: Any, X: Array) -> Array:
+        """Return the scores (n, C)."""
+        found: Array = model.predict(X)
+        return found
+
+    def losses(self, model: Any, P: Array, T: Array) -> Array:
+        """Return the squared errors, (n,)."""
+        found: Array = np.square(P - self._indicators(T)).sum(axis=1)
+        return found
+
+    def _indicators(self, T: Array) -> Array:
+        return np.eye(self.n_classes)[T[:, 0].astype(np.int64)]
+
+
+class Probabilities(_Labels):
+    """Classes by a classifier with probabilities."""
+
+    def predict_then_learn(self, model: Any, X: Array, T: Array) -> Array:
+        """Learn rows, and return the probabilities before each, (n, C)."""
+        P = stream_probabilities(model, X, T[:, 0].astype(np.int64))
+        return self._placed(model, P)
+
+    def predict(self, model: Any, X: Array) -> Array:
+        """Return the probabilities (n, C)."""
+        return self._placed(model, model.predict_proba(X))
+
+    def losses(self, model: Any, P: Array, T: Array) -> Array:
+        """Return the logarithmic losses, (n,)."""
+        own = true_class(P, np.arange(P.shape[1]), T[:, 0].astype(np.int64))
+        found: Array = -np.log(np.maximum(own, LEAST))
+        return found
+
+    def _placed(self, model: Any, P: Array) -> Array:
+        """Return the columns where the mixture has them. A new generation may not know a class."""
+        found = np.zeros((len(P), self.n_classes))
+        found[:, model.classes_] = P
+        return found
+
+
+def _learned(model: Any, X: Array, Y: Array) -> Array:
+    """Learn rows with a regressor, and return the predictions before each, (n, C)."""
+    learn = model.learn_checked if model.__sklearn_is_fitted__() else model.predict_then_learn
+    found: Array = learn(np.ascontiguousarray(X), np.ascontiguousarray(Y))
+    return found
