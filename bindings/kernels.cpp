@@ -11,6 +11,8 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "gradient.hpp"
+#include "threads.hpp"
 
 namespace parsimon::bindings {
 namespace {
@@ -164,6 +166,26 @@ Array diagonal(const Kernel& kernel, const Matrix& X) {
     return result.release();
 }
 
+// Returns df/dx of f(x) = sum_j w_j k(x, c_j) for the rows of X, (n, C, d). W has shape (C, m).
+Array gradient_of(const Kernel& kernel, const Matrix& X, const Matrix& centres, const Matrix& W,
+                  std::size_t threads) {
+    const std::size_t n = X.shape(0), d = X.shape(1), m = centres.shape(0), C = W.shape(0);
+    require_columns(centres.shape(1), d, "centres");
+    if (W.shape(1) != m) throw nb::value_error("there must be a weight for each centre");
+    constexpr std::size_t piece = 256;  // rows that one of several threads takes at a time
+    Result result({n, C, d});
+    {
+        nb::gil_scoped_release release;
+        Scratch scratch;
+        const Points points = in_panels(kernel, annotated(kernel, centres, scratch), m, d);
+        const Expansion f{kernel, points.panels(), W.data(), m, C};
+        in_pieces(n, piece, threads, [&](std::size_t first, std::size_t last) {
+            gradient(f, X.data() + first * d, last - first, result.data() + first * C * d);
+        });
+    }
+    return result.release();
+}
+
 // nanobind holds pointers to non-const objects. Kernels stay immutable, because all members are
 // const.
 std::shared_ptr<Kernel> shared(KernelPtr kernel) {
@@ -175,7 +197,10 @@ std::shared_ptr<Kernel> shared(KernelPtr kernel) {
 void bind_kernels(nb::module_& m) {
     nb::class_<Kernel>(m, "Kernel")
         .def("block", &block, nb::arg("X"), nb::arg("Y"))
-        .def("diagonal", &diagonal, nb::arg("X"));
+        .def("diagonal", &diagonal, nb::arg("X"))
+        .def("gradient", &gradient_of, nb::arg("X"), nb::arg("centres"), nb::arg("W"),
+             nb::arg("threads") = 1)
+        .def_prop_ro("differentiable", [](const Kernel& k) { return k.terms().known(); });
     nb::class_<Gram>(m, "Gram")
         .def(nb::init<std::shared_ptr<Kernel>, const Matrix&>(), nb::arg("kernel"), nb::arg("X"))
         .def("fill", &Gram::fill, nb::arg("first"), nb::arg("last"), nb::arg("K"));

@@ -131,6 +131,25 @@ public:
         return result->release();
     }
 
+    // Returns df/dx for the rows of X, (n, n_outputs, n_features).
+    Array gradient(const Matrix& X, std::size_t threads) const {
+        const std::size_t n = X.shape(0), d = X.shape(1);
+        require_features(d);
+        std::optional<Result> result;
+        {
+            nb::gil_scoped_release release;
+            ModelLock::Reading guard(lock_, as_it_is);
+            result.emplace(std::initializer_list<std::size_t>{n, outputs(), d});
+            Scratch scratch;
+            learner_.check_inputs(X.data(), n, scratch);
+            in_threads(n, threads, [&](std::size_t first, std::size_t last) {
+                learner_.gradient(X.data() + first * d, last - first,
+                                  result->data() + first * outputs() * d);
+            });
+        }
+        return result->release();
+    }
+
     // Predicts one point, for models with one output. Returns None if x is not an array of doubles.
     // The caller converts it then.
     std::optional<double> predict_one(nb::handle x) const {
@@ -184,11 +203,19 @@ private:
     void predict_rows(const double* x, std::size_t n, double* out, std::size_t threads) const {
         Scratch scratch;
         learner_.check_inputs(x, n, scratch);
-        if (threads < 2) return learner_.predict(x, n, out);
         const std::size_t d = learner_.dictionary().n_features(), C = outputs();
+        in_threads(n, threads, [&](std::size_t first, std::size_t last) {
+            learner_.predict(x + first * d, last - first, out + first * C);
+        });
+    }
+
+    // Calls work(first, last) for pieces of the rows. The threads hold the lock for reading.
+    template <class Work>
+    void in_threads(std::size_t n, std::size_t threads, Work&& work) const {
+        if (threads < 2) return work(0, n);
         in_pieces(n, rows_of_a_piece, threads, [&](std::size_t first, std::size_t last) {
             ModelLock::Reading guard(lock_, ModelLock::Reading::Helping());
-            learner_.predict(x + first * d, last - first, out + first * C);
+            work(first, last);
         });
     }
 
@@ -342,6 +369,7 @@ void bind_learner(nb::module_& m) {
         .def("climb", &SharedLearner::climb, nb::arg("steps"))
         .def("dual", reading(&describe_dual))
         .def("predict", &SharedLearner::predict, nb::arg("X"), nb::arg("threads") = 1)
+        .def("gradient", &SharedLearner::gradient, nb::arg("X"), nb::arg("threads") = 1)
         .def("predict_one", &SharedLearner::predict_one, nb::arg("x").none())
         .def("centers", reading([](const Learner& l) { return centers(l.dictionary()); }))
         .def("weights", reading([](const Learner& l) {

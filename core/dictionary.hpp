@@ -217,6 +217,9 @@ public:
     void predict(const double* x, std::size_t n, double* out) const {
         predict(x, n, 0, n_outputs_, out);
     }
+    // df/dx of the same outputs, (n, count, n_features). Throws InputError if there is none.
+    void gradient(const double* x, std::size_t n, std::size_t first, std::size_t count,
+                  double* out) const;
     // f (n_outputs,) at the point of the look.
     void evaluate(const Look& look, double* f) const;
     // k(x, x) of the points x (n, n_features), into out (n,).

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dictionary.hpp"
+#include "gradient.hpp"
 #include "sizes.hpp"
 
 namespace parsimon {
@@ -190,6 +191,12 @@ void Dictionary::predict(const double* x, std::size_t n, std::size_t first_outpu
                 out[(first + r) * outputs + c] =
                     simd::loops().dot(rows.data() + r * stride, weights(first_output + c), size_);
     }
+}
+
+void Dictionary::gradient(const double* x, std::size_t n, std::size_t first_output,
+                          std::size_t outputs, double* out) const {
+    parsimon::gradient({*kernel_, points_.panels(), weights(first_output), capacity_, outputs}, x,
+                       n, out);
 }
 
 }  // namespace parsimon

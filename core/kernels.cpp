@@ -1,3 +1,4 @@
+// Kernels of one sum, constants, sums and products.
 #include "kernels.hpp"
 
 #include <algorithm>
@@ -12,6 +13,11 @@ using simd::Block;
 using simd::Panels;
 using simd::Rows;
 using simd::Shape;
+
+void Kernel::differentiate(const Rows&, const Panels&, std::size_t, std::size_t, const Block&,
+                           const Slopes&, Scratch&) const {
+    refuse("this kernel has no derivative");
+}
 
 namespace {
 
@@ -54,6 +60,14 @@ public:
         }
     }
     bool unit_diagonal() const override { return leaf_.of_distance && at_zero_ == 1.0; }
+    Terms terms() const override {
+        return leaf_.differentiate ? Terms(leaf_.term) : Terms::unknown();
+    }
+    void differentiate(const Rows& x, const Panels& centres, std::size_t d, std::size_t,
+                       const Block& values, const Slopes& slopes, Scratch&) const override {
+        leaf_.differentiate(x, centres, d, shape_, values,
+                            {slopes.of[index(leaf_.term)], slopes.stride});
+    }
 
 private:
     const simd::Leaf& leaf_;
@@ -74,6 +88,11 @@ public:
         std::fill_n(out, x.count, value_);
     }
     bool unit_diagonal() const override { return value_ == 1.0; }
+    Terms terms() const override { return {}; }
+    void differentiate(const Rows& x, const Panels& centres, std::size_t d, std::size_t at,
+                       const Block& values, const Slopes&, Scratch& scratch) const override {
+        rows(x, centres, d, at, values, scratch);
+    }
 
 private:
     double value_;
@@ -105,6 +124,31 @@ public:
     bool unit_diagonal() const override {
         return Combine::keeps_unit && left_->unit_diagonal() && right_->unit_diagonal();
     }
+    Terms terms() const override { return left_->terms() | right_->terms(); }
+    void differentiate(const Rows& x, const Panels& centres, std::size_t d, std::size_t at,
+                       const Block& values, const Slopes& slopes, Scratch& scratch) const override {
+        const std::size_t width = centres.count * simd::panel_width, size = x.count * width;
+        const Terms left = left_->terms(), right = right_->terms();
+        auto room = scratch.take((1 + right.count()) * size);
+        const Slopes others(right, room.data() + size, size, width);
+        left_->differentiate(x, centres, d, at, values, slopes, scratch);
+        right_->differentiate(x, centres, d, at + left_->extra(), {room.data(), width}, others,
+                              scratch);
+        for (std::size_t r = 0; r < x.count; ++r) {
+            double* value = values.data + r * values.stride;
+            const double* other = room.data() + r * width;
+            for (std::size_t t = 0; t < simd::n_terms; ++t) {
+                if (!left.has(t) && !right.has(t)) continue;
+                double* slope = slopes.row(t, r);
+                if (!left.has(t)) std::fill_n(slope, width, 0.0);
+                const double* theirs = right.has(t) ? others.row(t, r) : nullptr;
+                for (std::size_t j = 0; j < width; ++j)
+                    slope[j] =
+                        Combine::slope(value[j], slope[j], other[j], theirs ? theirs[j] : 0.0);
+            }
+            combine(value, other, width);
+        }
+    }
     std::size_t extra() const override { return left_->extra() + right_->extra(); }
     std::size_t levels() const override { return 1 + std::max(left_->levels(), right_->levels()); }
     void annotate(double* point, std::size_t d, std::size_t at, Scratch& scratch) const override {
@@ -122,74 +166,16 @@ private:
 struct Add {
     static constexpr bool keeps_unit = false;
     static double of(double a, double b) { return a + b; }
+    static double slope(double, double slope_a, double, double slope_b) {
+        return slope_a + slope_b;
+    }
 };
 struct Multiply {
     static constexpr bool keeps_unit = true;
     static double of(double a, double b) { return a * b; }
-};
-
-// k(x, y) / sqrt(k(x, x) k(y, y)). Stores k(x, x) of the inner kernel with each point.
-class NormalizedKernel final : public Kernel {
-public:
-    explicit NormalizedKernel(KernelPtr inner) : inner_(std::move(inner)) {}
-
-    void rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t at, const Block& out,
-              Scratch& scratch) const override {
-        inner_->rows(x, centres, d, at + 1, out, scratch);
-        for (std::size_t r = 0; r < x.count; ++r) {
-            const double own = x.data[r * x.stride + d + at];
-            for (std::size_t p = 0; p < centres.count; ++p) {
-                const double* theirs =
-                    centres.extras + (p * centres.n_extras + at) * simd::panel_width;
-                double* value = out.data + r * out.stride + p * simd::panel_width;
-                for (std::size_t l = 0; l < simd::panel_width; ++l) {
-                    const double scale = geometric_mean(own, theirs[l]);
-                    value[l] = scale > 0.0 ? value[l] / scale : 0.0;
-                }
-            }
-        }
+    static double slope(double a, double slope_a, double b, double slope_b) {
+        return a * slope_b + b * slope_a;
     }
-    void diagonal(const Rows& x, std::size_t d, std::size_t at, double* out,
-                  Scratch&) const override {
-        for (std::size_t r = 0; r < x.count; ++r)
-            out[r] = x.data[r * x.stride + d + at] > 0.0 ? 1.0 : 0.0;
-    }
-    bool unit_diagonal() const override { return false; }  // 0 where the inner kernel vanishes
-    std::size_t extra() const override { return 1 + inner_->extra(); }
-    std::size_t levels() const override { return inner_->levels(); }
-    void annotate(double* point, std::size_t d, std::size_t at, Scratch& scratch) const override {
-        inner_->annotate(point, d, at + 1, scratch);
-        inner_->diagonal({point, 1, 0}, d, at + 1, point + d + at, scratch);
-    }
-
-private:
-    KernelPtr inner_;
-};
-
-// Rounds the features of points to single precision, and evaluates the inner kernel in double.
-class SinglePrecisionKernel final : public Kernel {
-public:
-    explicit SinglePrecisionKernel(KernelPtr inner) : inner_(std::move(inner)) {}
-
-    void rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t at, const Block& out,
-              Scratch& scratch) const override {
-        inner_->rows(x, centres, d, at, out, scratch);
-    }
-    void diagonal(const Rows& x, std::size_t d, std::size_t at, double* out,
-                  Scratch& scratch) const override {
-        inner_->diagonal(x, d, at, out, scratch);
-    }
-    bool unit_diagonal() const override { return inner_->unit_diagonal(); }
-    bool single() const override { return true; }
-    std::size_t extra() const override { return inner_->extra(); }
-    std::size_t levels() const override { return inner_->levels(); }
-    void annotate(double* point, std::size_t d, std::size_t at, Scratch& scratch) const override {
-        for (std::size_t f = 0; f < d; ++f) point[f] = static_cast<float>(point[f]);
-        inner_->annotate(point, d, at, scratch);
-    }
-
-private:
-    KernelPtr inner_;
 };
 
 }  // namespace
@@ -213,12 +199,6 @@ KernelPtr sum(KernelPtr left, KernelPtr right) {
 }
 KernelPtr product(KernelPtr left, KernelPtr right) {
     return std::make_shared<PairKernel<Multiply>>(std::move(left), std::move(right));
-}
-KernelPtr normalized(KernelPtr kernel) {
-    return std::make_shared<NormalizedKernel>(std::move(kernel));
-}
-KernelPtr single_precision(KernelPtr kernel) {
-    return std::make_shared<SinglePrecisionKernel>(std::move(kernel));
 }
 
 }  // namespace parsimon

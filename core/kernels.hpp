@@ -19,12 +19,14 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "points.hpp"
 #include "scratch.hpp"
@@ -39,6 +41,38 @@ inline double geometric_mean(double a, double b) {
     return product > 1e-290 && product < 1e290 ? std::sqrt(product) : std::sqrt(a) * std::sqrt(b);
 }
 
+// The terms (simd/loops.hpp) of the derivative of a kernel with respect to x.
+class Terms {
+public:
+    constexpr Terms() = default;
+    constexpr Terms(simd::Term term) : bits_(1u << index(term)) {}
+    // For a kernel without a derivative. Kernels made of it have none either.
+    static constexpr Terms unknown() { return Terms(1u << simd::n_terms); }
+
+    constexpr bool known() const { return bits_ >> simd::n_terms == 0; }
+    constexpr bool has(std::size_t term) const { return bits_ >> term & 1; }
+    constexpr bool has(simd::Term term) const { return has(index(term)); }
+    constexpr std::size_t count() const { return static_cast<std::size_t>(std::popcount(bits_)); }
+    friend constexpr Terms operator|(Terms a, Terms b) { return Terms(a.bits_ | b.bits_); }
+
+private:
+    explicit constexpr Terms(unsigned bits) : bits_(bits) {}
+    unsigned bits_ = 0;
+};
+
+// The factors of these terms in dk(x_r, c_j)/dx. Each is a block like that of the values.
+struct Slopes {
+    double* of[simd::n_terms] = {};  // by term; null where there is none
+    std::size_t stride = 0;
+
+    // The blocks follow one another in `data`. Each has `size` numbers.
+    Slopes(Terms terms, double* data, std::size_t size, std::size_t stride) : stride(stride) {
+        for (std::size_t t = 0; t < simd::n_terms; ++t)
+            if (terms.has(t)) of[t] = std::exchange(data, data + size);
+    }
+    double* row(std::size_t term, std::size_t r) const { return of[term] + r * stride; }
+};
+
 // The interface of a kernel.
 class Kernel {
 public:
@@ -50,6 +84,12 @@ public:
     // out[r] = k(x_r, x_r).
     virtual void diagonal(const simd::Rows& x, std::size_t n_features, std::size_t at, double* out,
                           Scratch& scratch) const = 0;
+    // The terms of the derivative with respect to x. `differentiate` computes their factors and the
+    // values of `rows`. A kernel that overrides neither works, but models with it have no gradient.
+    virtual Terms terms() const { return Terms::unknown(); }
+    virtual void differentiate(const simd::Rows& x, const simd::Panels& centres,
+                               std::size_t n_features, std::size_t at, const simd::Block& values,
+                               const Slopes& slopes, Scratch& scratch) const;
     // Whether k(x, x) = 1 for all x.
     virtual bool unit_diagonal() const = 0;
 

@@ -120,6 +120,11 @@ public:
     void predict(const double* x, std::size_t n, double* out) const {
         dictionary_.predict(x, n, shown(), n_outputs_, out);
     }
+    // Computes df/dx of n points, into out (n, n_outputs, n_features). Requires finite x. Throws
+    // InputError if the kernel has no derivative.
+    void gradient(const double* x, std::size_t n, double* out) const {
+        dictionary_.gradient(x, n, shown(), n_outputs_, out);
+    }
     std::size_t n_outputs() const { return n_outputs_; }
     // The first output of the dictionary that predictions use: 0, or n_outputs for the means of f.
     std::size_t shown() const { return averaged_ > 0 ? n_outputs_ : 0; }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "simd/kernel_rows.hpp"
+#include "simd/kernel_slopes.hpp"
 #include "simd/pack.hpp"
 #include "simd/shapes.hpp"
 #include "simd/triangles.hpp"
@@ -16,7 +17,12 @@ namespace {
 template <class Kernel>
 constexpr Leaf leaf_of() {
     static_assert(n_parameters<Kernel> <= most_parameters, "give Shape room for more parameters");
-    return {Kernel::name, n_parameters<Kernel>, Kernel::of_distance, evaluate<Kernel>};
+    return {.name = Kernel::name,
+            .n_parameters = n_parameters<Kernel>,
+            .of_distance = Kernel::of_distance,
+            .term = Kernel::term,
+            .evaluate = evaluate<Kernel>,
+            .differentiate = differentiate_of<Kernel>()};
 }
 
 // The table entries of a list of kernels.
@@ -34,26 +40,36 @@ struct Leaves<List<Kernels...>> {
 };
 static_assert(Leaves<Shapes>::distinct(), "two kernels have the same name");
 
+template <class... All>
+constexpr Loops with_sums(Loops loops, List<All...>) {
+    static_assert(sizeof...(All) == n_sums);
+    ((loops.accumulate[index(All::term)] = accumulate<All>), ...);
+    return loops;
+}
+
 #define PARSIMON_STRING(x) #x
 #define PARSIMON_NAME(x) PARSIMON_STRING(x)
 
 }  // namespace
 
 extern const Loops table;
-const Loops table = {
-    .name = PARSIMON_NAME(PARSIMON_ISA),
-    .leaves = Leaves<Shapes>::all,
-    .squared_distance = evaluate<PlainDistance>,
-    .dot = dot,
-    .axpy = axpy,
-    .max_abs = max_abs,
-    .project = project,
-    .combine = combine,
-    .absorb = absorb,
-    .turn = turn,
-    .symmetric = symmetric,
-    .add_outer = add_outer,
-    .column_squares = column_squares,
-};
+constinit const Loops table = with_sums(
+    {
+        .name = PARSIMON_NAME(PARSIMON_ISA),
+        .leaves = Leaves<Shapes>::all,
+        .squared_distance = evaluate<Plain<SquaredDistance>>,
+        .accumulate = {},
+        .dot = dot,
+        .axpy = axpy,
+        .max_abs = max_abs,
+        .project = project,
+        .combine = combine,
+        .absorb = absorb,
+        .turn = turn,
+        .symmetric = symmetric,
+        .add_outer = add_outer,
+        .column_squares = column_squares,
+    },
+    Sums{});
 
 }  // namespace parsimon::simd::PARSIMON_ISA

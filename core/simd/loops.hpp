@@ -79,20 +79,43 @@ struct Shape {
 using Evaluate = void (*)(const Rows& x, const Panels& centres, std::size_t n_features,
                           const Shape& shape, const Block& out);
 
+// Computes the values, and their derivatives with respect to the sum.
+using Differentiate = void (*)(const Rows& x, const Panels& centres, std::size_t n_features,
+                               const Shape& shape, const Block& values, const Block& slopes);
+
+// The derivative of k(x, c) with respect to feature f of x is a combination of these terms.
+enum class Term : std::size_t {
+    squared,   // 2 (x_f - c_f), of the squared distance
+    absolute,  // sign(x_f - c_f), of the sum of absolute differences; 0 where they are equal
+    product,   // c_f, of the inner product
+    own,       // x_f, of a norm of x
+};
+constexpr std::size_t n_sums = 3;  // terms that belong to a sum over the features: all but `own`
+constexpr std::size_t n_terms = 4;
+constexpr std::size_t index(Term term) { return static_cast<std::size_t>(term); }
+
+// out[r, f] += sum_j a[r, j] t_f(x_r, c_j), for a term t of a sum. All lanes are added, so a must
+// be 0 past the last point.
+using Accumulate = void (*)(const Rows& x, const Panels& centres, std::size_t n_features,
+                            const Block& a, const Block& out);
+
 // A kernel that is a function of one sum over the features.
 struct Leaf {
     const char* name;
     std::size_t n_parameters;
     // Whether the sum is 0 for x = c. If so, k(x, x) is the same for all x.
     bool of_distance;
+    Term term;  // of its sum
     Evaluate evaluate;
+    Differentiate differentiate;  // null if the kernel has no `slope`
 };
 
 // The table of loops for one instruction set.
 struct Loops {
     const char* name;
     std::span<const Leaf> leaves;
-    Evaluate squared_distance;  // out[r, j] = ||x_r - c_j||^2
+    Evaluate squared_distance;      // out[r, j] = ||x_r - c_j||^2
+    Accumulate accumulate[n_sums];  // by term
 
     double (*dot)(const double* x, const double* y, std::size_t n);         // x'y
     void (*axpy)(double scale, const double* x, double* y, std::size_t n);  // y += scale x

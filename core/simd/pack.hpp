@@ -122,6 +122,11 @@ PARSIMON_INLINE Part square_root(Part a) {
     return std::sqrt(a);
 #endif
 }
+// 1, 0 or -1.
+PARSIMON_INLINE Part sign(Part a) {
+    const Part zero = broadcast(0.0), unit = broadcast(1.0);
+    return (a > zero ? unit : zero) - (a < zero ? unit : zero);
+}
 // `value` in the lanes with x >= bound, 0 in the others.
 PARSIMON_INLINE Part where_at_least(Part x, double bound, Part value) {
     return x >= broadcast(bound) ? value : broadcast(0.0);
@@ -193,6 +198,12 @@ PARSIMON_INLINE Pack load_some(const double* p, std::size_t n) {
 PARSIMON_INLINE Pack absolute(const Pack& a) {
     Pack r;
     for (std::size_t i = 0; i < parts; ++i) r.v[i] = one::absolute(a.v[i]);
+    return r;
+}
+
+PARSIMON_INLINE Pack sign(const Pack& a) {
+    Pack r;
+    for (std::size_t i = 0; i < parts; ++i) r.v[i] = one::sign(a.v[i]);
     return r;
 }
 
