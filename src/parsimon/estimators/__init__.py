@@ -1,11 +1,8 @@
 """The scikit-learn estimators."""
 
 from parsimon.estimators.bsgd import BSGDClassifier
-from parsimon.estimators.fixed import (
-    KernelExpansionClassifier,
-    KernelExpansionRegressor,
-    from_sklearn,
-)
+from parsimon.estimators.conversion import from_sklearn
+from parsimon.estimators.fixed import KernelExpansionClassifier, KernelExpansionRegressor
 from parsimon.estimators.kap import KAPRegressor
 from parsimon.estimators.knlms import KNLMSRegressor
 from parsimon.estimators.krls import KRLSRegressor

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from parsimon import _core, _schema, _threads, kernels, merging
 from parsimon._parts import numbers, whole
 from parsimon._schema import Schema
+from parsimon.estimators.gradients import Differentiable
 from parsimon.estimators.state import OneLearner, unchanged_on_error
 from parsimon.persistence import Storable
 
@@ -56,7 +57,7 @@ FITTED = Schema(
 )
 
 
-class StreamEstimator(OneLearner[_core.Learner], Storable, BaseEstimator):  # type: ignore[misc]
+class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseEstimator):  # type: ignore[misc]
     """An estimator over one learner.
 
     A subclass sets its algorithm and its parameters: `kernel`, `gamma`, `n_passes` and the
@@ -264,6 +265,11 @@ class StreamEstimator(OneLearner[_core.Learner], Storable, BaseEstimator):  # ty
         """Return f (n, C)."""
         check_is_fitted(self)
         return self._learner.predict(self._validated(X, reset=False), _threads.count(n_jobs))
+
+    def _derivatives(self, X: ArrayLike, n_jobs: int | None) -> Array:
+        check_is_fitted(self)
+        kernels.require_differentiable(self.kernel_)
+        return self._learner.gradient(self._validated(X, reset=False), _threads.count(n_jobs))
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:

@@ -140,10 +140,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
         With two classes, return the difference f_1 - f_0, (n,). `n_jobs` threads share the rows
         (-1: one per core).
         """
-        F = self._evaluate(X, n_jobs)
-        if F.shape[1] == 2:
-            return F[:, 1] - F[:, 0]
-        return F[:, 0] if F.shape[1] == 1 else F
+        return self._as_decided(self._evaluate(X, n_jobs))
 
     def predict(self, X: ArrayLike, *, n_jobs: int | None = None) -> Labels:
         """Predict labels for X (n, d): the class with the largest f, (n,).
@@ -205,11 +202,19 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
             raise ValueError(f"its loss {self._loss!r} does not agree with its parameters")
 
     def _sorted(self, values: Array) -> Array:
-        """Return an array (n, C) with the columns in the order of `classes_`."""
+        """Return an array (n, C, ...) with axis 1 in the order of `classes_`."""
         return values[:, np.argsort(self._met[: values.shape[1]])]
 
     def _evaluate(self, X: ArrayLike, n_jobs: int | None = None) -> Array:
         return self._scores(X, n_jobs)[0]
+
+    def _derivatives(self, X: ArrayLike, n_jobs: int | None) -> Array:
+        return self._sorted(super()._derivatives(X, n_jobs))
+
+    def _as_decided(self, values: Array) -> Array:
+        if values.shape[1] == 2:
+            return values[:, 1] - values[:, 0]
+        return values[:, 0] if values.shape[1] == 1 else values
 
     def _scores(self, X: ArrayLike, n_jobs: int | None) -> tuple[Array, Labels]:
         """Return f (n, C) and the labels of its columns, sorted.

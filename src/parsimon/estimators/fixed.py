@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from parsimon import _core, _schema, _threads, kernels, merging
 from parsimon._docs import documented
 from parsimon.estimators.base import points
+from parsimon.estimators.gradients import Differentiable
 from parsimon.persistence import Storable
 
-__all__ = ["KernelExpansionClassifier", "KernelExpansionRegressor", "from_sklearn"]
+__all__ = ["KernelExpansionClassifier", "KernelExpansionRegressor"]
 
 Array = NDArray[np.float64]
 
 
-class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
+class _KernelExpansion(Differentiable, Storable, BaseEstimator):  # type: ignore[misc]
     """f(x) = sum_j w_j k(d_j, x) + b, for each output."""
 
     kernel: kernels.Kernel
@@ -122,13 +122,26 @@ class _KernelExpansion(Storable, BaseEstimator):  # type: ignore[misc]
         """Tell scikit-learn that there is a model."""
         return True
 
-    def _evaluate(self, X: ArrayLike, n_jobs: int | None = None) -> Array:
-        """Return f (n, C)."""
-        if not isinstance(self.kernel, kernels.Kernel):
-            raise TypeError(f"kernel must be an object of parsimon.kernels, got {self.kernel!r}")
+    def _rows(self, X: ArrayLike) -> Array:
+        """Return X (n, d) as an array of finite numbers."""
         rows = points(self, X, reset=False)
         _core.require_finite(rows, "X", self.kernel.single)
-        centres, W = self.centers_, self.weights_
+        return rows
+
+    def _derivatives(self, X: ArrayLike, n_jobs: int | None) -> Array:
+        self._require_kernel()
+        kernels.require_differentiable(self.kernel)
+        rows, by_output = self._rows(X), np.ascontiguousarray(self.weights_.T)
+        return self.kernel.core().gradient(rows, self.centers_, by_output, _threads.count(n_jobs))
+
+    def _require_kernel(self) -> None:
+        if not isinstance(self.kernel, kernels.Kernel):
+            raise TypeError(f"kernel must be an object of parsimon.kernels, got {self.kernel!r}")
+
+    def _evaluate(self, X: ArrayLike, n_jobs: int | None = None) -> Array:
+        """Return f (n, C)."""
+        self._require_kernel()
+        rows, centres, W = self._rows(X), self.centers_, self.weights_
         if np.shape(self.intercept) not in ((), (1,), W.shape[1:]):
             raise ValueError(
                 f"intercept must be a number or have shape {W.shape[1:]}, "
@@ -199,8 +212,10 @@ class KernelExpansionRegressor(RegressorMixin, _KernelExpansion):  # type: ignor
 
         `n_jobs` threads share the rows (-1: one per core).
         """
-        F = self._evaluate(X, n_jobs)
-        return F if np.ndim(self.weights) == 2 else F[:, 0]
+        return self._as_decided(self._evaluate(X, n_jobs))
+
+    def _as_decided(self, values: Array) -> Array:
+        return values if np.ndim(self.weights) == 2 else values[:, 0]
 
 
 @documented
@@ -283,8 +298,10 @@ class KernelExpansionClassifier(ClassifierMixin, _KernelExpansion):  # type: ign
         With two classes return one column, (n,). As in scikit-learn, positive values then mean the
         second class. `n_jobs` threads share the rows (-1: one per core).
         """
-        F = self._evaluate(X, n_jobs)
-        return F if len(self.classes_) > 2 else -F[:, 0]
+        return self._as_decided(self._evaluate(X, n_jobs))
+
+    def _as_decided(self, values: Array) -> Array:
+        return values if len(self.classes_) > 2 else -values[:, 0]
 
     def predict(self, X: ArrayLike, *, n_jobs: int | None = None) -> NDArray[Any]:
         """Predict labels for X (n, d): the class with most votes, (n,).
@@ -298,95 +315,3 @@ class KernelExpansionClassifier(ClassifierMixin, _KernelExpansion):  # type: ign
             votes[:, j] += F[:, p] <= 0
         result: NDArray[Any] = self.classes_[votes.argmax(axis=1)]
         return result
-
-
-def from_sklearn(model: Any) -> KernelExpansionClassifier | KernelExpansionRegressor:
-    """Return the kernel expansion of a fitted scikit-learn model.
-
-    The model must be an SVC, NuSVC, SVR, NuSVR or KernelRidge, fitted on a dense X. The result can
-    be compressed, compared and stored.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.svm import SVR
-    >>> from parsimon import from_sklearn
-    >>> X = np.linspace(-3, 3, 200)[:, None]
-    >>> svr = SVR(gamma=1.0, C=10.0, epsilon=0.01).fit(X, np.sin(X[:, 0]))
-    >>> model = from_sklearn(svr)
-    >>> bool(np.abs(model.predict(X) - svr.predict(X)).max() < 1e-9)
-    True
-    >>> done = model.compress(tolerance=0.01)
-    >>> bool(np.abs(model.predict(X) - svr.predict(X)).max() <= 0.01)
-    True
-    >>> bool(done.n_centers < done.n_before)
-    True
-    """
-    from sklearn.kernel_ridge import KernelRidge
-    from sklearn.svm import SVC, SVR, NuSVC, NuSVR
-
-    if not isinstance(model, KernelRidge | SVC | SVR | NuSVC | NuSVR):
-        raise TypeError(
-            "from_sklearn takes a fitted SVC, NuSVC, SVR, NuSVR or KernelRidge, "
-            f"got {type(model).__name__}"
-        )
-    check_is_fitted(model)
-    if isinstance(model, KernelRidge):
-        _require_dense(model.X_fit_)
-        return KernelExpansionRegressor(
-            _kernel(model, model.gamma), _dense(model.X_fit_), _dense(model.dual_coef_)
-        )
-    if getattr(model, "break_ties", False):
-        raise ValueError(
-            "the model breaks ties by its decision values, which is not supported: "
-            "fit it with break_ties=False"
-        )
-    _require_dense(model.support_vectors_)
-    kernel, centres = _kernel(model, model._gamma), _dense(model.support_vectors_)
-    if isinstance(model, SVR | NuSVR):
-        return KernelExpansionRegressor(
-            kernel, centres, _dense(model.dual_coef_[0]), float(model.intercept_[0])
-        )
-    if len(model.classes_) == 2:  # scikit-learn's sign is the opposite: f > 0 is the second class
-        return KernelExpansionClassifier(
-            kernel,
-            centres,
-            -_dense(model.dual_coef_).T,
-            -_dense(model.intercept_),
-            model.classes_.copy(),
-        )
-    first = np.concatenate([[0], np.cumsum(model.n_support_)])
-    pairs = list(combinations(range(len(model.classes_)), 2))
-    weights = np.zeros((len(centres), len(pairs)))
-    for p, (i, j) in enumerate(pairs):
-        for own, other in ((i, j - 1), (j, i)):
-            rows = slice(first[own], first[own + 1])
-            weights[rows, p] = model.dual_coef_[other, rows]
-    return KernelExpansionClassifier(
-        kernel, centres, weights, _dense(model.intercept_), model.classes_.copy()
-    )
-
-
-def _kernel(model: Any, gamma: float | None) -> kernels.Kernel:
-    """Return the kernel of a scikit-learn model."""
-    name = model.kernel
-    if gamma is None:
-        gamma = 1.0 / model.X_fit_.shape[1]
-    if name == "rbf":
-        return kernels.Gaussian(gamma)
-    if name == "laplacian":
-        return kernels.Laplacian(gamma)
-    if name == "linear":
-        return kernels.Linear()
-    if name in ("poly", "polynomial"):
-        return kernels.Polynomial(int(model.degree), gamma, float(model.coef0))
-    raise TypeError(f"the kernel {name!r} cannot be converted; rbf, laplacian, poly and linear can")
-
-
-def _require_dense(centres: Any) -> None:
-    if not isinstance(centres, np.ndarray):
-        raise TypeError("the model was fitted on a sparse matrix: fit it on a dense array")
-
-
-def _dense(values: Any) -> Array:
-    return np.array(values, dtype=np.float64, order="C")  # a copy

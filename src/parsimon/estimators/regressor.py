@@ -182,6 +182,9 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         link = self._inverse_link
         return self._outputs(F if link is None else applied(link, F))
 
+    def _as_decided(self, values: Array) -> Array:
+        return self._outputs(values)
+
     def _outputs(self, values: Array) -> Array:
         return values[:, 0] if self._flat else values
 

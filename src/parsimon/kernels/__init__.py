@@ -22,6 +22,7 @@ as alpha grows.
 
 from parsimon.kernels.algebra import Constant, Kernel, Product, Sum
 from parsimon.kernels.algebra import as_points as as_points
+from parsimon.kernels.algebra import require_differentiable as require_differentiable
 from parsimon.kernels.choice import agrees as agrees
 from parsimon.kernels.choice import has_width as has_width
 from parsimon.kernels.choice import named as named

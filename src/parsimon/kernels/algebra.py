@@ -12,7 +12,15 @@ from parsimon import _core
 from parsimon._parts import numbers, part, real
 from parsimon.formulas import Expression, Number
 
-__all__ = ["Constant", "Kernel", "Product", "Sum", "as_points", "require_kernels"]
+__all__ = [
+    "Constant",
+    "Kernel",
+    "Product",
+    "Sum",
+    "as_points",
+    "require_differentiable",
+    "require_kernels",
+]
 
 Array = NDArray[np.float64]
 
@@ -151,6 +159,19 @@ def require_kernels(**parts: object) -> None:
                 f"{given!r} cannot be part of another kernel: "
                 "put it around the whole, as in SinglePrecision(a + b)"
             )
+
+
+def require_differentiable(kernel: Kernel) -> None:
+    """Raise a TypeError that names the part of a kernel that has no derivative."""
+    if kernel.core().differentiable:
+        return
+    for inner in vars(kernel).values():
+        if isinstance(inner, Kernel):
+            require_differentiable(inner)
+    raise TypeError(
+        f"the kernel {kernel!r} has no derivative, so a model with it has no gradient: "
+        "use other kernels of parsimon.kernels, not a Python function"
+    )
 
 
 def _kernel(value: Kernel | float) -> Kernel:
