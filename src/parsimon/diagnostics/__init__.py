@@ -25,6 +25,8 @@ Remark: equation (4) of the paper below gives the norm of a projection, but Prop
 it as the squared norm. The bounds here are corrected. The printed forms are available for
 comparison.
 
+`relevance` measures how much a model depends on each feature.
+
 `convergence` reports on a POLK model: its regularised risk, the radius of Theorem 2 and the growth
 condition (76) of Koppel et al. 2019.
 
@@ -59,6 +61,7 @@ from parsimon.diagnostics.measures import (
     residuals,
     smallest_eigenvalue,
 )
+from parsimon.diagnostics.relevance import relevance
 from parsimon.diagnostics.report import Axis, Report, report
 from parsimon.diagnostics.running import RunningCoherence
 
@@ -83,6 +86,7 @@ __all__ = [
     "projection_errors",
     "regularised_risk",
     "rejection_bound",
+    "relevance",
     "report",
     "residual_bound",
     "residuals",
