@@ -20,7 +20,7 @@ from test_state import MODELS, learn, stream
 import parsimon
 from parsimon import kernels, persistence
 from parsimon.evaluation import ClassificationMetrics, RegressionMetrics
-from parsimon.mixtures import CandidateClassifier
+from parsimon.mixtures import CandidateClassifier, Expert, MixtureClassifier
 from parsimon.preprocessing import TableEncoder, TargetScaler
 from parsimon.tables import TableModel
 
@@ -47,6 +47,13 @@ def block(rows, target):
     }
 
 
+def own_experts():
+    """Two experts for classes, of both kinds."""
+    rls = parsimon.KRLSRegressor("gaussian", ridge=0.1, penalty="norm")
+    polk = parsimon.POLKClassifier("laplacian", loss="logistic")
+    return [Expert(rls, "scores", lags=1, relevance=True, bias=1.0), Expert(polk, "logistic")]
+
+
 def learned_models():
     """Every kind of model that a file can hold, and has learned."""
     found = [learn(copy.deepcopy(model), *stream(model)) for model in MODELS]
@@ -55,7 +62,12 @@ def learned_models():
             table = TableModel("y", warmup=100, budget=20)
             table.learn(block(slice(0, n), target))
             found.append(table)
-    found += [table.encoder_, table.estimator_, table._scores]
+    found += [table.encoder_, table._scores]
+    found.append(parsimon.MixtureRegressor(budget=40).partial_fit(X, NUMBERS))
+    found.append(parsimon.MixtureClassifier(own_experts(), budget=20).partial_fit(X, CLASSES))
+    options = {"gamma": 1.0, "loss": "logistic", "budget": 20}
+    candidates = [parsimon.POLKClassifier(step_size=eta, **options) for eta in (2.0, 0.2)]
+    found.append(CandidateClassifier(candidates, widths=[1.0, 2.0]).partial_fit(X, CLASSES))
     found.append(TargetScaler())
     found[-1].learn_transform(NUMBERS)
     found.append(RegressionMetrics(50).update(NUMBERS, NUMBERS + 0.1))
@@ -118,6 +130,8 @@ def look(model):
         )
     if isinstance(model, CandidateClassifier):
         return model.predict_proba(np.zeros((100, model.candidates_[0].n_features_in_)))
+    if isinstance(model, MixtureClassifier):
+        return model.predict_proba(X[:100])
     if isinstance(model, TargetScaler):
         return model.inverse_transform(np.zeros(3))
     if isinstance(model, RegressionMetrics | ClassificationMetrics):

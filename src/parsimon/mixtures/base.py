@@ -20,6 +20,7 @@ from parsimon.mixtures.generations import APART, Generations
 from parsimon.mixtures.recent import KEEP, PIECE, Recent
 from parsimon.persistence import Storable
 from parsimon.preprocessing import LARGEST, Moments
+from parsimon.preprocessing.moments import LARGEST_STORED
 
 __all__ = ["Mixture"]
 
@@ -268,7 +269,7 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
             state["_recent"] = self._recent.state()
             state["_slots"] = [{**slot.state(), "budget": slot.budget} for slot in self._slots]
             state["_moments"] = self._moments.state()
-        return state
+        return dict(sorted(state.items()))  # one file for one model, loaded or not
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the state."""
@@ -305,6 +306,7 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
             or len(self._moments.count) != self.n_features_in_
         ):
             raise ValueError(f"its parts do not have {self.n_features_in_} features")
+        self._moments.require_sound(LARGEST_STORED)
         if self._recent.capacity != KEEP + PIECE + MOST_LAGS:
             raise ValueError("its recent rows are not sound")
 

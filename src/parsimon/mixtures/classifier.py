@@ -105,7 +105,7 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
     _attributes = Mixture._attributes.extended(
         {
             "_met": _schema.is_labels,
-            "_pool": _schema.finite_array(None, None),
+            "_pool": _schema.finite_array(None, None, least=-1e12, most=1e12),
             "_history": _schema.one_of(dict),
         }
     )

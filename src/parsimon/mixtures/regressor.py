@@ -19,6 +19,7 @@ from parsimon.mixtures.defaults import experts_for_numbers
 from parsimon.mixtures.experts import Expert
 from parsimon.mixtures.tasks import Numbers
 from parsimon.preprocessing import LARGEST, Moments
+from parsimon.preprocessing.moments import LARGEST_STORED
 
 __all__ = ["MixtureRegressor"]
 
@@ -113,10 +114,10 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         {
             "_flat": _schema.one_of(bool),
             "_target_moments": _schema.one_of(dict),
-            "_low": _schema.finite_array(None),
-            "_high": _schema.finite_array(None),
-            "_last": _schema.finite_array(None),
-            "_stacks": _schema.listed(_schema.finite_array(None, None)),
+            "_low": _schema.finite_array(None, least=-LARGEST, most=LARGEST),
+            "_high": _schema.finite_array(None, least=-LARGEST, most=LARGEST),
+            "_last": _schema.finite_array(None, least=-1e9, most=1e9),
+            "_stacks": _schema.listed(_schema.finite_array(None, None, least=-1e15, most=1e15)),
         }
     )
     _flat: bool
@@ -359,6 +360,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         )
         if sized != (C,) * 5 or (self._low > self._high).any():
             raise ValueError(f"its parts do not have {C} outputs")
+        self._target_moments.require_sound(LARGEST_STORED)
         if any(stack.state.shape != (E + 1, E) for stack in self._stacks):
             raise ValueError(f"its weights are not those of {E} experts")
         for slot in self._slots:

@@ -24,7 +24,7 @@ from parsimon.preprocessing import (
     require_kind,
     require_usable,
 )
-from parsimon.tables.algorithms import make_estimator
+from parsimon.tables.algorithms import ALGORITHMS, make_estimator
 from parsimon.tables.stored import StoredTable
 from parsimon.tables.targets import (
     TASKS,
@@ -342,7 +342,11 @@ class TableModel(StoredTable):
 
         They are made from the rows again if they are not there.
         """
-        tasks = TASKS[1:] if self.task == "auto" else (self.task,)
+        if isinstance(self.algorithm, str):
+            known = tuple(lookup(ALGORITHMS, self.algorithm, "algorithm"))
+        else:
+            known = ("classification" if is_classifier_like(self.algorithm) else "regression",)
+        tasks = known if self.task == "auto" else (self.task,)
         if not all(isinstance(self._make(task), Mixture) for task in tasks):
             return None
         warmup: Warmup | None = self.__dict__.get("_warmup")
