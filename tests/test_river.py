@@ -59,6 +59,8 @@ MODELS = [
     pr.KernelDictionaryClassifier(6, gamma=1.0, budget=15, seed=0),
     pr.KernelDictionaryLearning(6, gamma=1.0, budget=15, seed=0),
     pr.KernelDictionaryLearning(6, budget=15, update="feature", admission="reconstruction", seed=0),
+    pr.MixtureRegressor(budget=60),
+    pr.MixtureClassifier(budget=60),
 ]
 every_model = pytest.mark.parametrize("model", MODELS, ids=str)
 
@@ -97,6 +99,8 @@ def said(model, X):
     """What a model says of the rows of a frame, one by one."""
     if isinstance(model, river.base.Transformer):
         return [(model.transform_one(x), model.score_one(x)) for x in rows(X)]
+    if isinstance(model, pr.MixtureClassifier):
+        return [model.predict_proba_one(x) for x in rows(X)]
     if is_classifier(model):
         F = model.estimator.decision_function(X[model.features].to_numpy()).tolist()
         return [model.predict_one(x) for x in rows(X)], F
@@ -110,7 +114,7 @@ def values(model, X):
 
 
 def numbers(estimator, X):
-    for name in ("decision_function", "transform", "predict"):
+    for name in ("decision_function", "transform", "predict_proba", "predict"):
         if hasattr(estimator, name):
             return getattr(estimator, name)(X)
 
@@ -120,6 +124,7 @@ def numbers(estimator, X):
 
 def test_every_estimator_is_here():
     known = {*ESTIMATORS, parsimon.KernelDictionaryLearning, parsimon.KernelDictionaryClassifier}
+    known |= {parsimon.MixtureClassifier, parsimon.MixtureRegressor}
     assert {cls.__name__ for cls in known} == set(pr.__all__)
     assert {type(model) for model in MODELS} == set(CLASSES)
     for cls in CLASSES:
@@ -131,7 +136,8 @@ def test_every_parameter_is_documented(cls):
     parts = _docs.sections(cls.__doc__)
     names = [name for name in inspect.signature(cls).parameters if name != "self"]
     assert list(_docs.entries(parts["Parameters"])) == names
-    assert "1 / d, with d the number of features in the first sample" in parts["Parameters"]
+    if "gamma" in names:
+        assert "1 / d, with d the number of features in the first sample" in parts["Parameters"]
     assert {*_docs.entries(parts["Attributes"])} == {"estimator", "features"}
     assert parts["References"] and ">>> " in parts["Examples"]
 
@@ -211,7 +217,7 @@ def test_a_feature_that_comes_was_zero_before(model):
     X.loc[:149, ["d", "e", "f"]] = 0.0
     X.loc[200:, ["b"]] = 0.0
     narrow, wide = model.clone(), model.clone()
-    if isinstance(model.gamma, str) and kernels.named(model.kernel):
+    if isinstance(getattr(model, "gamma", 1.0), str) and kernels.named(model.kernel):
         wide.gamma = 1 / 3  # as the three features of the first sample give it
     learn_rows(narrow, X[["a", "b", "c"]][:150], y[:150])
     before = values(narrow, X)
@@ -424,7 +430,10 @@ def test_labels_come_back_as_they_were(model, labels):
     many.learn_many(X, pd.Series(y))
     for predicted in ([one.predict_one(x) for x in rows(X)], many.predict_many(X).tolist()):
         assert {type(label) for label in predicted} == {type(plain[0])}
-        assert set(predicted) == set(plain)
+        if isinstance(model, pr.MixtureClassifier):  # it knows that labels take turns
+            assert set(predicted) == {plain[120 % len(plain)]}
+        else:
+            assert set(predicted) == set(plain)
     with pytest.raises(TypeError):
         one.learn_one({"a": 1.0, "new": 1.0}, 1 if isinstance(plain[0], str) else "text")
     with pytest.raises(TypeError, match="one label"):
@@ -505,7 +514,7 @@ def test_weights(model):
     one, many, whole = model.clone(), model.clone(), type(model)._of
     if "sample_weight" not in inspect.signature(whole.fit).parameters:
         for learn in (
-            lambda: one.learn_one({"a": 1.0}, "x", w=0.5),
+            lambda: one.learn_one({"a": 1.0}, y.iloc[0], w=0.5),
             lambda: many.learn_many(X, y, w=pd.Series(w)),
         ):
             with pytest.raises(TypeError, match="does not support weights"):

@@ -13,7 +13,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 
-from parsimon import KernelDictionaryClassifier, KernelDictionaryLearning
+from parsimon import (
+    KernelDictionaryClassifier,
+    KernelDictionaryLearning,
+    MixtureClassifier,
+    MixtureRegressor,
+)
 from parsimon.estimators import (
     ESTIMATORS,
     KAPRegressor,
@@ -24,7 +29,13 @@ from parsimon.estimators import (
     SPLRegressor,
 )
 
-ALL = (*ESTIMATORS, KernelDictionaryClassifier, KernelDictionaryLearning)
+ALL = (
+    *ESTIMATORS,
+    KernelDictionaryClassifier,
+    KernelDictionaryLearning,
+    MixtureClassifier,
+    MixtureRegressor,
+)
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": (
         "a sample of weight 2 is one step of twice the length, not two steps; "
@@ -98,11 +109,12 @@ def test_codes_come_as_frames_where_asked(frame):
 @pytest.mark.parametrize("make", ALL)
 def test_pipelines_and_searches(make):
     X, y = data(make(), 90)
-    grid = {"model__gamma": [0.1, 1.0]}
+    name = "gamma" if "gamma" in make().get_params() else "budget"
+    grid = {f"model__{name}": [0.1, 1.0] if name == "gamma" else [50, 100]}
     search = GridSearchCV(
         Pipeline([("scale", StandardScaler()), ("model", make())]), grid, cv=3
     ).fit(10 * X, y)
-    assert search.best_params_["model__gamma"] in (0.1, 1.0)
+    assert search.best_params_[f"model__{name}"] in grid[f"model__{name}"]
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert (
         clone(search.best_estimator_["model"]).get_params()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar, Self
@@ -94,7 +95,7 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
         for slot in self._fitted()._slots:
             found = None if slot.present is None else slot.present.relevance
             if slot.expert.relevance and found is not None and found.max() > 0.0:
-                own: Array = found[: self.n_features_in_]
+                own: Array = found[-self.n_features_in_ :]
                 relative: Array = own / max(float(own.max()), 1e-300)
                 return relative
         return None
@@ -257,6 +258,19 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
             return
         with ThreadPoolExecutor(min(threads, len(order))) as pool:
             list(pool.map(work, order))
+
+    def _widen(self, n_features: int) -> None:
+        """Add features that were 0 in all samples so far."""
+        more = n_features - self.n_features_in_
+        state = self._recent.state()
+        state["X"] = np.pad(state["X"], ((0, 0), (0, more)))
+        moments = {key: np.pad(value, (0, more)) for key, value in self._moments.state().items()}
+        moments["count"][-more:] = float(self._recent.n_rows)
+        slots = copy.deepcopy(self._slots)  # the old ones stay if the samples are refused
+        for slot in slots:
+            slot.widen(more)
+        self._recent, self._moments = Recent.restored(state), Moments.restored(moments)
+        self._slots, self.n_features_in_ = slots, n_features
 
     # State
 

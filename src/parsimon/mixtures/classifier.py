@@ -200,7 +200,7 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
 
         Every row counts as the next one after the last row learned.
         """
-        P = self._pool.combine(self._of_experts(X))
+        P = self._fitted()._pool.combine(self._of_experts(X))
         return P[:, np.argsort(self._met)]
 
     def predict(self, X: ArrayLike) -> Labels:

@@ -82,6 +82,15 @@ class Generation:
         self.squares = keep * self.squares + squares
         self.count = keep * self.count + len(X)
 
+    def widen(self, more: int) -> None:
+        """Add inputs that were 0 in all rows so far."""
+        if self.model.__sklearn_is_fitted__():
+            self.model._widen(self.model.n_features_in_ + more)
+        if self.scale is not None:
+            self.scale = np.append(self.scale, np.ones(more))
+        if isinstance(self.squares, np.ndarray):
+            self.squares = np.append(self.squares, np.zeros(more))
+
     @property
     def relevance(self) -> Array | None:
         """The root mean squared gradient of each input, or None before there are any."""
@@ -149,6 +158,13 @@ class Generations:
         found = [] if self.present is None else [self.present.model]
         found += [] if self.challenge is None else [self.challenge.generation.model]
         return [model for model in found if model.__sklearn_is_fitted__()]
+
+    def widen(self, more: int) -> None:
+        """Add inputs that were 0 in all rows so far. Their relevance is not known."""
+        generations = [self.present, None if self.challenge is None else self.challenge.generation]
+        for generation in generations:
+            if generation is not None:
+                generation.widen(more)
 
     # Implementation
 

@@ -22,19 +22,19 @@ LEAST = 1e-4
 
 
 class Task:
-    """Numbers as targets."""
+    """What experts see of a row: lags first, so that further features can follow."""
 
     def features(self, recent: Recent, first: int, last: int, lags: int) -> Array:
         """Return the inputs of rows, with lags."""
         X, _ = recent.rows(first, last)
-        return X if not lags else np.hstack([X, self.lagged(recent.lags(first, last, lags))])
+        return X if not lags else np.hstack([self.lagged(recent.lags(first, last, lags)), X])
 
     def next_features(self, X: Array, recent: Recent, lags: int) -> Array:
         """Return the inputs of rows X, each as if it were the next one of the stream."""
         if not lags:
             return X
         own = self.lagged(recent.lags(recent.n_rows, recent.n_rows + 1, lags))
-        return np.hstack([X, np.broadcast_to(own, (len(X), own.shape[1]))])
+        return np.hstack([np.broadcast_to(own, (len(X), own.shape[1])), X])
 
     def n_inputs(self, d: int, n_targets: int, lags: int) -> int:
         """Return the number of inputs of an expert."""

@@ -18,13 +18,14 @@ Parameters are those of the scikit-learn class of the same name, except those th
 `fit`. On a stream there is no first block to compute `gamma` from. So "scale" and "median" are 1 /
 d, where d is the number of features in the first sample. This suits standardised features: put
 `preprocessing.StandardScaler` before the model. The models have no intercept: if y is far from
-zero, put `preprocessing.TargetStandardScaler` around a regressor.
+zero, put `preprocessing.TargetStandardScaler` around a regressor. Mixtures need neither.
 
 `learn_many` learns a frame (pandas, polars or another that River supports). It equals `learn_one`
 for each row, bit for bit. The exception is a `batch_size` above 1, for which a frame is cut into
 batches. Invalid values (not a number, NaN, infinity) raise an error and change nothing.
 """
 
+from parsimon.river.mixtures import MixtureClassifier, MixtureRegressor
 from parsimon.river.models import (
     SOGSVC,
     SOGSVR,
@@ -51,6 +52,8 @@ __all__ = [
     "KRLSRegressor",
     "KernelDictionaryClassifier",
     "KernelDictionaryLearning",
+    "MixtureClassifier",
+    "MixtureRegressor",
     "NORMARegressor",
     "POLKClassifier",
     "POLKRegressor",

@@ -150,12 +150,16 @@ class Stream(base.Estimator):
 
     def _begin(self, n_features: int) -> Any:
         """Return an estimator that has not learned anything."""
-        names = [name for name in self._signature.parameters if name != "self"]
-        params = {"random_state" if name == "seed" else name: getattr(self, name) for name in names}
+        params = self._given()
         # Computed here, so that a frame that comes first equals a loop over its rows
         if kernels.named(params["kernel"]):
             params["gamma"] = kernels.width(params["gamma"], np.zeros((1, n_features)))
         return self._of(**params)
+
+    def _given(self) -> dict[str, Any]:
+        """Return the parameters of the scikit-learn class."""
+        names = [name for name in self._signature.parameters if name != "self"]
+        return {"random_state" if name == "seed" else name: getattr(self, name) for name in names}
 
     @contextmanager
     def _room_for(self, names: Iterable[Hashable]) -> Iterator[None]:
