@@ -8,7 +8,7 @@
 //
 // - `make` throws InputError if there is no such name, or if the number of parameters is wrong.
 // - Constructors do not check the values of parameters. The ranges are those of the Python classes
-//   in src/parsimon/admission.py, updates.py and compression.py. recipes.hpp checks them.
+//   in src/parsimon/admission.py, updates/ and compression.py. recipes.hpp checks them.
 // - Admissions have no state. Updates and compressions have state: each belongs to one learner, and
 //   is used only by the thread that learns.
 #pragma once

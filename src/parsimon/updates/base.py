@@ -1,0 +1,32 @@
+"""The base class of updates."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from parsimon import _core
+
+__all__ = ["Update"]
+
+
+class Update(ABC):
+    """A rule by which one sample changes the weights."""
+
+    @property
+    def pooling(self) -> str:
+        """How a merged model reaches the fit to the samples of all merged models.
+
+        "solve": the least-squares fit is computed directly. "climb": the estimator's method
+        `ascend` takes steps towards this fit. "none": there is no such fit, and the merged model is
+        the weighted sum of the models.
+        """
+        return self.core().pooling
+
+    @property
+    def forgets(self) -> bool:
+        """Whether old samples count less than new ones."""
+        return self.core().forgets
+
+    @abstractmethod
+    def core(self) -> _core.Update:
+        """Return the C++ twin."""
