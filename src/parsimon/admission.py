@@ -60,7 +60,7 @@ class Always(Admission):
 
 @part
 class Proposed(Admission):
-    """A sample is admitted if its gradient is not zero.
+    """A sample is admitted if the gradient of its loss is not zero.
 
     With a hinge loss, these are the samples that violate the margin.
 
@@ -77,9 +77,10 @@ class Proposed(Admission):
 class Coherence(Admission):
     """Coherence criterion: admit x if its coherence with every centre is at most the threshold mu0.
 
-    The test is max_j |k(x, d_j)| / sqrt(k(x, x) k(d_j, d_j)) <= mu0, at a cost of O(m). On a
-    compact set the dictionary stays finite. Its m centres are linearly independent if (m - 1)
-    mu0 < 1. An exact copy of a centre has coherence 1 and is not admitted even at threshold 1.
+    The test is max_j |k(x, d_j)| / sqrt(k(x, x) k(d_j, d_j)) <= mu0, over the m centres d_j. Its
+    cost is O(m). On a compact set the dictionary stays finite. The centres are linearly independent
+    if (m - 1) mu0 < 1. An exact copy of a centre has coherence 1 and is not admitted even at
+    threshold 1.
 
     Reference: Honeine, Richard & Bermudez, *On-line nonlinear sparse approximation of functions*,
     ISIT 2007, rule (6).
@@ -102,11 +103,12 @@ class Coherence(Admission):
 class AdaptiveCoherence(Admission):
     """Adaptive coherence: the threshold is the coherence of the dictionary itself.
 
-    Up to `fill` centres, samples are admitted as by `Coherence` with `threshold`. (A threshold of 1
-    admits all samples except copies.) After that a sample is admitted if its coherence is below
-    mu_t, the coherence of the dictionary. This is the largest normalised |k(d_i, d_j)| of two
-    centres. With the compression `MostCoherent`, mu_t never increases. To update mu_t cheaply, the
-    most coherent neighbour of each centre is stored.
+    The coherence of two points x and z is |k(x, z)| / sqrt(k(x, x) k(z, z)). As long as there are
+    fewer than `fill` centres, a sample is admitted if its coherence with every centre is at most
+    `threshold`. (A threshold of 1 admits all samples except copies.) After that a sample is
+    admitted if its coherence with every centre is below mu_t, the coherence of the dictionary. This
+    is the largest coherence of two centres. With the compression `MostCoherent`, mu_t never
+    increases. To update mu_t cheaply, the most coherent neighbour of each centre is stored.
 
     A dictionary of one centre has mu_t = 0 and would never grow. So the dictionary is filled first.
     The paper does not mention this step.
@@ -135,15 +137,16 @@ class LinearDependence(Admission):
     """Approximate linear dependence: admit x if it is far from the span of the centres.
 
     The test is delta = ||k(x, .) - sum_j a_j k(d_j, .)||^2 > tolerance (nu, a squared norm), where
-    a minimises delta + ridge ||a||^2. The cost is O(m^2). When there are `max_centers` centres,
-    nothing more is admitted.
+    d_1, ..., d_m are the centres and a minimises delta + ridge ||a||^2. The cost is O(m^2). When
+    there are `max_centers` centres, nothing more is admitted.
 
-    With a ridge, a = (K + ridge I)^-1 h and delta = k(x, x) - (h + ridge a)'a. Only `DualAscent`
-    can use a ridge, because the other updates need the exact projection.
+    Let K be the Gram matrix of the centres, I the identity and h = (k(x, d_1), ..., k(x, d_m)).
+    Then a = (K + ridge I)^-1 h and delta = k(x, x) - (h + ridge a)'a. Only `DualAscent` can use a
+    ridge, because the other updates need the exact projection.
 
     References: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE
-    Transactions on Signal Processing 2004. The ridge is (3.10) of *Sparse online greedy support
-    vector regression*, ECML 2002.
+    Transactions on Signal Processing 2004. The ridge is that of equation (3.10) in their *Sparse
+    online greedy support vector regression*, ECML 2002.
 
     >>> LinearDependence(tolerance=0.01)
     LinearDependence(tolerance=0.01, ridge=0.0, max_centers=None)
@@ -180,9 +183,12 @@ class LinearDependence(Admission):
 class Residual(Admission):
     """Residual of the step: admit x if the step is farther than eps0 from the span of the centres.
 
-    eps0, a norm, is `tolerance`. Let c be the coefficient that the update proposes for k(x, .), and
-    delta the squared distance of k(x, .) from the span. The test is ||c||^2 delta > eps0^2. This is
-    condition (7) of Pothin & Richard 2006, which follows Dodd.
+    The step is c k(x, .), where c is the coefficient that the update proposes. eps0, a norm, is
+    `tolerance`. Let delta be the squared distance of k(x, .) from the span of the centres. The test
+    is ||c||^2 delta > eps0^2. This is condition (7) of the paper, which follows Dodd.
+
+    Reference: Pothin & Richard, *Online learning with kernels: a new approach for sparsity control
+    based on a coherence criterion*, MLSP 2006.
 
     >>> Residual(tolerance=0.01)
     Residual(tolerance=0.01)

@@ -1,6 +1,8 @@
 """Algorithms: each algorithm is a recipe that names its parts.
 
-One loop runs them all (``core/learner.cpp``):
+The parameters of a recipe mean the same as those of its estimator: for example, `KNLMSRegressor`
+explains the parameters of `knlms`, and `SOGSVR` and `SOGSVC` those of `sog`. One loop runs them all
+(``core/learner.cpp``):
 
 for step in batches:
     look: kernel rows and predictions
@@ -65,6 +67,9 @@ __all__ = ["Recipe", "bsgd", "kap", "klms", "knlms", "krls", "norma", "polk", "s
 @dataclass(frozen=True)
 class Recipe:
     """The parts of an algorithm, from which `build` makes a learner.
+
+    `batch_size` is the number of samples per step. With `average_after`, predictions use the mean
+    of f over the steps after this number of samples.
 
     >>> from parsimon.kernels import Gaussian
     >>> learner = knlms(Gaussian(), step_size=0.5, coherence=0.5).build(n_features=2)
@@ -151,10 +156,7 @@ def knlms(
     budget: int | None = None,
     compression: str = "least_cost",
 ) -> Recipe:
-    """Kernel normalised LMS with the coherence criterion.
-
-    Honeine, Richard & Bermudez 2007, section V.
-    """
+    """Kernel normalised least mean squares (Honeine, Richard & Bermudez 2007, section V)."""
     return Recipe(
         kernel=kernel,
         loss=Squared(),
@@ -192,7 +194,7 @@ def klms(
     budget: int | None = None,
     compression: str = "least_cost",
 ) -> Recipe:
-    """Kernel LMS (Liu, Pokharel & Principe 2008).
+    """Kernel least mean squares (Liu, Pokharel & Principe 2008).
 
     With `quantization` > 0 it is quantised (Chen, Zhao, Zhu & Principe 2012).
     """
@@ -213,7 +215,7 @@ def norma(
     budget: int | None = None,
     compression: str = "oldest",
 ) -> Recipe:
-    """NORMA: regularised gradient descent that drops its oldest terms.
+    """NORMA: regularised gradient descent that drops its oldest centres.
 
     Kivinen, Smola & Williamson 2004. With compression "least_cost", a sample that lies in the span
     of the centres up to rounding is projected onto them instead of being admitted.
@@ -374,10 +376,7 @@ def bsgd(
     maintenance: str = "merge",
     batch_size: int = 1,
 ) -> Recipe:
-    """Budgeted stochastic gradient descent for the multi-class SVM.
-
-    Wang, Crammer & Vucetic 2012.
-    """
+    """Multi-class SVM by budgeted stochastic gradient descent (Wang, Crammer & Vucetic 2012)."""
     real("alpha", alpha, at_least=0)
     if schedule == "pegasos":
         if alpha == 0:

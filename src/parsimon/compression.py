@@ -76,9 +76,9 @@ class Budgeted(Compression):
 class LeastCost(Budgeted):
     """Over the budget, project out the centre whose removal changes f least.
 
-    Let K be the Gram matrix and S'S = K^-1. The cost of centre j is ||w_j||^2 / (S'S)_jj. This is
-    the squared RKHS distance between f and its projection onto the span of the other centres. Each
-    removal costs O(m^2).
+    Let K be the Gram matrix of the m centres, and w_j the weights of centre j, one per output. The
+    cost of centre j is ||w_j||^2 / (K^-1)_jj. This is the squared RKHS distance between f and its
+    projection onto the span of the other centres. Each removal takes O(m^2) operations.
 
     >>> LeastCost(100).budget
     100
@@ -109,11 +109,13 @@ class Oldest(Budgeted):
 
 @part
 class LeastNeeded(Budgeted):
-    """Over the budget, project out the centre whose removal increases the update's error least.
+    """Over the budget, project out the centre whose removal increases the squared error least.
 
-    This is for recursive least squares. The cost of centre j is w_j^2 / (n'P n) with n = K^-1 e_j
-    for `SpanRLS`. For `RowRLS` it is w_j^2 / P_jj. The weight of the centre becomes 0. The other
-    weights move to the least-squares solution under this constraint.
+    This is for recursive least squares. The cost of centre j is w_j^2 / V_jj, where w_j is its
+    weight and V the covariance matrix of all weights, in units of the noise variance. For `SpanRLS`
+    and `NormRLS`, V = K^-1 P K^-1, where P is the covariance matrix of the values at the centres
+    and K the Gram matrix. For `RowRLS`, V is the matrix P of that update. The weight of the centre
+    becomes 0. The other weights move to the least-squares solution under this constraint.
 
     >>> LeastNeeded(100)
     LeastNeeded(max_centers=100)
@@ -128,8 +130,9 @@ class LeastNeeded(Budgeted):
 class MostCoherent(Budgeted):
     """Over the budget, project out one of the two most coherent centres.
 
-    `removal` selects the "older" of the two, or the one that is "cheaper" to remove. The paper
-    allows both choices, in (15) and its footnote.
+    The coherence of two centres is |k(d_i, d_j)| / sqrt(k(d_i, d_i) k(d_j, d_j)). `removal` selects
+    the "older" of the two, or the "cheaper" one, whose removal changes f less. The paper allows
+    both choices, in (15) and its footnote.
 
     Reference: Pothin & Richard, *Online learning with kernels: a new approach for sparsity control
     based on a coherence criterion*, MLSP 2006, (15)-(20).
@@ -153,6 +156,8 @@ class MostCoherent(Budgeted):
 class Smallest(Budgeted):
     """Over the budget, drop the centre with the smallest squared norm ||w_j||^2 k(d_j, d_j).
 
+    d_j is the centre, and w_j are its weights, one per output.
+
     Reference: Wang, Crammer & Vucetic, *Breaking the curse of kernelization: budgeted stochastic
     gradient descent for large-scale SVM training*, JMLR 2012.
 
@@ -169,12 +174,15 @@ class Smallest(Budgeted):
 class Merge(Budgeted):
     """Over the budget, merge the centre of smallest norm with another centre. Gaussian kernel only.
 
-    Let x be the centre of smallest norm, y another centre, u and v their weights, and k = k(x, y).
-    The two become z = h x + (1 - h) y with the weights w = u k^((1-h)^2) + v k^(h^2). The factor h
-    maximises ||w|| (golden section). As y, the centre with the smallest loss ||u||^2 + ||v||^2 + 2
-    u'v k - ||w||^2 is chosen. Each merge costs O(m C) and about 50 m exponentials.
+    Let d_1 be the centre with the smallest norm of its weights, d_2 another centre, w_1 and w_2
+    their weights (one per output), and k = k(d_1, d_2). They are replaced by the centre
+    h d_1 + (1 - h) d_2 with the weights w = w_1 k^((1-h)^2) + w_2 k^(h^2). The number h in [0, 1]
+    maximises ||w||; it is found by golden section search. d_2 is the centre with the smallest loss
+    ||w_1||^2 + ||w_2||^2 + 2 w_1'w_2 k - ||w||^2. With m centres and C outputs, each merge takes
+    O(m C) operations and about 50 m exponentials.
 
-    Reference: Wang, Crammer & Vucetic 2012, section 5.3.
+    Reference: Wang, Crammer & Vucetic, *Breaking the curse of kernelization: budgeted stochastic
+    gradient descent for large-scale SVM training*, JMLR 2012, section 5.3.
 
     >>> Merge(100).budget
     100
@@ -189,15 +197,17 @@ class Merge(Budgeted):
 class MatchingPursuit(Compression):
     """Destructive kernel orthogonal matching pursuit with pre-fitting.
 
-    After a step of rate eta, the cheapest centre is projected out. This is repeated as long as f
-    stays close to the function after the step: the squared RKHS distance, summed over the outputs,
-    is at most eps^2. Here eps = K eta^power, where K is `parsimony`. The power is 3/2 for a
-    constant rate and 2 for a diminishing rate. With a budget, further centres are projected out
-    until the budget is met.
+    After a step with the learning rate eta, the centre whose removal changes f least is projected
+    out. This is repeated as long as f stays close to the function after the step: the squared RKHS
+    distance, summed over the outputs, is at most eps^2. Here eps = K eta^power, where K is
+    `parsimony`. The power is 3/2 for a constant rate and 2 for a diminishing rate. With a budget,
+    further centres are projected out until the budget is met.
 
-    Nested projections are orthogonal, so the costs ||w_j||^2 / (S'S)_jj add up to the squared
-    distance. Each removal costs O(m^2). Several removals share one sweep over the factor, and no
-    candidate is refit.
+    Let G be the Gram matrix of the m centres, and w_j the weights of centre j, one per output. The
+    cost of removing centre j is ||w_j||^2 / (G^-1)_jj. Successive projections are orthogonal, so
+    these costs add up to the squared distance. The costs are read from the Gram factor, a
+    triangular S with S'S = G^-1. So the weights need not be fitted again for each candidate. Each
+    removal takes O(m^2) operations, and several removals share one pass over S.
 
     Reference: Koppel, Warnell, Stump & Ribeiro, *Parsimonious online learning with kernels via
     sparse projections in function space*, JMLR 2019.
@@ -227,9 +237,13 @@ class MatchingPursuit(Compression):
 class Negligible(Compression):
     """Project out centres whose removal moves f by at most `tolerance` (eps0, a norm).
 
-    The cheapest centre is projected out first. Each removal is tested against the current f. With a
-    budget, further centres are projected out until the budget is met. This is the decremental step
-    of Pothin & Richard 2006, section 2.2. Each removal costs O(m^2).
+    The centre whose removal moves f least is projected out first. Each removal is measured from the
+    current f, in the RKHS norm. With a budget, further centres are projected out until the budget
+    is met. With m centres, each removal takes O(m^2) operations. This is the decremental step of
+    the paper, section 2.2.
+
+    Reference: Pothin & Richard, *Online learning with kernels: a new approach for sparsity control
+    based on a coherence criterion*, MLSP 2006.
 
     >>> Negligible(tolerance=0.01).budget is None
     True
@@ -263,7 +277,7 @@ MAINTENANCE: dict[str, type[Budgeted]] = {
 
 
 def at_budget(rule: str, budget: int | None) -> Compression:
-    """Return the rule called `name` with a budget; `Nothing` if the budget is None.
+    """Return the compression called `rule` with a budget; `Nothing` if the budget is None.
 
     >>> at_budget("oldest", 50)
     Oldest(max_centers=50)
