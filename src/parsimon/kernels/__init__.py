@@ -8,14 +8,14 @@ array([[0.3679, 1.    ]])
 Calling a kernel evaluates a block of pairs. ``diagonal`` evaluates k(x, x) for each row. A value
 depends only on its two points. So evaluating several rows at once or one by one gives the same
 values, bit for bit. `gamma` means the same in the Gaussian, Matern and rational quadratic kernels.
-Matern kernels tend to ``Gaussian(gamma)`` as their smoothness grows, and rational quadratic kernels
-as alpha grows.
+Matern kernels tend to ``Gaussian(gamma)`` as their smoothness grows. Rational quadratic kernels do
+so as their parameter alpha grows.
 
 ``SinglePrecision`` around any kernel halves the memory of the centres.
 
 - `algebra`: the base class, sums and products;
-- `elementary`: kernels that depend on a distance or on the inner product, and the registry
-  `KERNELS`;
+- `elementary`: kernels that depend on the distance or the inner product of two points, and the
+  registry `KERNELS`;
 - `wrappers`: kernels around another kernel or a Python function;
 - `choice`: the kernel that the parameters of an estimator select.
 """

@@ -48,7 +48,10 @@ class Kernel(ABC):
         )
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Return k for all pairs of rows of X (n, d) and Y (m, d), (n, m). Without Y, Y is X."""
+        """Return the values (n, m) of k for all rows of X (n, d) and Y (m, d).
+
+        Without Y, Y is X.
+        """
         left = as_points(X, "X", self.single)
         return self.core().block(left, left if Y is None else as_points(Y, "Y", self.single))
 
@@ -79,9 +82,11 @@ class Constant(Kernel):
 
     Added to another kernel, it gives the model a regularised offset.
 
-    It also makes all points more coherent. If k(x, x) = 1 and a value c is added, then every
-    coherence is at least c / (1 + c). A coherence threshold must be above this value. Otherwise
-    nothing is admitted after the first sample. Often it is better to centre the targets.
+    It also makes all points more coherent. The coherence of two points is their normalised kernel
+    value |k(x, y)| / sqrt(k(x, x) k(y, y)). Suppose that c is added to a kernel with k(x, x) = 1
+    and k(x, y) >= 0. Then every coherence is at least c / (1 + c). A coherence threshold must be
+    above this value. Otherwise nothing is admitted after the first sample. Often it is better to
+    subtract the mean from the targets.
 
     >>> from parsimon.kernels import Constant, Linear
     >>> (Linear() + Constant(0.5))([[1.0]], [[2.0]])

@@ -64,7 +64,8 @@ def agrees(
 ) -> bool:
     """Return whether the parameters `given` and `gamma` could have produced `kernel`.
 
-    If `gamma` is "scale" or "median", the gamma of `kernel` can be any number.
+    `settled(given, gamma)` returns the kernel that the parameters produce if gamma is a number. If
+    `gamma` is "scale" or "median", the gamma of `kernel` can be any number.
     """
     if named(given) is not None and isinstance(gamma, str):
         lookup({"scale": None, "median": None}, gamma, "gamma")
@@ -91,9 +92,9 @@ def width(gamma: float | str, X: Array, metric: str = "sqeuclidean") -> float:
     | "scale" | 1 / (d Var[X]), as in scikit-learn | 1 / (d std[X]) |
     | "median" | 1 / (2 median ||x_i - x_j||^2) | 1 / median ||x_i - x_j||_1 |
 
-    Medians are over at most 1000 rows of X (n, d), evenly spaced. Where all rows are equal, gamma
-    is 1. A block of one row has no spread to measure. Then "scale" and "median" are 1 / d, which
-    suits standardised features.
+    d is the number of features of X (n, d), and x_i are its rows. Medians are over at most 1000
+    evenly spaced rows. If all rows are equal, gamma is 1. A block of one row has no spread to
+    measure. Then "scale" and "median" are 1 / d, which suits standardised features.
 
     >>> width("scale", np.array([[0.0, 0.0], [2.0, 2.0]]))
     0.5

@@ -88,7 +88,7 @@ class Laplacian(Kernel):
 class Matern32(Kernel):
     """Matern kernel of smoothness 3/2, k(x, y) = (1 + z) exp(-z).
 
-    Here z^2 = 6 gamma ||x - y||^2. In the usual form z = sqrt(3) r / l, the length scale is
+    Here z^2 = 6 gamma ||x - y||^2. In the usual form z = sqrt(3) ||x - y|| / l, the length scale is
     l = 1 / sqrt(2 gamma), as for ``Gaussian(gamma)``.
 
     >>> Matern32(gamma=0.5)([[0.0]], [[1.0]]).round(6)
@@ -114,7 +114,8 @@ class Matern32(Kernel):
 class Matern52(Kernel):
     """Matern kernel of smoothness 5/2, k(x, y) = (1 + z + z^2/3) exp(-z).
 
-    Here z^2 = 10 gamma ||x - y||^2.
+    Here z^2 = 10 gamma ||x - y||^2. In the usual form z = sqrt(5) ||x - y|| / l, the length scale
+    is l = 1 / sqrt(2 gamma), as for ``Gaussian(gamma)``.
 
     >>> Matern52(gamma=0.5)([[0.0]], [[1.0]]).round(6)
     array([[0.523994]])

@@ -17,8 +17,8 @@ __all__ = ["Function", "Normalized", "SinglePrecision"]
 class Normalized(Kernel):
     """Normalised kernel, k(x, y) = inner(x, y) / sqrt(inner(x, x) inner(y, y)).
 
-    It is the cosine of the angle between the feature maps. Where inner(x, x) is zero, k is zero
-    too.
+    It is the cosine of the angle between the images of x and y in feature space. Where inner(x, x)
+    is zero, k is zero too.
 
     >>> from parsimon.kernels import Linear, Normalized
     >>> Normalized(Linear())([[1.0, 0.0]], [[2.0, 0.0], [0.0, 3.0], [0.0, 0.0]])

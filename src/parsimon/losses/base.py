@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 class Loss(ABC):
-    """A convex function l(f, y) of the prediction f (C,)."""
+    """A convex function l(f, y) of a prediction f (C,) with C outputs, and of a target y."""
 
     #: What `predict` returns, as an expression in `parsimon.formulas.OUTPUT`; None: f itself. In
     #: both cases f is what is learned, merged and compressed, and what has a norm.

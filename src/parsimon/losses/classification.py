@@ -57,8 +57,9 @@ class _MarginLoss(ClassificationLoss):
 class Hinge(_MarginLoss):
     """Hinge loss, l(f, y) = sum_c max(0, 1 - y_c f_c), with y_c in {-1, 1}.
 
-    With more than two classes, the loss is one-vs-rest. The subgradient is -y_c for margins
-    y_c f_c below 1, and 0 for margins of 1 and above.
+    f_c and y_c are the output and the target of class c. With more than two classes, the loss is
+    one-vs-rest. The subgradient is -y_c for margins y_c f_c below 1, and 0 for margins of 1 and
+    above.
 
     >>> Hinge().value(0.25, 1)
     0.75
@@ -73,7 +74,8 @@ class Hinge(_MarginLoss):
 class SquaredHinge(_MarginLoss):
     """Squared hinge loss, l(f, y) = sum_c max(0, 1 - y_c f_c)^2, with y_c in {-1, 1}.
 
-    With more than two classes, the loss is one-vs-rest.
+    f_c and y_c are the output and the target of class c. With more than two classes, the loss is
+    one-vs-rest.
 
     >>> SquaredHinge().value(0.5, -1)
     2.25
@@ -88,7 +90,8 @@ class SquaredHinge(_MarginLoss):
 class Logistic(_MarginLoss):
     """Logistic loss, l(f, y) = sum_c log(1 + exp(-y_c f_c)), with y_c in {-1, 1}.
 
-    With more than two classes, the loss is one-vs-rest.
+    f_c and y_c are the output and the target of class c. With more than two classes, the loss is
+    one-vs-rest.
 
     >>> round(Logistic().value(0.0, 1), 4)
     0.6931
@@ -119,12 +122,13 @@ class _ClassLoss(ClassificationLoss):
 class MulticlassHinge(_ClassLoss):
     """Multi-class hinge loss, l(f, y) = max(0, 1 + f_r - f_y).
 
-    r is the class with the largest f among all classes except y. In a tie, it is the first of them.
-    The subgradient is 1 at r and -1 at y if 1 + f_r - f_y > 0, and 0 otherwise. With a single class
-    the loss is 0.
+    f_c is the output of class c. r is the class with the largest f among all classes except y. In a
+    tie, it is the first of them. The subgradient is 1 at r and -1 at y if 1 + f_r - f_y > 0, and 0
+    otherwise. With a single class the loss is 0.
 
     References: Crammer & Singer, *On the algorithmic implementation of multiclass kernel-based
-    vector machines*, JMLR 2001; Koppel et al. 2019, (26).
+    vector machines*, JMLR 2001; Koppel, Warnell, Stump & Ribeiro, *Parsimonious online learning
+    with kernels via sparse projections in function space*, JMLR 2019, (26).
 
     >>> MulticlassHinge().value([2.0, 1.5, 0.0], 0)
     0.5
@@ -139,9 +143,10 @@ class MulticlassHinge(_ClassLoss):
 class MultinomialLogistic(_ClassLoss):
     """Multinomial logistic loss, l(f, y) = log sum_c exp(f_c) - f_y.
 
-    The gradient is softmax(f) - e_y.
+    f_c is the output of class c. The gradient is softmax(f), minus 1 in the entry of class y.
 
-    Reference: Koppel et al. 2019, (28).
+    Reference: Koppel, Warnell, Stump & Ribeiro, *Parsimonious online learning with kernels via
+    sparse projections in function space*, JMLR 2019, (28).
 
     >>> round(MultinomialLogistic().value([0.0, 0.0], 1), 4)
     0.6931
