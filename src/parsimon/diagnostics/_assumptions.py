@@ -19,7 +19,7 @@ class AssumptionError(ValueError):
 
 
 def coherence_threshold(model: Any) -> float:
-    """Return mu0 if the centres were chosen by rule (6)."""
+    """Return the coherence threshold mu0 if the centres were chosen by it; else raise an error."""
     # The parameters may have been changed since. Those it learned with count.
     parameters = getattr(model, "_learns_with", None) or model.get_params(deep=False)
     admission = parameters.get("admission", "coherence")
@@ -35,9 +35,10 @@ def coherence_threshold(model: Any) -> float:
 
 
 def rejection_threshold(model: Any) -> float:
-    """Return mu0 if rule (6) alone decided what is a centre.
+    """Return the coherence threshold mu0 if it alone decided what is a centre.
 
-    Every input that is not a centre was rejected by the rule, and no centre was evicted.
+    Then every input that is not a centre was rejected by it, and no centre was evicted. Otherwise
+    raise an error.
     """
     kernel, centers = kernel_and_centers(model)
     mu0 = coherence_threshold(model)
@@ -49,7 +50,7 @@ def rejection_threshold(model: Any) -> float:
             "assume that no centre was evicted"
         )
     if budget is None and isinstance(model, KNLMSRegressor | KRLSRegressor):
-        return mu0  # no factor of the Gram matrix is kept, so rule (6) alone decides
+        return mu0  # no factor of the Gram matrix is kept, so mu0 alone decides
     # A model with the factor also rejects samples in the span up to rounding: delta <= floor (1 +
     # ||a||^2), and ||a||^2 <= 1 / nu_min.
     least = (

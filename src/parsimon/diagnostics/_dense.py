@@ -66,7 +66,7 @@ def normalised_gram(kernel: Kernel, points: Array, what: str = "centers") -> Arr
 
 
 def off_diagonal(gram: Array) -> Array:
-    """Return |K| without its diagonal."""
+    """Return the absolute values of a Gram matrix, with 0 on the diagonal."""
     sizes = np.abs(gram)
     np.fill_diagonal(sizes, 0.0)
     return sizes
@@ -82,9 +82,10 @@ def rounding_level(values: Array) -> float:
 
 
 def squared_errors(gram: Array, products: Array) -> Array:
-    """Return 1 - h'K^-1 h for functions of norm 1.
+    """Return the squared errors 1 - h'K^-1 h of functions of norm 1 approximated by the centres.
 
-    The rows h of `products` (n, m) are the inner products of these functions with the centres.
+    K is the normalised Gram matrix `gram` of the centres. The rows h of `products` (n, m) are the
+    inner products of the functions with the centres.
     """
     if not len(gram):
         return np.ones(len(products))

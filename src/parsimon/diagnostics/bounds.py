@@ -26,10 +26,11 @@ Array = NDArray[np.float64]
 def condition_bound(babel: Any) -> float:
     """Return an upper bound on the condition number, (1 + mu_1) / (1 - mu_1).
 
-    mu_1 is the Babel measure of order m - 1. `babel` is this number, or a fitted model. By
-    Gershgorin's theorem every eigenvalue of the Gram matrix lies between 1 - mu_1 and 1 + mu_1. The
-    bound is infinite if mu_1 >= 1. No eigenvalues are computed: the cost is O(m^2) for a model, and
-    O(m) with `RunningCoherence`.
+    The condition number is that of the normalised Gram matrix of m centres. mu_1 is their Babel
+    measure of order m - 1, the largest row sum of absolute values without the diagonal. `babel` is
+    this number, or a fitted model. By Gershgorin's theorem every eigenvalue of the matrix lies
+    between 1 - mu_1 and 1 + mu_1. The bound is infinite if mu_1 >= 1. No eigenvalues are computed:
+    the cost is O(m^2) for a model, and O(m) with `RunningCoherence`.
 
     >>> round(condition_bound(0.5), 6)
     3.0
@@ -45,10 +46,11 @@ def condition_bound(babel: Any) -> float:
 def eigenvalue_bound(m: Any, mu: float | None = None) -> float:
     """Return a lower bound on the eigenvalues of the Gram matrix, 1 - (m - 1) mu. Proposition 1.
 
-    m is the number of centres and mu their coherence. A fitted model can be given instead of both.
+    The Gram matrix is normalised: its diagonal is 1. m is the number of centres and mu their
+    coherence. A fitted model can be given instead of both.
 
-    Reference: Honeine, Richard & Bermudez, *On-line nonlinear sparse approximation of functions*,
-    ISIT 2007.
+    Reference: P. Honeine, C. Richard, J. C. M. Bermudez, *On-line nonlinear sparse approximation of
+    functions*, ISIT 2007.
 
     >>> round(eigenvalue_bound(5, 0.1), 6)
     0.6
@@ -58,13 +60,14 @@ def eigenvalue_bound(m: Any, mu: float | None = None) -> float:
 
 
 def independence_guaranteed(m: Any, mu: float | None = None) -> bool:
-    """Return whether (m - 1) mu < 1, which guarantees linear independence. Proposition 2.
+    """Return whether (m - 1) mu < 1: then the centres are linearly independent. Proposition 2.
 
     m is the number of centres and mu their coherence. A fitted model can be given instead of both.
     The condition is sufficient, not necessary: functions of a Gaussian kernel are independent if
     their centres differ.
 
-    Reference: Honeine, Richard & Bermudez 2007, as in `eigenvalue_bound`.
+    Reference: P. Honeine, C. Richard, J. C. M. Bermudez, *On-line nonlinear sparse approximation of
+    functions*, ISIT 2007.
 
     >>> independence_guaranteed(5, 0.1), independence_guaranteed(11, 0.1)
     (True, False)
@@ -76,8 +79,9 @@ def independence_guaranteed(m: Any, mu: float | None = None) -> bool:
 def residual_bound(m: Any, mu: float | None = None, *, form: str = "corrected") -> float:
     """Return a lower bound on the squared error of a centre approximated by the other centres.
 
-    This is Proposition 3. The bound is 1 - (m - 1) mu^2 / (1 - (m - 2) mu), for m centres of
-    coherence mu with (m - 1) mu < 1. A fitted model can be given instead of m and mu.
+    This is Proposition 3. Kernel functions are scaled to norm 1, so the largest possible squared
+    error is 1. The bound is 1 - (m - 1) mu^2 / (1 - (m - 2) mu), for m centres of coherence mu with
+    (m - 1) mu < 1. A fitted model can be given instead of m and mu.
 
     Parameters
     ----------
@@ -93,11 +97,11 @@ def residual_bound(m: Any, mu: float | None = None, *, form: str = "corrected") 
 
     Notes
     -----
-    Let K be the Gram matrix of the other centres, nu_min its smallest eigenvalue, and h the kernel
-    values of these centres with the centre. The squared norm of the projection is h'K^-1 h <=
-    ||h||^2 / nu_min, so the square root in (5) is not needed. The corrected bound is attained by
-    centres with kernel values -mu between any two of them. So there is no better bound that depends
-    only on m and mu.
+    Let K be the normalised Gram matrix of the other centres, nu_min its smallest eigenvalue, and h
+    the kernel values of these centres with the centre. The projection has the squared norm
+    h'K^-1 h <= ||h||^2 / nu_min, so the square root in equation (5) of the paper is not needed. The
+    corrected bound is attained by centres with kernel values -mu between any two of them. So there
+    is no better bound that depends only on m and mu.
 
     References
     ----------
@@ -128,12 +132,14 @@ _RESIDUAL_FORMS: dict[str, Callable[[int, float], float]] = {
 def ald_threshold(m: Any, mu0: float | None = None, *, form: str = "corrected") -> float:
     """Return a threshold of linear dependence that centres admitted by coherence surely pass.
 
-    This is `residual_bound(m, mu0)` for m centres admitted with the coherence threshold mu0. For a
-    fitted model, mu0 is its `coherence`. Evicted centres do not matter here. If k(x, x) = 1, the
-    linear dependence test with a smaller `tolerance` would have admitted these centres, and perhaps
+    This is `residual_bound(m, mu0)` for m centres admitted with the coherence threshold mu0, where
+    `form` selects the form of the bound. A fitted model can be given instead of both: then mu0 is
+    its parameter `coherence`. Evicted centres do not matter here. If k(x, x) = 1, the linear
+    dependence test with a smaller `tolerance` would have admitted these centres, and perhaps
     others.
 
-    Reference: Honeine, Richard & Bermudez 2007, as in `residual_bound`.
+    Reference: P. Honeine, C. Richard, J. C. M. Bermudez, *On-line nonlinear sparse approximation of
+    functions*, ISIT 2007.
 
     >>> round(ald_threshold(5, 0.1), 4)
     0.9429
@@ -147,8 +153,8 @@ def ald_threshold(m: Any, mu0: float | None = None, *, form: str = "corrected") 
 def rejection_bound(mu0: Any, *, form: str = "corrected") -> float:
     """Return an upper bound on the squared error of a rejected sample, 1 - mu0^2. Proposition 4.
 
-    The sample was rejected by the coherence rule (6). The error is that of approximating it by the
-    centres.
+    The sample was rejected by the coherence rule, (6) in the paper: its coherence with a centre is
+    above mu0. The error is that of approximating k(x, .), scaled to norm 1, by the centres.
 
     Parameters
     ----------
@@ -196,9 +202,9 @@ def principal_axis_bound(
 ) -> Array:
     """Return an upper bound on the squared error of principal axes, (1 - mu0^2) / lambda_k.
 
-    This is Proposition 5. The error is that of approximating an axis by the centres. lambda_k =
-    nu_k / n, where nu_k is an eigenvalue of the Gram matrix of *all* n inputs. A bound above 1
-    gives no information.
+    This is Proposition 5. The error is that of approximating the k-th principal axis of n inputs by
+    the centres. lambda_k = nu_k / n, where nu_k is the k-th eigenvalue of the normalised Gram
+    matrix of *all* n inputs, not only of the centres. A bound above 1 gives no information.
 
     Parameters
     ----------
@@ -208,8 +214,8 @@ def principal_axis_bound(
         Eigenvalues lambda_k, needed if mu0 is a number.
     X : array of shape (n, d) or None, default=None
         All inputs that the model has seen. The result is then for the axes that `axis_errors`
-        returns. A row that is not a centre and that rule (6) would not reject raises an error, for
-        example a row that the model has not seen.
+        returns. A row that is not a centre and that the coherence rule would not reject raises an
+        error, for example a row that the model has not seen.
     form : "corrected" or "printed", default="corrected"
         "printed" uses 1 - mu0 of the paper's Proposition 4. It is not valid. For example, it fails
         if one input is the only centre and all others are copies of one rejected input.

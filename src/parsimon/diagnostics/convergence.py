@@ -22,7 +22,8 @@ Array = NDArray[np.float64]
 def regularised_risk(model: Any, X: ArrayLike, y: ArrayLike) -> float:
     """Return the regularised risk of a fitted `POLKRegressor` or `POLKClassifier` on data.
 
-    It is R(f) = mean_i l(f(x_i), y_i) + (lambda / 2) sum_c ||f_c||^2.
+    It is R(f) = mean_i l(f(x_i), y_i) + (lambda / 2) sum_c ||f_c||^2. l is the loss of the model,
+    lambda its parameter `alpha`, and f_c its output c. The mean is over the rows (x_i, y_i).
 
     >>> from parsimon import POLKRegressor
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(300, 1))
@@ -37,7 +38,7 @@ def regularised_risk(model: Any, X: ArrayLike, y: ArrayLike) -> float:
 
 
 def squared_norm(model: Any) -> float:
-    """Return sum_c ||f_c||^2 in the RKHS.
+    """Return sum_c ||f_c||^2 in the RKHS, over the outputs f_c of a model.
 
     >>> from parsimon import KNLMSRegressor
     >>> model = KNLMSRegressor(gamma=1.0).fit([[0.0]], [1.0])
@@ -49,12 +50,19 @@ def squared_norm(model: Any) -> float:
 
 
 def convergence_radius(step_size: float, parsimony: float, alpha: float, sigma: float) -> float:
-    """Return the radius of Theorem 2, for constant rates.
+    """Return the radius of Theorem 2 on POLK with constant learning rates.
 
-    liminf_t ||f_t - f*|| <= (sqrt(eta) / lambda) (K + sqrt(K^2 + lambda sigma^2)), where eta is the
-    step size, K the parsimony (eps = K eta^(3/2)) and lambda the ridge penalty. sigma^2 bounds the
-    mean squared norm of the stochastic functional gradient. The theorem assumes a loss that is
-    convex and Lipschitz in f, a bounded kernel, and eta < 1 / lambda.
+    Let f_t be the function after t steps, and f* the minimiser of the regularised risk. Then
+
+        liminf_t ||f_t - f*|| <= (sqrt(eta) / lambda) (K + sqrt(K^2 + lambda sigma^2)).
+
+    eta is `step_size`, K is `parsimony` and lambda is `alpha`. sigma^2 bounds the mean squared norm
+    of the stochastic functional gradient. The theorem assumes a loss that is convex and Lipschitz
+    in f, a bounded kernel, and eta < 1 / lambda. After each step, POLK removes centres as long
+    as f moves by at most K eta^(3/2).
+
+    Reference: A. Koppel, G. Warnell, E. Stump, A. Ribeiro, *Parsimonious online learning with
+    kernels via sparse projections in function space*, JMLR 2019.
 
     >>> convergence_radius(0.01, 0.0, 1.0, 1.0)
     0.1
@@ -71,11 +79,16 @@ def convergence_radius(step_size: float, parsimony: float, alpha: float, sigma: 
 
 
 def growth_distance(step_size: float, parsimony: float, lipschitz: float) -> float:
-    """Return the distance K sqrt(eta) / C of (76) in Koppel et al. 2019.
+    """Return the distance K sqrt(eta) / C at which the dictionary of POLK can grow.
 
-    With batches of one, the dictionary grows only if k(x, .) is at least this far from the span of
-    the centres. C is the Lipschitz constant of the loss in f. A compact set has only finitely many
-    inputs at least this far from each other, so the dictionary stays finite (Theorem 3).
+    K is `parsimony`, eta is `step_size`, and C, the Lipschitz constant of the loss in f, is
+    `lipschitz`. This is equation (76) of the paper. With batches of one sample x, the dictionary
+    grows only if k(x, .) is at least this far from the span of the centres. A compact set has only
+    finitely many inputs at least this far from each other, so the dictionary stays finite (Theorem
+    3).
+
+    Reference: A. Koppel, G. Warnell, E. Stump, A. Ribeiro, *Parsimonious online learning with
+    kernels via sparse projections in function space*, JMLR 2019.
 
     >>> growth_distance(0.25, 0.1, 1.0)
     0.05
@@ -86,7 +99,13 @@ def growth_distance(step_size: float, parsimony: float, lipschitz: float) -> flo
 
 @dataclass(frozen=True)
 class Convergence:
-    """Result of `convergence`. `print` shows it as a table, with the assumptions."""
+    """Result of `convergence`. `print` shows it as a table, with the assumptions.
+
+    `risk` is the regularised risk, which is the mean `loss` plus alpha / 2 times `squared_norm`.
+    `gradient` is the largest norm of the gradient of the loss in f. `radius` and `growth_distance`
+    are bounds of the paper, or None where they do not apply. `novel` is the fraction of rows at
+    least `growth_distance` away from the span of the centres.
+    """
 
     risk: float
     loss: float
@@ -125,10 +144,15 @@ class Convergence:
 def convergence(model: Any, X: ArrayLike, y: ArrayLike) -> Convergence:
     """Report on the convergence of a fitted `POLKRegressor` or `POLKClassifier`.
 
-    The report has the regularised risk on the data, the radius of Theorem 2 and the growth
-    condition (76). C is the largest norm of the gradients on these data, and sigma their root mean
-    square norm. So the bounds hold for similar streams. Bounds that do not apply to the model are
-    None, and `assumptions` says why.
+    The report has the regularised risk on the data, the radius of Theorem 2 (`convergence_radius`)
+    and the distance of condition (76) (`growth_distance`). Their constants are estimated from these
+    data. C is the largest norm of the gradient l' of the loss in f. sigma is the root mean square
+    of ||l'|| sqrt(k(x, x)) + lambda ||f||, which bounds the norm of the functional gradient; lambda
+    is `alpha`. So the bounds hold only for streams with similar data. Bounds that do not apply to
+    the model are None, and `assumptions` says why.
+
+    Reference: A. Koppel, G. Warnell, E. Stump, A. Ribeiro, *Parsimonious online learning with
+    kernels via sparse projections in function space*, JMLR 2019.
 
     >>> from parsimon import POLKRegressor
     >>> X = np.random.default_rng(0).uniform(-3, 3, size=(500, 1))

@@ -26,7 +26,8 @@ T = TypeVar("T")
 def coherence(kernel: Any, centers: ArrayLike | None = None) -> float:
     """Return the coherence mu = max_{i != j} |k(d_i, d_j)| of centres (m, d) or of a fitted model.
 
-    It is 0 for fewer than two centres. The cost is O(m^2).
+    d_i are the centres. k is normalised: k(x, y) means k(x, y) / sqrt(k(x, x) k(y, y)). mu is 0 for
+    fewer than two centres. The cost is O(m^2).
 
     >>> from parsimon.kernels import Linear
     >>> coherence(Linear(), [[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]])
@@ -44,8 +45,9 @@ def babel(kernel: Any, centers: ArrayLike | None, order: int) -> float: ...
 def babel(kernel: Any, centers: ArrayLike | None = None, order: int | None = None) -> Array | float:
     """Return the Babel measure mu_1(p) for p = 1 .. m - 1, (m - 1,), or for p = `order` only.
 
-    mu_1(p) = max_j max_{|S| = p, j not in S} sum_{i in S} |k(d_i, d_j)|. mu_1(1) is the coherence
-    mu, and mu_1(p) <= p mu. The cost is O(m^2 log m).
+    mu_1(p) = max_j max_{|S| = p, j not in S} sum_{i in S} |k(d_i, d_j)|, for m centres d_i and sets
+    S of p centres. k is normalised: k(x, y) means k(x, y) / sqrt(k(x, x) k(y, y)). mu_1(1) is the
+    coherence mu, and mu_1(p) <= p mu. The cost is O(m^2 log m).
 
     Reference: J. A. Tropp, *Greed is good: algorithmic results for sparse approximation*, IEEE
     Transactions on Information Theory 2004.
@@ -65,9 +67,10 @@ def babel(kernel: Any, centers: ArrayLike | None = None, order: int | None = Non
 
 
 def condition_number(kernel: Any, centers: ArrayLike | None = None) -> float:
-    """Return the condition number of the normalised Gram matrix.
+    """Return the condition number of the normalised Gram matrix of m centres.
 
-    It is infinite if the matrix is singular to working precision. The cost is O(m^3).
+    The matrix has the entries k(d_i, d_j) / sqrt(k(d_i, d_i) k(d_j, d_j)). The condition number is
+    infinite if the matrix is singular to working precision. The cost is O(m^3).
 
     >>> from parsimon.kernels import Linear
     >>> round(condition_number(Linear(), [[1.0, 0.0], [3.0, 4.0]]), 6)
@@ -80,9 +83,10 @@ def condition_number(kernel: Any, centers: ArrayLike | None = None) -> float:
 
 
 def smallest_eigenvalue(kernel: Any, centers: ArrayLike | None = None) -> float:
-    """Return the smallest eigenvalue of the normalised Gram matrix.
+    """Return the smallest eigenvalue of the normalised Gram matrix of m centres.
 
-    There must be at least one centre. The cost is O(m^3).
+    The matrix has the entries k(d_i, d_j) / sqrt(k(d_i, d_i) k(d_j, d_j)). There must be at least
+    one centre. The cost is O(m^3).
 
     >>> from parsimon.kernels import Linear
     >>> round(smallest_eigenvalue(Linear(), [[1.0, 0.0], [3.0, 4.0]]), 6)
@@ -97,7 +101,8 @@ def smallest_eigenvalue(kernel: Any, centers: ArrayLike | None = None) -> float:
 def residuals(kernel: Any, centers: ArrayLike | None = None) -> Array:
     """Return the squared error of each centre approximated by the other centres, (m,).
 
-    It is 1 / (K^-1)_jj for centre j. The cost is O(m^3).
+    It is 1 / (K^-1)_jj for centre j, where K is the Gram matrix of the m centres, normalised to
+    K_jj = 1. The cost is O(m^3).
 
     >>> from parsimon.kernels import Linear
     >>> residuals(Linear(), [[1.0, 0.0], [3.0, 4.0]]).round(6)
@@ -115,7 +120,7 @@ def residuals(kernel: Any, centers: ArrayLike | None = None) -> Array:
 def projection_errors(kernel: Any, centers: ArrayLike | None = None, *, X: ArrayLike) -> Array:
     """Return the squared error of each row of X (n, d) approximated by the centres, (n,).
 
-    It is min_a ||k(x, .) - sum_j a_j k(d_j, .)||^2 / k(x, x) for row x.
+    It is min_a ||k(x, .) - sum_j a_j k(d_j, .)||^2 / k(x, x) for row x and the centres d_j.
 
     >>> from parsimon.kernels import Linear
     >>> projection_errors(Linear(), [[1.0, 0.0]], X=[[2.0, 0.0], [3.0, 4.0], [0.0, 1.0]]).round(6)
@@ -133,11 +138,13 @@ def axis_errors(
     """Return the eigenvalues of the first principal axes of X (n, d), and the error of each axis.
 
     The k-th axis in feature space is psi_k = sum_j beta_jk k(x_j, .), scaled to ||psi_k|| = 1.
-    beta_k is an eigenvector of the Gram matrix of all n inputs, nu_k is its eigenvalue, and
-    lambda_k = nu_k / n. The error is the squared error of psi_k approximated by the centres.
+    beta_k is an eigenvector of the normalised Gram matrix of all n inputs x_j, nu_k is its
+    eigenvalue, and lambda_k = nu_k / n is returned. The error is the squared error of psi_k
+    approximated by the centres.
 
     Both results have shape (r,), largest eigenvalue first. r is at most `n_axes` and at most the
-    rank. The data are not centred, as in the paper. The cost is O(n^3) in time and 8 n^2 bytes.
+    rank. The data are not centred, as in Honeine, Richard & Bermudez 2007. The cost is O(n^3) in
+    time and 8 n^2 bytes.
 
     >>> from parsimon.kernels import Linear
     >>> values, errors = axis_errors(Linear(), [[1.0, 0.0]], X=[[1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])

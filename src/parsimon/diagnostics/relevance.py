@@ -17,10 +17,10 @@ def relevance(model: Any, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
 
     s_i = sqrt(mean_x sum_c (df_c(x)/dx_i)^2)
 
-    The mean is over the rows, and the sum is over the outputs of ``model.gradient``. The values are
-    not normalised: they have the units of f per unit of the feature. A feature that f does not
-    depend on has relevance 0. All n C d derivatives are in memory at once. `n_jobs` threads share
-    the rows (-1: one per core).
+    The mean is over the rows x, and the sum is over the C outputs f_c of the model. The derivatives
+    are those of ``model.gradient``. The values are not normalised: they have the units of f per
+    unit of the feature. A feature that f does not depend on has relevance 0. All n C d derivatives
+    are in memory at once. `n_jobs` threads share the rows (-1: one per core).
 
     >>> import numpy as np
     >>> from parsimon import KRLSRegressor

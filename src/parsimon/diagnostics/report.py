@@ -36,7 +36,8 @@ T = TypeVar("T")
 class Axis(NamedTuple):
     """A principal axis of the inputs, with its error and the bound of Proposition 5.
 
-    `eigenvalue` is lambda_k, and `error` the squared error of the axis approximated by the centres.
+    `eigenvalue` is that of the normalised Gram matrix of all n inputs, divided by n. `error` is the
+    squared error of the axis, a function of norm 1, approximated by the centres.
     """
 
     eigenvalue: float
@@ -46,7 +47,13 @@ class Axis(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """Result of `report`. If an assumption of a bound fails, its place has the reason."""
+    """Result of `report`: measures of a dictionary, and the bounds on them.
+
+    Most fields are the result of the function of `parsimon.diagnostics` with the same name. `babel`
+    is the Babel measure of order m - 1 for m centres. `least_residual` is the smallest entry of
+    `residuals`, `largest_error` is the largest entry of `projection_errors` for X, and `axes` are
+    the principal axes of X. If an assumption of a bound fails, its field has the reason as text.
+    """
 
     n_centers: int
     coherence: float

@@ -59,14 +59,15 @@ class RunningCoherence:
 
     @property
     def coherence(self) -> float:
-        """mu = max_{i != j} |k(d_i, d_j)|; 0 for fewer than two centres."""
+        """mu = max_{i != j} |k(d_i, d_j)| for normalised k; 0 for fewer than two centres."""
         return float(self._largest.max(initial=0.0))
 
     @property
     def babel(self) -> float:
-        """mu_1(m - 1), the largest sum of a row of |K| without the diagonal.
+        """Babel measure of order m - 1, with m centres.
 
-        It is 0 for fewer than two centres.
+        It is the largest row sum of absolute values of the normalised Gram matrix, without the
+        diagonal. It is 0 for fewer than two centres.
         """
         return float(self._sums.max(initial=0.0))
 
