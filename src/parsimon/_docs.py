@@ -65,7 +65,8 @@ limit. Larger budgets can fit more detail and cost more time per sample. The mem
 centres is reserved at the first sample.""",
     "evicted": """\
 Which centre is evicted when the budget is exceeded. "least_cost": the centre whose removal
-changes f least is projected out; this costs O(m^2). "oldest": the oldest centre is dropped.""",
+changes f least is projected out, which costs O(m^2) with m centres. "oldest": the oldest
+centre is dropped.""",
     "batch_size": """\
 Number of samples b per step. Larger batches average more gradients and take fewer steps.
 `fit` and `partial_fit` cut each block into batches from its start. The last s samples, if
@@ -77,8 +78,8 @@ Number of passes over the data in `fit`. More passes fit the data more closely.
     "class_weight": """\
 Factor on the weight of each sample of a class. Larger values make errors on the class more
 expensive. Classes that the dict does not name have the factor 1. With "balanced", a class
-with n_c of the n samples has the factor n / (C n_c). `fit` computes these factors from its
-labels, and `partial_fit` keeps them.""",
+with n_c of the n samples has the factor n / (C n_c), where C is the number of
+classes. `fit` computes these factors from its labels, and `partial_fit` keeps them.""",
     "shuffle": """\
 Whether `fit` shuffles the rows before each pass. Without shuffling, rows that are sorted by
 class are learned poorly. `partial_fit` never shuffles.""",
@@ -94,8 +95,9 @@ Criterion for the step length. "error": it minimises the squared error on all sa
 better on most data; "dual" is more robust to weights of very different size. With a `box`,
 the steps are those of "dual".""",
     "coefficient_ridge": """\
-Penalty on the coefficients a_t (gamma in the paper). Larger values keep the coefficients
-small, admit more centres, and make the fit deviate slightly from least squares.""",
+Penalty on the coefficients that express a sample by the centres (gamma in the paper).
+Larger values keep the coefficients small, admit more centres, and make the fit deviate
+slightly from least squares.""",
     "fixed_budget": """\
 Maximum number of centres. When it is reached, no further sample is admitted. Centres are
 never removed, so `set_budget` cannot be used. None means no limit.""",

@@ -82,14 +82,14 @@ class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseE
     # The model as a function
 
     def norm(self) -> float:
-        """Return ||f|| in the RKHS, with the squares summed over the outputs."""
+        """Return the RKHS norm of f, with the squares summed over the outputs."""
         return merging.norm(self)
 
     def distance(self, other: Any) -> float:
-        """Return ||f - g|| in the RKHS, with the squares summed over the outputs.
+        """Return the RKHS distance of f from the function g of another model.
 
-        |f(x) - g(x)| is at most this distance times sqrt(k(x, x)). The distance from an earlier
-        copy measures drift.
+        With several outputs, the squares are summed over the outputs. |f(x) - g(x)| is at most this
+        distance times sqrt(k(x, x)). The distance from an earlier copy measures drift.
         """
         return merging.distance(self, other)
 

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 class _KernelExpansion(Differentiable, Storable, BaseEstimator):  # type: ignore[misc]
-    """f(x) = sum_j w_j k(d_j, x) + b, for each output."""
+    """f(x) = sum_j w_j k(d_j, x) + b, with centres d_j, weights w_j and intercepts b."""
 
     kernel: kernels.Kernel
     centers: Array
@@ -86,7 +86,7 @@ class _KernelExpansion(Differentiable, Storable, BaseEstimator):  # type: ignore
             raise ValueError("its numbers are too large to predict with")
 
     def norm(self) -> float:
-        """Return ||f - b|| in the RKHS, with the squares summed over the outputs."""
+        """Return the RKHS norm of f without its intercept; squares are summed over outputs."""
         return merging.norm(self)
 
     def distance(self, other: Any) -> float:

@@ -13,15 +13,16 @@ Array = NDArray[np.float64]
 
 
 class Differentiable:
-    """A model f(x) = sum_j w_j k(d_j, x), with an offset or without."""
+    """A model f(x) = sum_j w_j k(d_j, x), perhaps with an offset: centres d_j, weights w_j."""
 
     def gradient(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
         """Return the derivative of f with respect to the inputs, for each row of X (n, d).
 
         df(x)/dx_i = sum_j w_j dk(d_j, x)/dx_i
 
-        f is the function that `predict_link` returns, or `decision_function` of a classifier. It is
-        neither a probability nor a prediction through an inverse link, as with ``loss="poisson"``.
+        d_j are the centres and w_j their weights. f is the function that `predict_link` returns, or
+        `decision_function` of a classifier. It is neither a probability nor a prediction through an
+        inverse link, as with ``loss="poisson"``.
 
         Parameters
         ----------

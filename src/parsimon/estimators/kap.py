@@ -15,11 +15,13 @@ __all__ = ["KAPRegressor"]
 class KAPRegressor(StreamRegressor):
     """Kernel affine projection with the coherence criterion.
 
-    Each step fits the last p samples together. On correlated inputs, such as lags of a time series,
-    it converges faster than `KNLMSRegressor`. The cost is O(p^2 m) per sample, with m centres.
+    Each step fits the last p samples together (p is `order`). On correlated inputs, such as lags of
+    a time series, it converges faster than `KNLMSRegressor`. The cost is O(p^2 m) per sample, with
+    m centres.
 
-    The model is f(x) = sum_j w_j k(d_j, x). Let H (p, m) be the kernel rows of the last p samples,
-    and y their targets. mu0 is `coherence`, eta is `step_size` and eps is `ridge`. For each sample:
+    The model is f(x) = sum_j w_j k(d_j, x), with centres d_j and weights w. Let H (p, m) be the
+    kernel values of the last p samples with the centres, y (p,) the targets of these samples, and I
+    the identity. mu0 is `coherence`, eta is `step_size` and eps is `ridge`. For each sample:
 
     1. x is admitted as a centre with weight 0 if its coherence with every centre is at most mu0.
     2. All weights change: w <- w + eta H'(eps I + H H')^-1 (y - H w).
@@ -44,8 +46,8 @@ class KAPRegressor(StreamRegressor):
         rows.
     budget : int or None, default=None
         {budget}
-        This takes about 8 B (d + C + p + 4) bytes, and 4 B^2 more with "least_cost" for the factor
-        of the Gram matrix.
+        This takes about 8 B (d + C + p + 4) bytes, and 4 B^2 more with "least_cost" for a
+        triangular factor of the inverse Gram matrix.
     compression : "least_cost" or "oldest", default="least_cost"
         {evicted}
     n_passes : int, default=1
@@ -59,8 +61,9 @@ class KAPRegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept: centre y. `sample_weight` is a factor on the step. A weight must be
-    below 2 / eta. A sample of weight 0 changes nothing and does not become a recent sample.
+    The model has no intercept, so subtract the mean from y. `sample_weight` is a factor on the
+    step. A weight must be below 2 / eta. A sample of weight 0 changes nothing and does not become a
+    recent sample.
 
     The recent samples are part of the model and of its file. A merged or compressed model begins
     without recent samples.

@@ -17,11 +17,11 @@ class KNLMSRegressor(StreamRegressor):
 
     The cost is O(m) per sample, with m centres. This is the filter to try first.
 
-    The model is f(x) = sum_j w_j k(d_j, x). For each sample (x, y), let h be the kernel values of x
-    and the centres d_j. mu0 is `coherence`, rho is `step_size` and eps is `ridge`.
+    The model is f(x) = sum_j w_j k(d_j, x), with centres d_j and weights w. For each sample (x, y),
+    let h_j = k(x, d_j). mu0 is `coherence`, rho is `step_size` and eps is `ridge`.
 
-    1. x is admitted as a centre with weight 0 if max_j |h_j| <= mu0. For kernels with k(x, x) != 1,
-       h_j is first divided by sqrt(k(x, x) k(d_j, d_j)).
+    1. x is admitted as a centre with weight 0 if its coherence, max_j |h_j|, is at most mu0. For
+       kernels with k(x, x) != 1, h_j is divided by sqrt(k(x, x) k(d_j, d_j)) in this test.
     2. All weights change: w <- w + rho / (eps + ||h||^2) h (y - f(x)).
 
     Parameters
@@ -39,8 +39,8 @@ class KNLMSRegressor(StreamRegressor):
         eps in the denominator. Larger values make shorter steps where ||h|| is small.
     budget : int or None, default=None
         {budget}
-        This takes about 8 B (d + C + 4) bytes, and 4 B^2 more with "least_cost" for the factor of
-        the Gram matrix.
+        This takes about 8 B (d + C + 4) bytes, and 4 B^2 more with "least_cost" for a triangular
+        factor of the inverse Gram matrix.
     compression : "least_cost" or "oldest", default="least_cost"
         {evicted}
     n_passes : int, default=1
@@ -54,8 +54,8 @@ class KNLMSRegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept: centre y. Standardise X if its columns differ in scale. Targets
-    beyond 1e100 and points with k(x, x) beyond 1e80 raise an error.
+    The model has no intercept, so subtract the mean from y. Standardise X if its columns differ in
+    scale. Targets beyond 1e100 and points with k(x, x) beyond 1e80 raise an error.
 
     `sample_weight` is a factor on the step. The product of rho and the weight must be below 2. A
     sample of weight 0 changes nothing.

@@ -21,14 +21,15 @@ class KRLSRegressor(StreamRegressor):
     There are two admission rules, each with its own recursion:
 
     - "ald": x is admitted if the squared distance of k(x, .) from the span of the centres is
-      greater than nu. The recursion solves for the values at the centres. Every sample, admitted or
-      not, is represented in the span.
-    - "coherence": x is admitted if its coherence is at most mu0. The recursion solves for the
-      weights. Samples seen before a centre was admitted count as zero in the column of this centre.
-      This rule is cheaper, because no Gram matrix is factored.
+      greater than nu (`tolerance`). The recursion solves for the values of f at the centres. Every
+      sample, admitted or not, is represented in the span.
+    - "coherence": x is admitted if its coherence with every centre is at most mu0 (`coherence`).
+      The recursion solves for the weights. For a sample seen before a centre was admitted, the
+      kernel value with this centre counts as 0. This rule is cheaper, because no Gram matrix is
+      factored.
 
-    The covariance is stored as a triangular factor, so it stays positive definite on streams of any
-    length.
+    The covariance of these values or weights is stored as a triangular factor, so it stays positive
+    definite on streams of any length.
 
     Parameters
     ----------
@@ -78,8 +79,8 @@ class KRLSRegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept: centre y. `sample_weight` is a factor on the squared error of the
-    sample. A sample of weight 0 changes nothing.
+    The model has no intercept, so subtract the mean from y. `sample_weight` is a factor on the
+    squared error of the sample. A sample of weight 0 changes nothing.
 
     References
     ----------

@@ -15,9 +15,11 @@ __all__ = ["KLMSRegressor", "NORMARegressor"]
 class KLMSRegressor(StreamRegressor):
     """Kernel least mean squares, plain or quantised (QKLMS).
 
-    This is the simplest kernel filter. With e = y - f(x), each sample makes the step
+    This is the simplest kernel filter. With e = y - f(x), each sample (x, y) makes the step
 
-        f <- f + eta e k(x, .).
+        f <- f + eta e k(x, .),
+
+    where eta is `step_size`.
 
     If there is a centre within the distance `quantization` of x, the step changes the weight of the
     nearest centre instead. The dictionary then stays finite on a bounded set.
@@ -49,8 +51,9 @@ class KLMSRegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept: centre y. `sample_weight` is a factor on the step eta e. The product
-    of weight, eta and k(x, x) must be below 2. A sample of weight 0 changes nothing.
+    The model has no intercept, so subtract the mean from y. `sample_weight` is a factor on the step
+    eta e. The product of weight, eta and k(x, x) must be below 2. A sample of weight 0 changes
+    nothing.
 
     References
     ----------
@@ -96,12 +99,13 @@ class KLMSRegressor(StreamRegressor):
 class NORMARegressor(StreamRegressor):
     """NORMA: regularised gradient descent in function space with a sliding window of centres.
 
-    With e = y - f(x), each sample makes the step
+    With e = y - f(x), each sample (x, y) makes the step
 
-        f <- (1 - eta lambda) f + eta e k(x, .).
+        f <- (1 - eta lambda) f + eta e k(x, .),
 
-    Every sample is admitted. When the budget is exceeded, the oldest centre is dropped. By then its
-    weight has shrunk by the factor (1 - eta lambda)^budget.
+    where eta is `step_size` and lambda is `alpha`. Every sample is admitted. When the budget is
+    exceeded, the oldest centre is dropped. By then its weight has shrunk by the factor (1 - eta
+    lambda)^budget.
 
     Parameters
     ----------
@@ -128,8 +132,9 @@ class NORMARegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept: centre y. `sample_weight` is a factor on the step eta e. The product
-    of weight, eta and k(x, x) must be below 2. A sample of weight 0 only shrinks the other weights.
+    The model has no intercept, so subtract the mean from y. `sample_weight` is a factor on the step
+    eta e. The product of weight, eta and k(x, x) must be below 2. A sample of weight 0 only shrinks
+    the other weights.
 
     References
     ----------

@@ -25,7 +25,8 @@ class _POLK(StreamEstimator):
     def compression_error_(self) -> float:
         """Squared RKHS distances by which removals moved f, summed over all steps.
 
-        Without a budget, each step adds at most eps^2.
+        Without a budget, each step adds at most eps^2, where eps is `parsimony` times eta^(3/2) for
+        a constant learning rate eta.
         """
         return self._fitted().spent
 
@@ -45,9 +46,11 @@ class POLKRegressor(StreamRegressor, _POLK):
 
         f~ = (1 - eta lambda) f - (eta / b) sum_i weight_i l'(f(x_i), y_i) k(x_i, .).
 
-    Then it makes f~ sparse by destructive kernel orthogonal matching pursuit. The centres whose
-    removal changes the function least are projected out, one after the other. This stops before the
-    RKHS distance of f from f~ exceeds eps = K eta^(3/2).
+    l' is the derivative of the loss with respect to f, and weight_i is the weight of sample i. eta
+    is `step_size`, lambda is `alpha` and b is `batch_size`. Then POLK makes f~ sparse by
+    destructive kernel orthogonal matching pursuit. The centres whose removal changes the function
+    least are projected out, one after the other. This stops before the RKHS distance of f from f~
+    exceeds eps = K eta^(3/2), where K is `parsimony`.
 
     Parameters
     ----------
@@ -88,10 +91,10 @@ class POLKRegressor(StreamRegressor, _POLK):
 
     Notes
     -----
-    The model has no intercept: centre y. `sample_weight` is the factor weight_i on the gradient of
-    a sample. A step of weight 0 only shrinks f and makes it sparser. Weights should be about 1 on
-    average, because eps does not scale with them. With very small weights, all steps are shorter
-    than eps and are removed again.
+    The model has no intercept, so subtract the mean from y. `sample_weight` is the factor weight_i
+    on the gradient of a sample. A step of weight 0 only shrinks f and makes it sparser. Weights
+    should be about 1 on average, because eps does not scale with them. With very small weights, all
+    steps are shorter than eps and are removed again.
 
     References
     ----------
@@ -168,9 +171,11 @@ class POLKClassifier(StreamClassifier, _POLK):
 
         f~ = (1 - eta lambda) f - (eta / b) sum_i weight_i l'(f(x_i), y_i) k(x_i, .).
 
-    Then it makes f~ sparse by destructive kernel orthogonal matching pursuit. The centres whose
-    removal changes the functions least are projected out, one after the other. This stops before
-    the RKHS distance of f from f~ exceeds eps = K eta^(3/2).
+    l' is the derivative of the loss with respect to f, and weight_i is the weight of sample i. eta
+    is `step_size`, lambda is `alpha` and b is `batch_size`. Then POLK makes f~ sparse by
+    destructive kernel orthogonal matching pursuit. The centres whose removal changes the functions
+    least are projected out, one after the other. This stops before the RKHS distance of f from f~
+    exceeds eps = K eta^(3/2), where K is `parsimony`.
 
     Parameters
     ----------

@@ -22,7 +22,9 @@ class _SOG(StreamEstimator):
     def ascend(self, n_steps: int = 1) -> Self:
         """Take further steps on the samples seen so far.
 
-        The samples themselves are not needed: A'A, A'y and A'e are enough. Each step costs O(m^2).
+        The samples themselves are not needed. The model stores A'A, A'y and A'e, where row t of A
+        has the coefficients that express sample t by the m centres, y are the targets and e is a
+        vector of ones. Each step costs O(m^2).
         """
         learner = self._fitted()
         left = whole("n_steps", n_steps, at_least=0)
@@ -33,7 +35,7 @@ class _SOG(StreamEstimator):
 
     @property
     def dual_value_(self) -> Any:
-        """The reduced dual L (4.18), one number per output.
+        """The reduced dual, equation (4.18) of the paper, one number per output.
 
         It never decreases while no new samples are learned.
         """
@@ -41,7 +43,11 @@ class _SOG(StreamEstimator):
 
     @property
     def dual_residual_(self) -> Array:
-        """A'(y - A f), (m,) or (m, C). Without a box, it is zero at the fixed point."""
+        """A'(y - A v), (m,) or (m, C). Without a box, it is zero at the fixed point.
+
+        Row t of A has the coefficients that express sample t by the m centres, y are the targets,
+        and v the values of f at the centres.
+        """
         return self._each(self._fitted().dual()["residual"])
 
     def _each(self, values: Array) -> Array:
@@ -67,20 +73,21 @@ class SOGSVR(StreamRegressor, _SOG):
     """Sparse online greedy support vector regression.
 
     A sample is admitted if the squared distance of k(x, .) from the span of the centres is greater
-    than nu. Every sample t is written as a combination a_t of the centres. Let A be the matrix of
-    these rows, y the targets, e a vector of ones, and f (m,) the values at the centres. Then A f
-    are the values at the samples. The model stores A'A, A'y and A'e, whose size depends only on the
-    number of centres m. Each step moves the reduced dual variables:
+    than nu (`tolerance`). Every sample t is written as a combination of the centres. Let row t of A
+    hold its coefficients a_t. Let y be the targets, e a vector of ones, and v (m,) the values of f
+    at the centres. Then A v are the values at the samples. The model stores A'A, A'y and A'e, whose
+    size depends only on the number of centres m. Each step moves the reduced dual variables alpha
+    and alpha* (m,):
 
-        alpha* += eta/2 A'(y - A f - epsilon e),    alpha -= eta/2 A'(y - A f + epsilon e),
+        alpha* += eta/2 A'(y - A v - epsilon e),    alpha -= eta/2 A'(y - A v + epsilon e),
 
         f(x) = sum_j (alpha*_j - alpha_j) k(d_j, x),
 
-    where the step length eta is optimal in the sense of `step`. The cost is O(m^2) per sample and
-    output. Admission depends only on X, not on y.
+    where d_j are the centres, and the step length eta is optimal in the sense of `step`. The cost
+    is O(m^2) per sample and output. Admission depends only on X, not on y.
 
-    The difference alpha* - alpha moves by eta A'(y - A f). So **without a box, epsilon does not
-    affect f**, only alpha and alpha*. f then converges to the solution of A'(y - A f) = 0, which is
+    The difference alpha* - alpha moves by eta A'(y - A v). So **without a box, epsilon does not
+    affect f**, only alpha and alpha*. f then converges to the solution of A'(y - A v) = 0, which is
     the least-squares fit in the span of the centres. With a box, f converges to the maximum of the
     reduced dual in the box.
 
@@ -122,15 +129,15 @@ class SOGSVR(StreamRegressor, _SOG):
     alpha_star_ : ndarray of shape (m,) or (m, C)
         Reduced dual variables alpha*; `weights_` is alpha* - alpha.
     dual_value_ : float or ndarray of shape (C,)
-        Reduced dual L (4.18).
+        Reduced dual, equation (4.18) of the paper.
     dual_residual_ : ndarray of shape (m,) or (m, C)
-        A'(y - A f).
+        A'(y - A v).
 
     Notes
     -----
     Only the dictionary regularises f. With more passes or further steps (`ascend`) f approaches
-    plain least squares over the centres. The offset is small with the default `bias`: centre y, or
-    use a larger `bias` if y is far from zero.
+    plain least squares over the centres. The offset is small with the default `bias`. If y is far
+    from zero, subtract its mean, or use a larger `bias`.
 
     `sample_weight` is a factor on the contribution of the sample to A'A, A'y and A'e. So it is a
     factor on the squared error of the sample.
@@ -198,17 +205,19 @@ class SOGSVC(StreamClassifier, _SOG):
     """Sparse online greedy support vector classification.
 
     There is one function per class against the rest. All functions share one dictionary. A sample
-    is admitted if the squared distance of k(x, .) from the span of the centres is greater than nu.
-    Admission depends only on X, not on the labels. The cost is O(m^2) per sample and class.
+    is admitted if the squared distance of k(x, .) from the span of the centres is greater than nu
+    (`tolerance`). Admission depends only on X, not on the labels. The cost is O(m^2) per sample and
+    class.
 
-    The dual of the support vector machine without an offset, with signed variables beta_i = y_i
-    alpha_i, is
+    Let y_i = 1 for the samples x_i of a class, and -1 for all others. The dual of the support
+    vector machine without an offset, with signed variables beta_i = y_i alpha_i, is
 
         L = -beta'K beta / 2 + beta'y,    0 <= y_i beta_i <= c,    f(x) = sum_i beta_i k(x_i, x).
 
-    Every sample is written as a combination of the centres. Then K = A K~ A', where row i of A has
-    the coefficients of sample i, and K~ is the Gram matrix of the centres. With the reduced
-    variables w = A'beta and targets t = y, L becomes
+    K is the Gram matrix of all samples, and c bounds the dual variables alpha_i. Every sample is
+    written as a combination of the m centres d_j. Then K = A K~ A', where row i of A has the
+    coefficients of sample i, and K~ is the Gram matrix of the centres. With the reduced variables w
+    = A'beta and targets t = y, L becomes
 
         L~ = -w'K~ w / 2 + w'Q A't,    Q = (A'A)^-1,    f(x) = sum_j w_j k(d_j, x),
 
@@ -217,9 +226,9 @@ class SOGSVC(StreamClassifier, _SOG):
     out of bounds. The projection of this gradient is zero, so the sample gets t_i = f(x_i). All
     other samples get t_i = y_i.
 
-    Each sample moves w by eta A'(t - A f), where f are the values at the centres. The step length
-    eta is optimal in the sense of `step`. L~ never decreases while no new samples are learned. The
-    upper bound on y_i beta_i would need all of beta. It is replaced by a `box` on w.
+    Each sample moves w by eta A'(t - A v), where v are the values of f at the centres. The step
+    length eta is optimal in the sense of `step`. L~ never decreases while no new samples are
+    learned. The upper bound on y_i beta_i would need all of beta. It is replaced by a `box` on w.
 
     Parameters
     ----------
@@ -257,7 +266,7 @@ class SOGSVC(StreamClassifier, _SOG):
     dual_value_ : ndarray of shape (C,)
         Reduced dual L~.
     dual_residual_ : ndarray of shape (m, C)
-        A'(t - A f).
+        A'(t - A v).
 
     Notes
     -----

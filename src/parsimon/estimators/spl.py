@@ -15,17 +15,19 @@ __all__ = ["SPLRegressor"]
 class SPLRegressor(StreamRegressor):
     """Sequential projection learning: gradient steps projected onto a sparse dictionary.
 
-    The cost is O(m^2) per sample, with m centres. With e = y - f(x), each sample makes the step
-    f <- f + eta e k(x, .). If x is admitted, it becomes a centre with weight eta e. Otherwise the
-    step is projected onto the span of the centres: w <- w + eta e K^-1 h.
+    The cost is O(m^2) per sample, with m centres. With e = y - f(x), each sample (x, y) makes the
+    step f <- f + eta e k(x, .), where eta is `step_size`. If x is admitted, it becomes a centre
+    with weight eta e. Otherwise the step is projected onto the span of the centres d_j. Their
+    weights w become w + eta e K^-1 h, where K is the Gram matrix of the centres and h_j = k(x,
+    d_j).
 
     - Admission "residual" (basic SPL): x is admitted if the distance of the step from the span of
-      the centres is greater than eps0 (a norm). Then centres are projected out, the cheapest first,
-      as long as each removal moves f by at most eps0.
-    - Admission "coherence": x is admitted if its coherence with every centre is at most mu0. When
-      the budget is exceeded, one of the two most coherent centres is projected out. With
-      coherence="adaptive" the dictionary is first filled to the budget. Then only samples that are
-      less coherent than the dictionary are admitted, so its coherence never increases.
+      the centres is greater than eps0 (`tolerance`, a norm). Then centres are projected out, those
+      first whose removal changes f least, as long as each removal moves f by at most eps0.
+    - Admission "coherence": x is admitted if its coherence with every centre is at most mu0
+      (`coherence`). When the budget is exceeded, one of the two most coherent centres is projected
+      out. With coherence="adaptive" the dictionary is first filled to the budget. Then only samples
+      that are less coherent than the dictionary are admitted, so its coherence never increases.
 
     Parameters
     ----------
@@ -62,9 +64,9 @@ class SPLRegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept: centre y. `sample_weight` is a factor on the step eta e. The product
-    of weight, eta and k(x, x) must be below 2. A sample of weight 0 changes nothing. Weights should
-    be about 1 on average, because the tolerance does not scale with them.
+    The model has no intercept, so subtract the mean from y. `sample_weight` is a factor on the step
+    eta e. The product of weight, eta and k(x, x) must be below 2. A sample of weight 0 changes
+    nothing. Weights should be about 1 on average, because the tolerance does not scale with them.
 
     The paper's test (10) is strict, coherence < mu0. Here a coherence of exactly mu0 is admitted
     too, as by Honeine et al. 2007. Equation (15) of the paper allows either of the two most
