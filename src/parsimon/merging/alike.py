@@ -85,10 +85,11 @@ def require_information(model: Any, weights: str) -> None:
 
 
 def shares_of(seen: list[int], weights: ArrayLike | None, with_since: bool) -> NDArray[np.float64]:
-    """Return the factor on each model.
+    """Return the factor on each model in the weighted sum of the models.
 
-    `seen` are the numbers of samples that the models have seen. With `with_since`, the last model
-    is the one that all other models were continued from.
+    If `weights` is None, the factor is the model's share of all samples. `seen` are the numbers of
+    samples that the models have seen. With `with_since`, the last model is the one that all other
+    models were continued from.
     """
     models = seen[:-1] if with_since else seen
     before = seen[-1] if with_since else 0

@@ -22,10 +22,11 @@ Indices = NDArray[np.int64]
 
 @dataclass
 class Kept:
-    """The centres that are kept.
+    """The m centres that are kept.
 
     `rows` are their places among all centres, and `weights` their weights (m, n_outputs). `factor`
-    is S with S'S = K^-1 over these centres, if it is known.
+    is the lower triangular S with S'S = K^-1, if it is known, where K is the Gram matrix of these
+    centres.
     """
 
     rows: Indices
@@ -33,7 +34,10 @@ class Kept:
     factor: Array | None = None
 
     def differences(self, W: Array) -> Array:
-        """Return the coefficients of f - f~ over all centres, given those of f."""
+        """Return the coefficients, over all centres, of f minus the function that is kept.
+
+        W are the coefficients of f.
+        """
         D = W.copy()
         D[self.rows] -= self.weights
         return D
@@ -48,9 +52,9 @@ def compressed(
     tolerance: float | None,
     n_jobs: int | None = None,
 ) -> tuple[Array, Array, float, int]:
-    """Compress f = sum_j w_j k(d_j, .).
+    """Compress f = sum_j w_j k(d_j, .), given centres d_j and weights w_j, to a function f~.
 
-    Return the centres (m, d) and weights (m, C) that are kept, ||f - f~||, and the number of
+    Return the centres (m, d) and weights (m, C) of f~, the RKHS norm ||f - f~||, and the number of
     distinct centres before.
     """
     require_limit(budget, tolerance)
@@ -74,11 +78,13 @@ def keep_by_cost(
     factor: bool,
     known_factor: Array | None = None,
 ) -> tuple[Kept, Array]:
-    """Return the centres kept for the function with weights W, and ||f - f~||^2 per output.
+    """Return the centres kept for a function f, and ||f - f~||^2 per output.
 
-    Centres are projected out, the cheapest first. With `factor`, centres that are too close to the
-    span of the other centres for a factor are projected out too. `known_factor` is the inverse
-    factor of the first centres.
+    f has the weights W, and f~ is its projection onto the centres kept. Centres are projected out,
+    those first whose removal changes f least. With `factor`, the result has the inverse factor, a
+    triangular S with S'S = K^-1, where K is the Gram matrix of the centres kept. Then centres that
+    are too close to the span of the other centres for such a factor are projected out too.
+    `known_factor` is the inverse factor of the first centres.
     """
     most = len(centres) if budget is None else whole("budget", budget, at_least=1)
     allowance = 0.0 if tolerance is None else real("tolerance", tolerance, at_least=0) ** 2
@@ -122,8 +128,8 @@ def keep_newest(
 ) -> tuple[Kept, Array]:
     """Return the newest centres, in the order of their ages, and ||f - f~||^2 per output.
 
-    Ages are counted from the newest centre of each model. This is for models that drop the oldest
-    centre.
+    f has the weights W, and f~ is f without the terms of the other centres. Ages are counted from
+    the newest centre of each model. This is for models that drop the oldest centre.
     """
     age = np.full(len(W), -np.inf)
     for rows in rows_of_models:
@@ -143,7 +149,7 @@ def require_limit(budget: int | None, tolerance: float | None) -> None:
 def _independent(
     kernel: Kernel, centres: Array, K: Array, threads: int, known_factor: Array | None = None
 ) -> tuple[Indices, Array]:
-    """Return the centres for which a dictionary can hold a factor, and this factor."""
+    """Return centres that are linearly independent up to rounding, and their inverse factor."""
     if not len(K):
         return np.arange(0), K
     diagonal = np.diag(K)

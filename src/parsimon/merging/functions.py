@@ -19,7 +19,7 @@ Indices = NDArray[np.int64]
 
 
 def norm(model: Any) -> float:
-    """Return ||f|| in the RKHS, with the squares summed over the outputs.
+    """Return the RKHS norm of the function f of a model, with the squares summed over the outputs.
 
     The same as ``model.norm()``.
     """
@@ -27,15 +27,16 @@ def norm(model: Any) -> float:
 
 
 def squared_norm(model: Any) -> float:
-    """Return sum_c ||f_c||^2 in the RKHS."""
+    """Return sum_c ||f_c||^2 in the RKHS, over the outputs f_c of a model."""
     return float(quadratic_forms(_kernel(model), *_expansion(model)).sum())
 
 
 def distance(model: Any, other: Any) -> float:
-    """Return ||f - g|| in the RKHS, with the squares summed over the outputs.
+    """Return the RKHS distance of the functions of two models.
 
-    The same as ``model.distance(other)``. Outputs of regressors are paired in order, outputs of
-    classifiers by label. A model has f_c = 0 for a class that it has not seen.
+    With several outputs, it is the square root of the sum of their squared distances. The same as
+    ``model.distance(other)``. Outputs of regressors are paired in order, outputs of classifiers by
+    label. A model has the output f_c = 0 for a class c that it has not seen.
     """
     if _kernel(model) != _kernel(other):
         raise ValueError(
@@ -88,7 +89,10 @@ def union(dictionaries: Sequence[Array]) -> tuple[Array, list[Indices]]:
 
 
 def quadratic_forms(kernel: Kernel, centres: Array, C: Array) -> Array:
-    """Return C_c'K C_c for each column of C (m, n_outputs), in blocks of rows."""
+    """Return c'K c for each column c of C (m, n_outputs), with K the Gram matrix of the centres.
+
+    K is computed in blocks of rows.
+    """
     used = np.flatnonzero(np.any(C != 0.0, axis=1))
     X, C = centres[used], C[used]
     total = np.zeros(C.shape[1])

@@ -25,7 +25,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Merged:
-    """The result of a merge or a compression."""
+    """The result of a merge or a compression.
+
+    Below, f is the exact weighted sum (or the model that was compressed), and f~ the function of
+    `model`.
+    """
 
     model: Any = field(repr=False)
     #: ||f - f~||, the squares of the outputs summed: the distance of the model to the exact sum.
@@ -35,9 +39,9 @@ class Merged:
     n_centers: int
 
     def bound(self, X: ArrayLike) -> Array:
-        """Return ||f - f~|| sqrt(k(x, x)) for each row of X (n, d), an array (n,).
+        """Return `distance` times sqrt(k(x, x)) for each row x of X (n, d), an array (n,).
 
-        No output of the model differs from the exact sum by more than this bound.
+        No output of the model differs from the exact sum at x by more than this bound.
         """
         shape = np.shape(X)
         if len(shape) != 2 or shape[1] != self.model.n_features_in_:
@@ -57,9 +61,10 @@ def merge(
 ) -> Merged:
     """Return the weighted sum of models as one model of the same kind, and its error.
 
-    f = sum_i p_i f_i over the union of the dictionaries. Then the cheapest centres are projected
-    out (destructive kernel matching pursuit) while f stays within the tolerance, or while there are
-    more centres than the budget.
+    The exact sum is f = sum_i p_i f_i, where f_i is model i and p_i its factor. It has the centres
+    of all models. Then centres are projected out, those first whose removal changes f least
+    (destructive kernel matching pursuit). This is repeated while there are more centres than the
+    budget, or while the remaining function f~ stays within the tolerance of f.
 
     Parameters
     ----------
@@ -67,7 +72,7 @@ def merge(
         Classifiers may have seen different classes. A model has f_c = 0 for a class that it has not
         seen.
     weights : array of shape (n_models,), "information" or None, default=None
-        The factors p. None uses each model's share of all samples seen. These shares sum to 1.
+        The factors p_i. None uses each model's share of all samples seen. These shares sum to 1.
         "information" is for KRLS with ``admission="ald"``. It selects the centres to keep in the
         same way as None. Then the weights are the least-squares fit to the samples of all models.
         Use it when the models have seen different regions. `distance` still refers to the weighted
@@ -80,7 +85,7 @@ def merge(
         The largest number of centres, now and later: it becomes the parameter `budget` of the
         result. None keeps the budget of the models.
     tolerance : float >= 0 or None, default=None
-        The largest ||f - f~||, a norm. A budget is kept even if the distance then exceeds the
+        The largest RKHS norm ||f - f~||. A budget is kept even if the distance then exceeds the
         tolerance. Centres that cannot be held (see Returns) are projected out in any case.
     n_jobs : int or None, default=None
         The number of threads; -1 uses all cores. The result does not depend on it.
@@ -88,10 +93,11 @@ def merge(
     Returns
     -------
     Merged
-        `model`, `distance`, and `bound(X)`. Without a budget or a tolerance every centre is kept,
-        and the model equals the sum up to rounding. There is one exception. A model with a factor
-        of its Gram matrix cannot hold a centre that lies in the span of the other centres up to
-        rounding. Such centres are projected out, and `distance` includes the error.
+        `model`, `distance` (the RKHS norm ||f - f~||), and `bound(X)`. Without a budget or a
+        tolerance every centre is kept, and the model equals the sum up to rounding. There is one
+        exception. A model with a factor of its Gram matrix cannot hold a centre that lies in the
+        span of the other centres up to rounding. Such centres are projected out, and `distance`
+        includes the error.
 
     Notes
     -----
@@ -104,13 +110,14 @@ def merge(
     - NORMA, and KLMS, KNLMS and KAP with ``compression="oldest"``: centres are sorted by age,
       counted from the newest centre of each model. When the budget is exceeded, the oldest centres
       are dropped, as in learning.
-    - KRLS: the information matrices P^-1 = sum_t a_t a_t' are added over the union of the centres,
-      and projected when centres are projected out. a_t expresses sample t by the centres ("ald"),
-      or holds its kernel values ("coherence"). f is the weighted sum, or with "information" the
-      least-squares fit. Later samples are weighted correctly relative to all samples seen.
-    - SOG: A'A, A'y and A'e are added in the same way. The rows of A are a_t', y are the targets and
-      e is a vector of ones. `ascend` then moves f from the weighted sum towards the fit to all
-      samples.
+    - KRLS: the information matrices sum_t a_t a_t' are added over the union of the centres, and
+      projected when centres are projected out. a_t holds the coefficients that express sample t by
+      the centres ("ald"), or its kernel values with the centres ("coherence"). f is the weighted
+      sum, or with "information" the least-squares fit. Later samples are weighted correctly
+      relative to all samples seen.
+    - SOG: A'A, A'y and A'e are added in the same way. Row t of A holds the coefficients that
+      express sample t by the centres, y are the targets and e is a vector of ones. `ascend` then
+      moves f from the weighted sum towards the fit to all samples.
     - In KRLS and SOG, each model expresses its samples by its own centres. If the union has many
       more centres than each model, the samples do not determine f between the centres. Give a
       budget close to the number of centres that one model of all samples would have.

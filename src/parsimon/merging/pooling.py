@@ -1,8 +1,10 @@
 """The sums that updates keep besides f, added over models.
 
-Recursive least squares and the dual ascent keep sums over all samples: an information matrix
-sum_t a_t a_t', moments sum_t z_t a_t, and so on. `core/sums.hpp` says how they change with the
-centres. Here the sums are expressed over the centres that are kept, and added.
+Recursive least squares and the dual ascent keep sums over all samples t: an information matrix
+sum_t a_t a_t', moments sum_t z_t a_t, and so on. The vector a_t holds the coefficients that express
+sample t by the centres, or its kernel values with the centres. z_t is a number, such as the target
+of sample t. `core/sums.hpp` says how they change with the centres. Here the sums are expressed over
+the centres that are kept, and added.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ class Part:
 
     @cached_property
     def factor(self) -> Array:
-        """The factor of its sums, cached because the core copies it on each access."""
+        """R with R'R = (sum_t a_t a_t')^-1, cached because the core copies it on each access."""
         return self.sums.factor
 
 
@@ -100,12 +102,14 @@ class Pool:
     def fit(self, W: Array, tolerance: float) -> Array:
         """Return the weights of the least-squares fit to the samples of all models.
 
-        With v = K w the values at the centres, the squared error is v'I v - 2 b'v up to a constant,
-        where I is the information matrix and b the image of the targets. The models do not say
-        exactly how a sample of one model depends on the centres of another: this is known only up
-        to the tolerance of the models, a squared norm. So the tolerance times ||f - f_W||^2 is
-        added to the error, where f_W is the function with weights W. The fit then stays near f_W
-        where the samples do not determine it.
+        Let K be the Gram matrix of the centres, w the weights, and v = K w the values at the
+        centres. Let a_t be the coefficients that express sample t by the centres, and y_t its
+        target. Up to a constant the squared error is v'A v - 2 b'v, with the information matrix A =
+        sum_t a_t a_t' and b = sum_t y_t a_t. The models do not say exactly how a sample of one
+        model depends on the centres of another: this is known only up to the tolerance of the
+        models, a squared norm. So the tolerance times ||f - f_W||^2 is added to the error, where
+        f_W is the function with weights W. The fit then stays near f_W where the samples do not
+        determine it.
         """
         if not self.parts:
             return W
@@ -124,7 +128,10 @@ class Pool:
         return fit
 
     def _root(self, kernel: Kernel, centres: Array, part: Part, B: Array) -> Array:
-        """Return a matrix whose square is the information of a model at the kept centres."""
+        """Return a matrix R such that R'R is the information matrix of a model.
+
+        B maps the centres of the model to the kept centres.
+        """
         if self.coordinates == "weights":
             B = cho_solve(cho_factor(kernel(centres[part.rows]), lower=True), B)
         root: Array = solve_triangular(part.factor, B, trans="T", lower=True)

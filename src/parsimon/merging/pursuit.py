@@ -3,8 +3,9 @@
 It gives the same result as `Dictionary.project_out_cheapest`, which is for a dictionary that
 learns. Here matrix products are used instead.
 
-A Gram matrix here is symmetric (M, M), and only its lower triangle is used. Matrix products are
-split into panels that several threads can compute.
+A Gram matrix K here is symmetric (M, M), for M centres, and only its lower triangle is used. Its
+*inverse factor* is the lower triangular S with S'S = K^-1. Weights (M, C) have one column per
+output. Matrix products are split into panels that several threads can compute.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def product(K: Array, W: Array) -> Array:
 
 
 def squares(K: Array, W: Array) -> Array:
-    """Return w_c'K w_c for each column of W (M, C)."""
+    """Return w'K w for each column w of W (M, C)."""
     total: Array = np.einsum("ic,ic->c", W, product(K, W))
     return np.maximum(total, 0.0)
 
@@ -120,8 +121,9 @@ def _invert(S: Array, rooms: Array, threads: int) -> bool:
 def _extend(S: Array, m: int, rooms: Array, threads: int) -> bool:
     """Replace a lower triangle by its inverse factor, whose first m rows are known.
 
-    Let S_A be these rows, and [B C] the rows after them. With T = B S_A' and S_C the inverse factor
-    of C - TT', the rows [B C] become [-S_C T S_A, S_C]. Return whether there is such a factor.
+    Let S_A be these first m rows, and [B G] the rows after them. With T = B S_A' and S_G the
+    inverse factor of G - T T', the rows [B G] become [-S_G T S_A, S_G]. Return whether there is
+    such a factor.
     """
     n = len(S) - m
     first, below, last = S[:m, :m], S[m:, :m], S[m:, m:]
@@ -177,10 +179,11 @@ def pursue(
 ) -> tuple[Indices, Array | None]:
     """Project out the cheapest of the centres `rows`, one after the other.
 
-    Centres are projected out while there are more than `most`, or while the squared norm of the
-    change of f stays within the allowance. f has the given values (M, C) at all centres, and S is
-    the inverse factor of the centres in `rows`. Return the centres that are left, and their inverse
-    factor if it was computed.
+    The cheapest centre is the one whose removal changes f least. Centres are projected out while
+    there are more than `most`, or while the squared norm of the change of f stays within the
+    allowance. f has the given values (M, C) at all centres, and S is the inverse factor of the
+    centres in `rows`. Return the centres that are left, and their inverse factor if it was
+    computed.
     """
     if not len(rows):
         return rows, S
@@ -202,7 +205,7 @@ def pursue(
 def _prune(
     S: Array, W: Array, most: int, allowance: float, threads: int
 ) -> tuple[Indices, float, bool]:
-    """Project out the cheapest centres with the explicit inverse.
+    """Project out the cheapest centres with the explicit inverse of the Gram matrix.
 
     Return the centres that are left, the squared norm of the change, and whether the pursuit is
     complete. It is not if the inverse has lost its accuracy.
@@ -260,9 +263,9 @@ def _downdate(P: Array, U: Array, rooms: list[Array], threads: int) -> None:
 def _one_by_one(
     kernel: Kernel, centres: Array, rows: Indices, S: Array, W: Array, most: int, allowance: float
 ) -> tuple[Indices, Array]:
-    """Do the same as `_prune` with a dictionary and its factor.
+    """Project out the cheapest centres with a dictionary and its inverse factor.
 
-    This needs no inverse, but every few removals are a sweep over the whole factor.
+    Unlike `_prune` this needs no inverse, but every few removals need a pass over the whole factor.
     """
     dictionary = _core.Dictionary(
         kernel.core(), centres.shape[1], W.shape[1], True, False, reserve=len(rows)

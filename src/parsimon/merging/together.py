@@ -56,7 +56,7 @@ class Together:
         return sum(n * state[name] for n, state in zip(self.times, self.states, strict=True))
 
     def parts(self, shares: Array) -> list[Part]:
-        """Return what each model has learned besides f."""
+        """Return what each model has learned besides its function f, with its share in the sum."""
         return [
             Part(state["sums"], state["learned_weights"], *where)
             for state, *where in zip(
@@ -65,9 +65,10 @@ class Together:
         ]
 
     def first_factor(self) -> Array | None:
-        """Return the inverse factor of the first model, whose centres come first.
+        """Return the inverse factor S of the first model, whose centres come first.
 
-        Return None if these are not most of the centres: then computing a new factor is faster.
+        S'S is the inverse of the Gram matrix of these centres. Return None if they are not most of
+        the centres: then computing a new factor is faster.
         """
         if len(self.rows[0]) < 0.75 * len(self.centres):
             return None
