@@ -28,9 +28,18 @@ Array = NDArray[np.float64]
 class KernelDictionaryClassifier(ClassifierMixin, LearnerPerClass[_core.Atoms], KernelDictionary):  # type: ignore[misc]
     """A dictionary per class. The class that reconstructs a point best is predicted.
 
-    Each dictionary learns as in `KernelDictionaryLearning`, but only from the samples of its class.
-    It stores the samples that pass its admission test, up to the budget. So a class whose samples
-    vary less needs fewer stored samples. New classes can appear at any time.
+    Each dictionary learns only from the samples of its class, like a `KernelDictionaryLearning`. It
+    stores the samples X~ that pass its admission test, up to the budget. Its K atoms D = Phi(X~)
+    Omega are combinations of these m samples in feature space, with coefficients Omega (m, K). The
+    code of a sample x is
+
+        z = argmin_z ||phi(x) - D z||^2 / 2 + lambda ||z||_1,
+
+    where phi(x) is the image of x in feature space and lambda is `alpha`. Then D takes a gradient
+    step that decreases this cost plus (mu / 2) ||D||_F^2, where mu is `penalty`.
+
+    A point is assigned to the class with the smallest reconstruction error ||phi(x) - D z||^2. So a
+    class whose samples vary less needs fewer stored samples. New classes can appear at any time.
 
     There are no sample or class weights. A dictionary describes the samples of its class, not how
     likely the class is.
@@ -138,7 +147,11 @@ class KernelDictionaryClassifier(ClassifierMixin, LearnerPerClass[_core.Atoms], 
         return classes[errors[0].argmin()]
 
     def reconstruction_errors(self, X: ArrayLike) -> Array:
-        """Return ||phi(x) - D_c alpha||^2 for each row of X (n, d) and each class: (n, C)."""
+        """Return ||phi(x) - D_c z||^2 for each row x of X (n, d) and each class c: (n, C).
+
+        phi(x) is the image of x in feature space, D_c are the atoms of class c, and z is the code
+        of x over these atoms.
+        """
         check_is_fitted(self)
         return self._errors(points(self, X, reset=False))[0]
 

@@ -32,6 +32,9 @@ RATES: dict[str, tuple[Schedule, int | None]] = {
 class KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
     """The parameters of a dictionary, and the atoms that they define.
 
+    The atoms D = Phi(X~) Omega are combinations, in the feature space of the kernel, of the m
+    stored samples X~. Omega (m, K) are the coefficients. phi(x) is the image of x in feature space.
+
     Parameters
     ----------
     n_components : int, default=50
@@ -46,23 +49,25 @@ class KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         The weight lambda of the lasso penalty. Larger values give sparser codes. If it exceeds all
         entries of |D'phi(x)|, the code of x is zero.
     penalty : float >= 0, default=0.1
-        The weight mu of ||D||_F^2, which keeps the atoms small.
+        The weight mu of the penalty (mu / 2) ||D||_F^2, the sum of the squared norms of the atoms.
+        Larger values keep the atoms smaller.
     step_size : float > 0, default=0.01
-        The first learning rate, rho.
+        The initial learning rate rho of the atoms. Larger values adapt faster.
     schedule : "held", "constant", "diminishing" or `parsimon.updates.Schedule`, default="held"
         How the learning rate decreases with the number n of samples seen. "held" is the rule of the
         paper: rho_n = step_size / (1 + n / 1000) up to n = 2000, then constant.
     update : "parameter" or "feature", default="parameter"
-        "parameter": equations (19)-(20), O(m^2 K) per sample. "feature": equation (15), O(m K +
-        K^2) per sample. With "feature", the row of Omega for a new sample is rho times its code. At
-        small rates this is the smallest row. So when the budget is full, the new sample is evicted
-        first, and the atoms only shrink. Use "feature" with a large budget, or with an admission
-        test that few samples pass.
+        Where the gradient step is taken. "parameter": in the coefficients Omega, equations
+        (19)-(20) of the paper, at a cost of O(m^2 K) per sample. "feature": in the feature space,
+        equation (15), at a cost of O(m K + K^2) per sample. With "feature", the row of Omega for a
+        new sample is rho times its code. At small rates this is the smallest row. So when the
+        budget is full, the new sample is evicted first, and the atoms only shrink. Use "feature"
+        with a large budget, or with an admission test that few samples pass.
     admission : "coherence", "reconstruction", "always" or "never", default="coherence"
         Which samples are learned and stored. "coherence", equation (21): samples whose coherence
-        with every stored sample is below `coherence`. "reconstruction", equation (22): samples
-        whose squared reconstruction error exceeds `tolerance`. "always": all samples. "never": all
-        samples are learned, but only the first `n_init` samples are stored.
+        (normalised kernel value) with every stored sample is below `coherence`. "reconstruction",
+        equation (22): samples whose squared reconstruction error exceeds `tolerance`. "always": all
+        samples. "never": all samples are learned, but only the first `n_init` samples are stored.
     coherence : float in [0, 1], default=1.0
         The threshold gamma of the paper. Smaller values store fewer samples. 1 admits all samples
         except exact copies. With kernels such as the linear kernel it also excludes multiples of a
@@ -76,13 +81,14 @@ class KernelDictionary(Storable, BaseEstimator):  # type: ignore[misc]
         The number M0 of samples at the start that are stored without a test. None means the smaller
         of `n_components` and `budget`.
     init_scale : float >= 0, default=0.1
-        The first entries of Omega are normal with mean 0. This is their standard deviation.
+        Standard deviation of the initial entries of Omega, which are drawn from a normal
+        distribution with mean 0.
     n_passes : int, default=1
         {n_passes}
     shuffle : bool, default=True
         {shuffle}
     random_state : int, RandomState or None, default=None
-        Seed for the first Omega and for the shuffling.
+        Seed for the initial Omega and for the shuffling.
     """
 
     kernel: Any

@@ -32,16 +32,19 @@ class KernelDictionaryLearning(
 ):
     """Online kernel dictionary learning on a budget.
 
-    Samples get sparse codes over atoms in the feature space of a kernel. The atoms D = Phi(X~)
-    Omega are combinations of a few stored samples X~. The code of a sample is
+    Samples get sparse codes over K atoms in the feature space of a kernel. The atoms D = Phi(X~)
+    Omega are combinations of m stored samples X~ with coefficients Omega (m, K). The code of a
+    sample is
 
-        alpha = argmin ||phi(x) - D alpha||^2 / 2 + lambda ||alpha||_1.
+        z = argmin_z ||phi(x) - D z||^2 / 2 + lambda ||z||_1,
 
-    Then D takes a gradient step of rate rho_n that decreases this cost plus (mu / 2) ||D||_F^2. The
-    step is in the feature space or in the parameters Omega, as `update` says. Then the sample is
-    stored. When the budget is full, the stored sample whose row of Omega has the smallest norm is
-    evicted. A sample that fails the admission test changes nothing. A step that would increase the
-    cost of its own sample is shortened to the length that decreases this cost most.
+    where phi(x) is the image of x in feature space and lambda is `alpha`. Then D takes a gradient
+    step that decreases this cost plus (mu / 2) ||D||_F^2, where mu is `penalty`. The learning rate
+    is rho_n after n samples. The step is in the feature space or in the parameters Omega, as
+    `update` says. Then the sample is stored. When the budget is full, the stored sample whose row
+    of Omega has the smallest norm is evicted. A sample that fails the admission test changes
+    nothing. A step that would increase the cost of its own sample is shortened to the length that
+    decreases this cost most.
 
     Parameters
     ----------
@@ -122,16 +125,21 @@ class KernelDictionaryLearning(
     def learning_costs(self, X: ArrayLike) -> Array:
         """Continue learning with a block X (n, d), and return the cost before each row, (n,).
 
-        The cost is ||phi(x) - D alpha||^2 / 2 + lambda ||alpha||_1 + (mu / 2) ||D||_F^2.
+        The cost is ||phi(x) - D z||^2 / 2 + lambda ||z||_1 + (mu / 2) ||D||_F^2, where phi(x) is
+        the image of row x in feature space, z its code, D the atoms, lambda is `alpha` and mu is
+        `penalty`.
         """
         return self._learn_block(X, _core.Atoms.learn_with_costs)
 
     def transform(self, X: ArrayLike) -> Array:
-        """Return the codes of X (n, d): (n, K), mostly zeros."""
+        """Return the codes of X (n, d) over the K atoms: (n, K), mostly zeros."""
         return self._fitted().codes(points(self, X, reset=False))
 
     def reconstruction_error(self, X: ArrayLike) -> Array:
-        """Return ||phi(x) - D alpha||^2 for each row of X (n, d): (n,)."""
+        """Return ||phi(x) - D z||^2 for each row x of X (n, d) with the code z: (n,).
+
+        phi(x) is the image of x in feature space, and D are the atoms.
+        """
         return self._fitted().errors(points(self, X, reset=False))
 
     def score_samples(self, X: ArrayLike) -> Array:
