@@ -11,9 +11,10 @@ threads of idle workers on its machine.
 
 Every task is a pure function of rows and model files, and the order of the shards determines the
 pairs. So the result does not depend on the schedule, on the number of workers or on the loss of a
-worker. Lost data are computed again: partitions from their Dask source, rows and models from the
-task that sent them. The scheduler keeps a copy of such tasks, so use Dask arrays or frames for
-large data.
+worker. Lost data are computed again. Partitions of Dask collections come from their source. Rows
+and models that this process sent are stored inside their tasks, and the scheduler keeps these
+tasks. So rows in memory also take memory in the scheduler: use Dask arrays or frames for large
+data.
 """
 
 from __future__ import annotations
@@ -96,12 +97,14 @@ class Cluster:
         return rows
 
     def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
-        """Learn a round.
+        """Let every shard learn its rows of a round from the model `start`, and merge the models.
 
-        Three kinds of bytes are counted. The first is the start model, once per worker that used
-        it. The second is every model that was merged on another worker than the one that made it.
-        The third is the final model. Transfers through the scheduler count once. Transfers to a
-        worker that was lost do not count.
+        `spans` has a pair (first, end) for each shard: it learns its rows first to end - 1. Return
+        the merged model, and how many bytes of models were sent. Three kinds of bytes are counted.
+        The first is the start model, once per worker that used it. The second is every model that
+        was merged on another worker than the one that made it. The third is the final model.
+        Transfers through the scheduler count once. Transfers to a worker that was lost do not
+        count.
         """
         if all(first == last for first, last in spans):
             return start, 0
@@ -177,7 +180,8 @@ class Cluster:
     def _idle(self, merges: int) -> int:
         """Return the number of threads for each of several merges that run at the same time.
 
-        Near the root of the tree, idle threads of other workers on the machine are included.
+        Near the root of the tree of merges, idle threads of other workers on the machine are
+        included.
         """
         machines = Counter[str]()
         for worker, threads in self._client.ncores().items():
@@ -195,7 +199,7 @@ class Cluster:
 
 
 class _Part(NamedTuple):
-    """A model on its way through the tree.
+    """A model on its way through the tree of merges.
 
     The other fields are only for counting bytes.
     """

@@ -36,7 +36,11 @@ class Local:
         return cut(*next(shard for shard in self._shards if len(shard[0])), (0, n))
 
     def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
-        """Learn a round."""
+        """Let every shard learn its rows of a round from the model `start`, and merge the models.
+
+        `spans` has a pair (first, end) for each shard: it learns its rows first to end - 1. Return
+        the merged model, and how many bytes of models were sent.
+        """
         work = [
             delayed(learn)(start, *cut(*shard, span), shard=i, first=span[0])
             for i, (shard, span) in enumerate(zip(self._shards, spans, strict=True))

@@ -65,7 +65,8 @@ class Engine(Protocol):
     def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
         """Let every shard `learn` its rows of a round from the model `start`, and merge the models.
 
-        Return the merged model, and how many bytes of models were sent.
+        `spans` has a pair (first, end) for each shard: it learns its rows first to end - 1. Return
+        the merged model, and how many bytes of models were sent.
         """
 
 
@@ -227,13 +228,14 @@ def in_pairs(parts: Sequence[T], each: Callable[[list[Sequence[T]]], list[T]]) -
 def at_once(start: bytes) -> bool:
     """Return whether models that continue from this model are merged all together.
 
-    In a tree, the fit at every node would be over few centres and lose too much.
+    These are models whose merge is a new least-squares fit to all samples. In a tree of pairs, each
+    fit would be over few centres and lose too much.
     """
     return _update(loads(start)).pooling == "solve"
 
 
 def cut(X: Any, y: Any, span: Span) -> tuple[Any, Any]:
-    """Return rows of arrays or of a frame, by position."""
+    """Return the rows of X and y from span[0] to span[1] - 1, by position."""
     rows = slice(*span)
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows], y[rows]
 
@@ -287,7 +289,7 @@ def _give_back(model: Any, estimator: Any) -> None:
 
 
 def _cuts(n: int, rounds: int, batch_size: int) -> list[int]:
-    """Return the limits of the rounds of n rows. All rounds except the last have whole batches."""
+    """Return the first row of each round, and n. All rounds except the last have whole batches."""
     return [*(n // batch_size * r // rounds * batch_size for r in range(rounds)), n]
 
 

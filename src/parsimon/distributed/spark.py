@@ -121,7 +121,11 @@ class Spark:
         )
 
     def round(self, start: bytes, spans: Sequence[Span]) -> tuple[bytes, int]:
-        """Learn a round."""
+        """Let every shard learn its rows of a round from the model `start`, and merge the models.
+
+        `spans` has a pair (first, end) for each shard: it learns its rows first to end - 1. Return
+        the merged model, and how many bytes of models were sent.
+        """
         work = {
             shard: span for shard, span in zip(self._sizes, spans, strict=True) if span[0] < span[1]
         }
