@@ -22,7 +22,8 @@ class ClassificationMetrics(StreamMetrics):
     Both kappas are ``(a - a_0) / (1 - a_0)`` for the accuracy a. For `kappa` (Cohen's), a_0 is the
     accuracy of random guesses with the same label frequencies. For `kappa_no_change`, a_0 is the
     accuracy of repeating the last label. If `kappa_no_change` is negative, repeating the last label
-    is better than the model. The logarithmic loss needs probabilities.
+    is better than the model. The logarithmic loss needs probabilities. The first row of the stream
+    is not scored, because no model can know anything about it.
 
     Parameters
     ----------

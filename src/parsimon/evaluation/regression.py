@@ -18,7 +18,8 @@ class RegressionMetrics(StreamMetrics):
     """Errors of regression, in total and over the last `window` rows.
 
     `mse` is the mean squared error, `mae` the mean absolute error, and `r2` is R^2. `relative_mse`
-    is the mean squared error divided by the variance of the targets, which is 1 - R^2.
+    is the mean squared error divided by the variance of the targets, which is 1 - R^2. The first
+    row of the stream is not scored, because no model can know anything about it.
 
     Parameters
     ----------

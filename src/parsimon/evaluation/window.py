@@ -59,7 +59,7 @@ class StreamMetrics(Storable, BaseEstimator):  # type: ignore[misc]
 
 
 def is_recent(value: Any, k: int) -> bool:
-    """Return whether a value can be the contributions of the last rows to k sums."""
+    """Return whether a value can be the contributions (k, rows) of the last rows to k sums."""
     return (
         isinstance(value, np.ndarray)
         and value.dtype == np.float64
