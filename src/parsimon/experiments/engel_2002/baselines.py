@@ -5,8 +5,10 @@ It maximises the dual (2.3) of support vector regression with a homogenised kern
     L = -(alpha* - alpha)'K (alpha* - alpha)/2 - epsilon sum_i (alpha*_i + alpha_i)
         + (alpha* - alpha)'y,     0 <= alpha*, alpha <= C,
 
-whose only constraint is the box. Each step changes the two multipliers of one sample. Every sample
-has its own multipliers, so the model is not sparse while it learns, and it needs many passes.
+whose only constraint is the box. K is the kernel matrix of the samples, y are the targets, and
+alpha and alpha* are the multipliers. Each step changes the two multipliers of one sample. Every
+sample has its own multipliers, so the model is not sparse while it learns, and it needs many
+passes.
 """
 
 from __future__ import annotations
@@ -46,8 +48,8 @@ class SVRseq:
         Half width of the insensitive zone.
     step_size : float > 0 or None, default=None
         Learning rate eta. The two multipliers of a sample change together and have the curvature 2
-        k(x, x). So for eta below 1 / k(x, x), L never decreases. None means 0.9 / max_i k(x_i,
-        x_i).
+        k(x, x). So for eta below 1 / k(x, x), the dual L never decreases. None means 0.9 / max_i
+        k(x_i, x_i).
     tolerance : float >= 0, default=0.01
         Stop when no prediction differs from that of the solution by more than this. A duality gap g
         gives ||f - f_solution||^2 <= 2 g. This bounds the difference at each x with k(x, x) <=
@@ -58,11 +60,11 @@ class SVRseq:
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n,)
-        alpha* - alpha.
+        Differences alpha* - alpha of the two multipliers of each sample.
     dual_value_ : float
-        L at the end.
+        Value of the dual L at the end.
     gap_ : float
-        Duality gap: an upper bound on the distance of L from its maximum.
+        Duality gap: an upper bound on the distance of the dual from its maximum.
     support_ : ndarray of shape (n_support,)
         Indices of the samples whose coefficient is not 0.
     n_passes_ : int

@@ -17,13 +17,14 @@ Index = NDArray[np.int64]
 def sog_svr(sigma: float, epsilon: float, nu: float, step: str = "error") -> SOGSVR:
     """Return SOG-SVR with a Gaussian kernel of standard deviation sigma.
 
-    lambda = 0.1, gamma = 0, and there is no box. The paper does not print its step length.
+    nu is the tolerance. The paper's lambda is the bias, 0.1, and its gamma is the ridge, 0. There
+    is no box. The paper does not print its step length.
     """
     return SOGSVR(gamma=1 / (2 * sigma**2), bias=0.1, epsilon=epsilon, tolerance=nu, step=step)
 
 
 def svr(sigma: float, epsilon: float, C: float) -> SVR:
-    """Return LIBSVM's regression in place of SVMTorch: problem (2.1) with a free bias."""
+    """Return LIBSVM's regression in place of SVMTorch: problem (2.1) of the paper, free bias."""
     return SVR(gamma=1 / (2 * sigma**2), C=C, epsilon=epsilon, cache_size=1000)
 
 

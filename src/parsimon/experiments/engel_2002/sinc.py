@@ -1,10 +1,11 @@
 """Figure 1: sin(x)/x on [-10, 10], mean of 50 draws.
 
 In one part the number of samples increases, at a noise of 0.1. In the other the noise increases, on
-1000 samples. The kernel is Gaussian with sigma = 3. C = 10^4/l, epsilon = 0.01, lambda = 0.1, nu =
-0.01, gamma = 0 and the single pass are as printed. The test set has 1000 points without noise. SVR
-replaces SVMTorch. Sizes and noises between the printed ends are our choice. The paper prints only
-that SOG-SVR has at most 12 centres.
+1000 samples. The kernel is Gaussian with standard deviation sigma = 3. C = 10^4/l (box of SVR, for
+l samples), epsilon = 0.01 (half width of the insensitive zone), lambda = 0.1 (`bias`), nu = 0.01
+(`tolerance`), gamma = 0 (`ridge`) and the single pass are as printed. The test set has 1000 points
+without noise. SVR replaces SVMTorch. Sizes and noises between the printed ends are our choice. The
+paper prints only that SOG-SVR has at most 12 centres.
 """
 
 from __future__ import annotations

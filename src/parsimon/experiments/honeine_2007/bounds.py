@@ -14,7 +14,7 @@ from parsimon.kernels import Gaussian
 def worst_residual(centers: np.ndarray, kernel: Gaussian) -> float:
     """Return the smallest squared error of a centre approximated by the other centres.
 
-    It is 1 / max_j (K^-1)_jj for a unit-norm kernel.
+    It is 1 / max_j (K^-1)_jj for the Gram matrix K of a kernel with k(x, x) = 1.
     """
     return float(1.0 / np.diag(np.linalg.inv(kernel(centers))).max())
 

@@ -1,9 +1,9 @@
 """Figure 3: KNLMS and KRLS with the coherence criterion, for several thresholds.
 
 Curves are the mean of 100 runs, smoothed over 20 samples. The Gaussian kernel with beta_0 = 0.02
-and the step size 0.09 are as printed. The paper does not print the thresholds. The thresholds here
-include two with (m - 1) mu0 < 1. KRLS is the algorithm of the paper's reference [5], with a ridge
-of 1e-3.
+(gamma = 1 / beta_0) and the step size 0.09 are as printed. The paper does not print the thresholds
+mu0. The thresholds here include two with (m - 1) mu0 < 1, where m is the number of centres. KRLS is
+the algorithm of the paper's reference [5], with a ridge of 1e-3.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ THRESHOLDS = (0.05, 0.1, 0.3, 0.6)
 
 
 def model(name: str, mu0: float) -> KNLMSRegressor | KRLSRegressor:
-    """Return the filter "KNLMS" or "KRLS" with a threshold."""
+    """Return the filter "KNLMS" or "KRLS" with the coherence threshold mu0."""
     if name == "KNLMS":
         return KNLMSRegressor(gamma=50.0, step_size=0.09, coherence=mu0)
     return KRLSRegressor(gamma=50.0, admission="coherence", coherence=mu0, ridge=1e-3)

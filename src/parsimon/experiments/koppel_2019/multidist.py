@@ -1,8 +1,8 @@
 """multidist: fifteen modes of five classes in the plane.
 
 These are Figures 2 and 3, and the first part of Table 2. POLK has bandwidth 0.6, step size 6 and
-batches of 32, with lambda = 1e-6. The means of the modes are not printed. They are drawn with a
-fixed seed, so errors cannot be compared with the paper's.
+batches of 32, with the ridge penalty lambda = 1e-6. The means of the modes are not printed. They
+are drawn with a fixed seed, so errors cannot be compared with the paper's.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
 """USPS digits, one dictionary per class: Figures 1 to 4.
 
-The paper prints "a fourth-order polynomial kernel", K = 50 atoms, lambda = 0.05 and mu = 0.1. The
-rate is 0.01 / (1 + n / 1000), constant after 2000 samples. There are 250 training images per class,
-200 passes in random order and 4649 other images for testing. The precision is averaged over the
-classes.
+The paper prints "a fourth-order polynomial kernel", K = 50 atoms, lambda = 0.05 (`alpha`) and mu =
+0.1 (`penalty`). The learning rate after n samples is 0.01 / (1 + n / 1000), constant after 2000
+samples. There are 250 training images per class, 200 passes in random order and 4649 other images
+for testing. The precision is averaged over the classes.
 
 The rest is inferred from the printed sizes for a coherence of 0.8: pixels in [-1, 1] and k = (1 +
 x'y / 256)^4, so that the inner product is the mean over the pixels. The number of initial samples
-and the size of the first Omega were chosen on other draws of the images. Updates are in parameter
-space.
+and `init_scale` were chosen on other draws of the images. Updates are in parameter space.
 
 Two baselines are shown. "Random choice" stores randomly drawn samples, and learns all other samples
 without storing them. The other baseline is a linear dictionary.

@@ -3,9 +3,10 @@
 Figures 1 (coherence over time) and 2 (error over time), mean of 10 runs.
 
 Three things differ from the paper. With its start y_1 = 10 about half of all runs grow without
-bound, so runs start at 1 here. The paper does not say which past values are the inputs. With
-(x_{t-1}, u_t) alone, 20 centres cannot be far apart, so two lags of each are used. The paper does
-not print the learning rate; it is 0.3 here.
+bound, so runs start at 1 here. The paper does not say which past values of the output x_t and of
+the input u_t of the system are the inputs of the model. With (x_{t-1}, u_t) alone, 20 centres
+cannot be far apart, so two lags of each are used. The paper does not print the learning rate; it is
+0.3 here.
 """
 
 from __future__ import annotations

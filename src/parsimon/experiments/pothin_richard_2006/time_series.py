@@ -1,9 +1,10 @@
 """Section 4, first benchmark: Dodd's time series, with and without noise.
 
 There are 200 training and 100 test points. The kernel is Gaussian with gamma = 3.73. Basic SPL has
-eps0 = 0.01, coherence SPL has mu0 = 0.75 and m0 = 24. The paper does not print its learning rate.
-Its result for coherence SPL is reached here only if the first 20 points, the transient from (0.1,
-0.1), are skipped. Results with and without these points are shown.
+the tolerance eps0 = 0.01. Coherence SPL has the threshold mu0 = 0.75 and the budget m0 = 24. The
+paper does not print its learning rate. Its result for coherence SPL is reached here only if the
+first 20 points, the transient from (0.1, 0.1), are skipped. Results with and without these points
+are shown.
 """
 
 from __future__ import annotations

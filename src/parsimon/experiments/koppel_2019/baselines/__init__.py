@@ -5,10 +5,12 @@ k(x_j, .) per class. They minimise
 
     R(f) = (1/n) sum_i l(f(x_i), y_i) + (alpha/2) sum_c ||f_c||^2.
 
-Both write f in an orthonormal basis of the functions that some samples S span. With K_SS = L L',
-the n samples have the coordinates Phi = K_nS L^-T, (n, r), and V (C, r) holds the functions. Then
-f(x_i) = V Phi_i and sum_c ||f_c||^2 = ||V||^2. So the penalty is well conditioned, even if the
-kernel matrix is not. L is Phi at the rows S, and W = L^-T V'.
+Here l is the loss, and R is called the regularised risk. Both write f in an orthonormal basis of
+the functions that r of the n samples, the set S, span. Let K_SS = L L' be the Cholesky
+factorisation of the kernel matrix of S, and K_nS (n, r) the kernel values of all samples with S.
+The samples have the coordinates Phi = K_nS L^-T, (n, r), and V (C, r) holds the functions of the C
+classes. Then f(x_i) = V Phi_i and sum_c ||f_c||^2 = ||V||^2. So the penalty is well conditioned,
+even if the kernel matrix is not. L is Phi at the rows S, and W = L^-T V'.
 """
 
 from parsimon.experiments.koppel_2019.baselines.common import hinge, orthonormal, risk, smooth_loss

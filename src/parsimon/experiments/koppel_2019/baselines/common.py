@@ -32,9 +32,9 @@ def gaussian(gamma: float, X: Array, Z: Array) -> Array:
 def orthonormal(K: Array) -> tuple[Array, Index]:
     """Return Phi (n, r) with K = Phi Phi' up to `SPANNED` on the diagonal, and the r samples S.
 
-    S are chosen by Cholesky factorisation with pivoting. The minimum of R over their span is above
-    the true minimum by at most `SPANNED` / alpha, because both losses have slopes of at most
-    sqrt(2).
+    K is a kernel matrix of n samples. S are chosen by Cholesky factorisation with pivoting. The
+    minimum of the regularised risk R over their span is above the true minimum by at most `SPANNED`
+    / alpha, because both losses have slopes of at most sqrt(2).
     """
     L, order, rank, _ = dpstrf(K, lower=1, tol=SPANNED)
     order = np.asarray(order, dtype=np.int64) - 1
@@ -56,8 +56,9 @@ def smooth_loss(
 ) -> tuple[Array, Array]:
     """Return the smooth loss (..., n) of predictions F (..., n, C), and its gradient in F.
 
-    It is t log sum_c exp((f_c + margin [c != y]) / t) - f_y. With margin 0 and t = 1 it is the
-    multinomial logistic loss. With margin 1 it is above the multi-class hinge by at most t log C.
+    It is t log sum_c exp((f_c + margin [c != y]) / t) - f_y, where t is the temperature and f_c the
+    prediction for class c. With margin 0 and t = 1 it is the multinomial logistic loss. With margin
+    1 it is above the multi-class hinge by at most t log C.
     """
     Z = rivals(F, y, margin)
     top = Z.max(axis=-1, keepdims=True)
@@ -70,7 +71,7 @@ def smooth_loss(
 
 
 def hinge(F: Array, y: Index) -> Array:
-    """Return max(0, 1 + f_r - f_y) for predictions F (n, C), with r the best other class."""
+    """Return max(0, 1 + f_r - f_y) for predictions F (n, C), with r the best class except y."""
     result: Array = rivals(F, y, 1.0).max(axis=1)
     return result
 
@@ -78,7 +79,10 @@ def hinge(F: Array, y: Index) -> Array:
 def risk(
     V: Array, Phi: Array, y: Index, alpha: float, margin: float = 0.0, temperature: float = 1.0
 ) -> tuple[float, Array]:
-    """Return R with the smooth loss at V, (C, r) or flat, and its gradient, shaped as V."""
+    """Return the regularised risk with the smooth loss, and its gradient, shaped as V.
+
+    The predictions are Phi V', with Phi (n, r) and V (C, r) or flat.
+    """
     W = V.reshape(-1, Phi.shape[1])
     values, G = smooth_loss(Phi @ W.T, y, margin, temperature)
     gradient = G.T @ Phi / len(y) + alpha * W
@@ -104,7 +108,7 @@ class KernelClassifier:
         return X, index.astype(np.int64)
 
     def _close(self, X: Array, Phi: Array, S: Index, V: Array) -> None:
-        """Store the centres X[S] and the coefficients W = L^-T V'."""
+        """Store the centres X[S] and the coefficients W = L^-T V', where L is Phi at the rows S."""
         self.centers_ = X[S]
         self.coef_ = solve_triangular(Phi[S], V.T, lower=True, trans=1)
 

@@ -21,7 +21,10 @@ from parsimon.experiments.koppel_2019.baselines.common import (
 
 
 class _Candidate(NamedTuple):
-    """A sample that could be added, its column of Phi (n,), and V (C, q + 1) after a step."""
+    """A sample that could be added, its coordinate for all samples (n,), and V after a step.
+
+    V (C, q + 1) are the coefficients of the functions after one Newton step.
+    """
 
     sample: int
     column: Array
@@ -30,9 +33,10 @@ class _Candidate(NamedTuple):
 
 @dataclass
 class _Newton:
-    """R with the logistic loss at V (C, q), with gradient and Hessian.
+    """The regularised risk R with the logistic loss at V (C, q), with gradient and Hessian.
 
-    Gradient and Hessian order the entries of V class by class.
+    The predictions are Phi V', with coordinates Phi (n, q) of the samples. Gradient and Hessian
+    order the entries of V class by class.
     """
 
     Phi: Array
@@ -58,7 +62,7 @@ class _Newton:
         self.H = H
 
     def weighted(self, Phi: Array) -> Array:
-        """Return p_ic Phi_ij at [i, (c, j)].
+        """Return p_ic Phi_ij at [i, (c, j)], where p_ic is the probability of class c for sample i.
 
         The Hessian of the loss is diag_c(Phi' diag(p_c) Phi) minus the product of this with itself.
         """
@@ -118,9 +122,9 @@ class _Newton:
 class ImportVectorMachine(KernelClassifier):
     """Kernel logistic regression over few samples, which are added one by one.
 
-    In each step, the sample is added for which one Newton step decreases R most. Then R is
-    minimised over the samples added so far. Only a few random candidates are compared, not all
-    samples. There is no intercept.
+    R is the mean logistic loss plus (alpha / 2) times the squared RKHS norm of f. In each step, the
+    sample is added for which one Newton step decreases R most. Then R is minimised over the samples
+    added so far. Only a few random candidates are compared, not all samples. There is no intercept.
 
     Parameters
     ----------

@@ -23,12 +23,13 @@ from parsimon.experiments.koppel_2019.baselines.common import (
 
 
 class KernelLBFGS(KernelClassifier):
-    """The minimum of R over all samples, by L-BFGS.
+    """Kernel classifier with the smallest regularised risk R, found by L-BFGS.
 
-    The hinge has kinks, at which L-BFGS stalls. So the hinge is smoothed with decreasing
-    temperatures (`SMOOTH`), and each minimum is the start for the next temperature. The result is
-    above the true minimum by at most t log C at the last temperature t, and by much less in
-    practice. `objective_` is R with the hinge itself.
+    R is the mean loss plus (alpha / 2) times the squared RKHS norm of f. The hinge has kinks, at
+    which L-BFGS stalls. So the hinge is smoothed with decreasing temperatures (`SMOOTH`), and each
+    minimum is the start for the next temperature. The result is above the true minimum by at most t
+    log C at the last temperature t, with C classes, and by much less in practice. `objective_` is R
+    with the hinge itself.
 
     Parameters
     ----------
