@@ -178,7 +178,10 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _scaled(self, X: Array, *, learn: bool) -> Array:
-        """Return rows in units of running deviations, clipped. With `learn`, up to each row."""
+        """Return rows in units of running deviations, clipped.
+
+        With `learn`, row i is learned first: its units are those of rows 1 to i.
+        """
         if not self.standardize:
             return X
         means, deviations = self._moments.learn(X.T) if learn else self._moments.now()
@@ -197,8 +200,9 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
     def _pieces(self, work: Callable[[slice], None], n: int) -> None:
         """Call `work` for pieces of n rows. An interrupt (Ctrl-C) takes effect between pieces.
 
-        In a thread of its own a piece is not interrupted. A few rows are not worth a thread. If one
-        is interrupted, experts may have learned different rows, and the model cannot go on.
+        A large piece runs in a thread of its own, where it is not interrupted. A small piece does
+        not. If a small piece is interrupted, the experts may have learned different rows, and the
+        model cannot go on.
         """
         for first in range(0, n, PIECE):
             rows = slice(first, min(first + PIECE, n))
@@ -220,7 +224,7 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
             )
 
     def _run(self, first: int, last: int, n_outputs: int) -> Array:
-        """Let every expert learn rows of `_recent`. Return the predictions before, (n, E, C)."""
+        """Let E experts learn rows first..last-1. Return the predictions before each, (n, E, C)."""
         out = np.empty((last - first, len(self._slots), n_outputs))
 
         def work(e: int) -> None:
@@ -231,7 +235,7 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
         return out
 
     def _now(self, Z: Array, n_outputs: int) -> Array:
-        """Return the predictions of every expert for scaled rows, (n, E, C). NaN: it sleeps."""
+        """Return the predictions (n, E, C) of E experts for scaled rows Z; NaN if one sleeps."""
         out = np.full((len(Z), len(self._slots), n_outputs), np.nan)
 
         def work(e: int) -> None:

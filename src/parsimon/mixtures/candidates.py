@@ -28,10 +28,11 @@ class CandidateClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         p(y | x) = sum_k w_k p_k(y | x),    w_k ~ exp(-L_k),
         L_k <- (1 - 1 / memory) L_k - log p_k(y_t | x_t).
 
-    p_k are the probabilities of classifier k, w_k is its weight and L_k its recent loss. With an
-    infinite memory these are the weights of Bayes' rule. Then the total logarithmic loss of the
-    mixture exceeds that of the best of the K classifiers by at most log K. With a finite memory,
-    the mixture follows a stream on which the best classifier changes.
+    p_k are the probabilities of classifier k, w_k is its weight and L_k its recent loss; (x_t, y_t)
+    is row t, and ~ means proportional to. With an infinite memory these are the weights of Bayes'
+    rule. Then the total logarithmic loss of the mixture exceeds that of the best of the K
+    classifiers by at most log K. With a finite memory, the mixture follows a stream on which the
+    best classifier changes.
 
     Parameters
     ----------

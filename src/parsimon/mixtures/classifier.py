@@ -33,20 +33,23 @@ FREE = ("frequencies", "frequencies after the last label")
 class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
     """Several classifiers learned side by side, with their probabilities combined.
 
-    Needs no parameters and no scaled data. There are two combinations of the probabilities p_e of
-    the experts, each learned online:
+    It needs no parameters and no scaled data. Expert e gives class c the probability p_e(c). There
+    are two combinations of these probabilities, each learned online (~ means proportional to):
 
         logarithmic pool:  p(c) ~ prod_e p_e(c)^(w_e),
-        Bayes' mixture:    p(c) = sum_e v_e p_e(c),    v_e ~ exp(-L_e),
+        Bayes' mixture:    p(c) = sum_e v_e p_e(c),    v_e ~ exp(-L_e).
 
-    with weights w that follow the logarithmic loss by Newton steps, and L_e the loss of expert e
-    over about 500 rows. Both are mixed by their own recent losses.
+    The weights w_e decrease the logarithmic loss of the pool by online Newton steps. L_e is the
+    logarithmic loss of expert e over about 500 rows. The result is a mean of the pool and the
+    mixture, weighted by their own recent losses.
 
     Some experts learn logistic losses. Others are least-squares regressors with one output per
     class; their scores f become probabilities by a softmax of a f, with a scale a that is learned.
     Two more experts need no estimator: the frequencies of the classes, and those after the last
-    label. As in `MixtureRegressor`, experts that need more rows sleep until then, and one expert
-    scales the features by their relevance.
+    label. Experts that need more rows sleep until then. One expert scales the features by their
+    relevance, the root mean squared derivative of its scores with respect to the feature. From time
+    to time a new version of an expert, the challenger, learns the recent rows. It takes the place
+    of the old version if it is better there.
 
     Parameters
     ----------
@@ -70,7 +73,8 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
     expert_names_ : list of str
         The names of the experts, those without estimator last.
     shares_ : array (E,)
-        The weight of each expert: those of both combinations, times the share of each.
+        The weight of each expert: the mean of its weights in the pool and in the mixture, weighted
+        by the shares of the two.
     relevance_ : array (d,) or None
         The relevance of each feature, the largest being 1.
     n_centers_ : int

@@ -17,7 +17,7 @@ Numbers = NDArray[np.int64]
 
 
 def filled(P: Array) -> Array:
-    """Return predictions (n, E) where sleeping experts, with NaN, say the mean of the others."""
+    """Return predictions (n, E) of E experts, with NaN replaced by the mean of the others."""
     asleep = np.isnan(P)
     if not asleep.any():
         return P
@@ -31,7 +31,8 @@ def filled(P: Array) -> Array:
 class Stack:
     """Stacking for numbers, by recursive least squares over the predictions of E experts.
 
-    The weights minimise sum_t forgetting^(n-t) (y_t - p_t'w)^2 + ridge ||w - 1/E||^2.
+    After n rows the weights w (E,) minimise sum_t forgetting^(n-t) (y_t - p_t'w)^2 + ridge
+    ||w - 1/E||^2, where p_t are the predictions for row t and y_t is its target.
 
     >>> stack = Stack(2)
     >>> P = np.random.default_rng(0).normal(size=(500, 2))
@@ -75,9 +76,10 @@ class Stack:
 class Pool:
     """Probabilities of classes from E experts: a logarithmic pool and Bayes' mixture.
 
-    The pool is p ~ prod_e p_e^(w_e). Its weights follow the logarithmic loss by online Newton
-    steps, with a ridge towards 1/E. The mixture weighs probabilities by exp(-L_e), with L_e the
-    loss of an expert over about `memory` rows. Both are mixed by their own losses.
+    p_e are the probabilities of expert e. The pool is proportional to prod_e p_e^(w_e). Its weights
+    w_e decrease the logarithmic loss by online Newton steps, with a ridge towards 1/E. The mixture
+    is proportional to sum_e exp(-L_e) p_e, with L_e the logarithmic loss of expert e over about
+    `memory` rows. The result is a mean of both, weighted by their own losses.
 
     `scored` says which experts give scores instead of probabilities. Their probabilities are a
     softmax of the scores, with a scale that is learned.
@@ -94,9 +96,10 @@ class Pool:
             self.state = _core.pool_begin(self.scored)
 
     def run(self, outputs: Array, labels: Numbers, known: int) -> Array:
-        """Combine outputs (n, E, C) row by row, and learn the labels (n,). Return (n, C).
+        """Combine the outputs (n, E, C) of E experts row by row, and learn the labels.
 
-        `known` classes are known before the first row.
+        C is the number of classes. Return the probabilities (n, C). `labels` (n,) are numbers of
+        classes. `known` is the number of classes known before the first row.
         """
         out, self.state = _core.pool(
             np.ascontiguousarray(outputs),

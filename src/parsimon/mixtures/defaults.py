@@ -41,7 +41,7 @@ def _logistic(step_size: float) -> POLKClassifier:
 
 
 def experts_for_numbers() -> list[Expert]:
-    """Return the experts of `MixtureRegressor`. Shares are centres if the budget is 2500."""
+    """Return the experts of `MixtureRegressor`. With budget 2500, shares are counts of centres."""
     laplacian, gaussian = _rls("laplacian", 0.03), _rls("gaussian", 0.001, 0.03)
     return [
         Expert(_linear(), "linear", share=100),
@@ -57,7 +57,7 @@ def experts_for_numbers() -> list[Expert]:
 
 
 def experts_for_classes() -> list[Expert]:
-    """Return the experts of `MixtureClassifier`. Shares are centres if the budget is 2150."""
+    """Return the experts of `MixtureClassifier`. With budget 2150, shares are counts of centres."""
     laplacian, gaussian = _rls("laplacian", 0.03), _rls("gaussian", 0.001)
     return [
         Expert(_linear(), "linear", share=100),

@@ -19,7 +19,7 @@ class Expert:
     """One expert of a mixture.
 
     The mixture clones the estimator. A kernel given by name gets gamma = `width` times the value of
-    gamma="median", measured on recent rows in the view of the expert.
+    gamma="median", measured on recent rows as the expert sees them.
 
     Parameters
     ----------
@@ -34,8 +34,9 @@ class Expert:
         The number of earlier targets that are further inputs. For classes, each is one input per
         class, 0 or 1.
     relevance : bool, default=False
-        Whether inputs are scaled by their relevance, as the gradient of the expert finds it. A
-        regressor needs a differentiable kernel for that.
+        Whether inputs are scaled by their relevance, the root mean squared derivative of the
+        expert's function with respect to the input. A regressor needs a differentiable kernel for
+        that.
     share : float > 0, default=1.0
         The share of the budget, relative to those of the other experts.
     bias : float >= 0, default=0.0

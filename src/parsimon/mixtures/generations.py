@@ -55,13 +55,13 @@ class Learning(Protocol):
     """How an estimator learns rows for a task."""
 
     def features(self, recent: Recent, first: int, last: int, lags: int) -> Array:
-        """Return the inputs of rows, with lags."""
+        """Return the inputs of rows first..last-1: features, and `lags` earlier targets."""
 
     def predict_then_learn(self, model: Any, X: Array, T: Array) -> Array:
-        """Learn rows, and return the predictions before each, (n, C)."""
+        """Learn rows X with targets T, and return the predictions before each, (n, C)."""
 
     def losses(self, model: Any, P: Array, T: Array) -> Array:
-        """Return the loss of predictions, (n,)."""
+        """Return the losses (n,) of predictions P for targets T."""
 
 
 @dataclass
@@ -111,7 +111,7 @@ class Generation:
 
 @dataclass
 class Challenge:
-    """A challenger, which learns the rows from `at` on."""
+    """A challenger, which learns the rows from `at` on and is judged from row `judged_from` on."""
 
     generation: Generation
     at: int
@@ -252,7 +252,7 @@ class Generations:
             self._begin(task, recent, at, challenge.round + 1)
 
     def _made(self, task: Learning, recent: Recent, at: int, scale: Array | None) -> Any:
-        """Return an estimator that has learned nothing, with the width of recent rows."""
+        """Return an estimator that has learned nothing, with a width measured on recent rows."""
         model = clone(self.expert.estimator).set_params(budget=self.budget)
         if not self.expert.is_measured:
             return model

@@ -36,19 +36,21 @@ FREE = ("last value", "mean")
 class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
     """Several regressors learned side by side, and combined by least squares.
 
-    Needs no parameters and no scaled data. Expert e predicts p_e for each row before it is learned.
-    The prediction of the mixture is p'w, with weights w that minimise
+    It needs no parameters and no scaled data. Each of E experts predicts each row t before it is
+    learned. The vector p_t holds these predictions, and y_t is the target. After n rows the
+    prediction of the mixture is p'w, with weights w that minimise
 
-        sum_t forgetting^(n-t) (y_t - p_t'w)^2 + ridge ||w - 1/E||^2.
+        sum_t 0.999^(n-t) (y_t - p_t'w)^2 + 5 ||w - 1/E||^2.
 
     The experts see different things: all features, features scaled by their relevance, or also the
     last three targets. Two more experts need no estimator: the last target and the running mean.
     The mixture is useful from the first rows on: experts that need more rows sleep until then, and
     count as the mean of the others.
 
-    Relevance is s_i = sqrt(mean (df/dx_i)^2) over recent rows. At fixed numbers of rows an expert
-    with relevance begins anew with scaled features, on the last 2000 rows at most. It takes the
-    place of the old one if it is better there.
+    The relevance of feature i is s_i = sqrt(mean (df/dx_i)^2) over recent rows, where f is the
+    function of an expert. At fixed numbers of rows a new version of the expert, the challenger,
+    learns the last 2000 rows at most, with features scaled by their relevance. It takes the place
+    of the old version if it is better there.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class Task:
     """What experts see of a row: lags first, so that further features can follow."""
 
     def features(self, recent: Recent, first: int, last: int, lags: int) -> Array:
-        """Return the inputs of rows, with lags."""
+        """Return the inputs of rows first..last-1: features, and `lags` earlier targets."""
         X, _ = recent.rows(first, last)
         return X if not lags else np.hstack([self.lagged(recent.lags(first, last, lags)), X])
 
