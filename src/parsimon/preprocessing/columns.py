@@ -84,9 +84,9 @@ class Column(NamedTuple):
 class EncodedColumn(NamedTuple):
     """How an encoder turns one column into features, as plain data. Exports use it.
 
-    A number x becomes (x - mean) / deviation within +-clip, or 0 if it is missing or the deviation
-    is 0. `indicator` says whether it also has an indicator of missing values. `categories` are the
-    known texts of a text column, in the order of their features.
+    A number x becomes (x - mean) / deviation, clipped to [-clip, clip]. It becomes 0 if it is
+    missing or the deviation is 0. `indicator` says whether it also has an indicator of missing
+    values. `categories` are the known texts of a text column, in the order of their features.
     """
 
     name: str

@@ -53,10 +53,10 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
     | date | the same, for the time in seconds; sine and cosine of the weekday |
     | text | one-hot: the first `max_categories` values, one for all others, one for missing |
 
-    Means and deviations are running: row i is scaled by the statistics of rows 1 to i. So encoding
-    a block equals encoding its rows one by one, bit for bit. There is one exception. The first
-    block determines the columns: their names, their kinds, and which of them have an indicator of
-    missing values.
+    x is a value, and mean and deviation are the mean and the standard deviation of its column. They
+    are running: row i is scaled by the statistics of rows 1 to i. So encoding a block equals
+    encoding its rows one by one, bit for bit. There is one exception. The first block determines
+    the columns: their names, their kinds, and which of them have an indicator of missing values.
 
     Sines and cosines are multiplied by sqrt(2). Two rows with different texts have distance sqrt(2)
     in that column. For two independent values of a standardised number, the root mean square

@@ -13,13 +13,10 @@ The model needs only the name of the target.
 >>> bool(abs(model.predict({"size": [0.5], "shop": ["village"]})[0] - 5e4) < 1e4)
 True
 
-**The default for classification** is a `MixtureClassifier` of two `POLKClassifier` with logistic
-loss and Laplacian kernels. One has a wide kernel and a large step size (eta = 2), the other has a
-narrow kernel and a small step size (eta = 0.5). Each has at most 300 centres. **The default for
-regression** is `KRLSRegressor` with a Laplacian kernel and at most 400 centres. With its forgetting
-factor of 0.9995, the weight of a row falls to about a third in 2000 rows. Kernel widths come from
-the median distance of the encoded rows of the warm-up. ``benchmarks/streams.py`` compares these
-defaults with other models.
+**The default** is a `MixtureClassifier` with at most 2000 centres for classification, and a
+`MixtureRegressor` with at most 2500 centres for regression. A mixture learns several models side by
+side and combines their predictions. `parsimon.mixtures.defaults` lists these models. Their kernel
+widths come from the median distance of recent rows.
 
 - `model`: the model of a table;
 - `targets`: the task that a target column means, and its values as numbers or labels;
