@@ -272,3 +272,68 @@ def test_parameters_of_a_stored_model_are_checked(name, value):
     setattr(model, name, value)
     with pytest.raises(ValueError, match=f"its parameter {name}"):
         model._require_sound()
+
+
+def test_one_row_at_a_time_equals_a_block():
+    block = table("classification")
+    model, other = TableModel("y", warmup=50), TableModel("y", warmup=50)
+    other.learn(rows(block, 0, 120))
+    for i in range(120):
+        model.learn_one({name: values[i] for name, values in block.items()})
+    new = {name: values[120] for name, values in block.items() if name != "y"}
+    assert model.predict_one(new) == other.predict(rows(block, 120, 121))[0]
+    probabilities = model.predict_proba_one(new)
+    assert list(probabilities) == model.classes_.tolist()
+    assert abs(sum(probabilities.values()) - 1.0) < 1e-12
+    with pytest.raises(parsimon.preprocessing.TableError, match="must be a dict"):
+        model.learn_one([1.0])
+
+
+@pytest.mark.parametrize("missing", ["x", "late text"])
+def test_columns_that_fill_during_the_warm_up(missing):
+    """Which features a column has can change with each row. Blocks make no difference."""
+    rng = np.random.default_rng(0)
+    x, late = rng.normal(size=300), np.array([None] * 30 + ["a", "b", None] * 90, dtype=object)
+    block = {"x": x, "late": late, "y": x**2}
+    if missing == "x":
+        block["x"] = np.where(np.arange(300) == 40, np.nan, x)
+    whole, parts = TableModel("y"), TableModel("y")
+    expected = whole.learn(block)
+    found = [parts.learn(rows(block, at, at + 7)) for at in range(0, 300, 7)]
+    np.testing.assert_array_equal(np.concatenate(found), expected)
+    assert content(whole) == content(parts)
+    assert np.square(expected - x**2)[100:].mean() < 0.2 * np.var(x**2)
+
+
+def test_numbers_and_classes_are_both_tried_until_the_task_is_known():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    few, many = np.digitize(x, [-1.0, 0.0, 1.0]), np.round(100 * x).astype(int)
+    model = TableModel("y")
+    found = model.learn({"x": x, "y": few})
+    assert model.task_ == "classification" and set(found.tolist()) <= {0, 1, 2, 3}
+    assert model.metrics_.total()["accuracy"] > 0.8 and model.metrics_.total()["rows"] == 299
+    model = TableModel("y")
+    found = model.learn({"x": x, "y": many})
+    assert model.task_ == "regression" and (found[50:] % 1).any()
+    assert model.metrics_.total()["relative_mse"] < 0.2
+
+
+def test_a_fraction_ends_the_trial_of_classes():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=150)
+    y = np.round(x)
+    y[40] = 0.5
+    block, model, parts = {"x": x, "y": y}, TableModel("y", warmup=100), TableModel("y", warmup=100)
+    expected = model.learn(block)
+    found = [parts.learn(rows(block, at, at + 11)) for at in range(0, 150, 11)]
+    np.testing.assert_array_equal(np.concatenate(found), expected)
+    assert model.task_ == "regression" and set(expected[:40]) <= {
+        -3.0,
+        -2.0,
+        -1.0,
+        0.0,
+        1.0,
+        2.0,
+        3.0,
+    }

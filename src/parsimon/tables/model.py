@@ -25,6 +25,7 @@ from parsimon.preprocessing import (
     require_usable,
 )
 from parsimon.tables.algorithms import ALGORITHMS, make_estimator
+from parsimon.tables.one_row import OneRow
 from parsimon.tables.stored import StoredTable
 from parsimon.tables.targets import (
     TASKS,
@@ -42,17 +43,17 @@ Array = NDArray[np.float64]
 Labels = NDArray[Any]
 
 
-class TableModel(StoredTable):
+class TableModel(OneRow, StoredTable):
     """Learn to predict a column of a table from the other columns, in blocks and fixed memory.
 
     A `TableEncoder` encodes the rows. A `TargetScaler` scales the targets of regression, unless the
     loss has a link, such as "poisson". An estimator learns the rows in order.
 
-    The first `warmup` rows are held back. They determine the task, the columns, and kernel widths
-    that are computed from data. During the warm-up the prediction is the target of the previous
-    row. Learning begins when there are `warmup` rows, or when `finish` is called. The model does
-    not depend on how the stream is cut into blocks, bit for bit. Storing and loading it at any row
-    makes no difference either.
+    The first `warmup` rows, or those before `finish` is called, determine the task and the columns.
+    The default algorithm learns from the first row on. Until the task is known, it predicts text
+    and up to 20 different whole numbers as classes, and other targets as numbers. Other algorithms
+    begin after the warm-up; during it the prediction is the target of the previous row. The model
+    does not depend on how the stream is cut into blocks, nor on storing and loading, bit for bit.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ class TableModel(StoredTable):
     ignore : list of str, default=()
         The names of columns to ignore.
     warmup : int >= 2, default=200
-        The number of rows to hold back before learning begins. More rows give better widths.
+        The number of rows that determine the task, the columns and, without mixtures, the widths.
     window : int, default=1000
         The number of rows of the rolling metrics.
 
@@ -158,9 +159,8 @@ class TableModel(StoredTable):
     def learn(self, block: Any) -> Labels:
         """Learn a block, and return the prediction for each row before it was learned, (n,).
 
-        During the warm-up the prediction is the target of the previous row. For the very first row
-        its own target is returned, and the metrics do not count it. A block that is rejected
-        changes nothing. `TableError` says in which row and column the problem is.
+        For the very first row its own target is returned, and the metrics do not count it. A block
+        that is rejected changes nothing. `TableError` says in which row and column the problem is.
         """
         columns, target = self._read(block)
         n = len(target.values)
