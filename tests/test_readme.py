@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/merging.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/merging.md", "docs/mixtures.md"])
 def test_what_it_shows_runs(document):
     if not (ROOT / document).exists():
         pytest.skip(f"no {document} beside the tests")
