@@ -35,7 +35,7 @@ from parsimon.tables.targets import (
     numeric_targets,
     takes_raw_targets,
 )
-from parsimon.tables.warmup import Warmup
+from parsimon.tables.warmup import Warmup, rows_of
 
 __all__ = ["TableModel"]
 
@@ -114,6 +114,11 @@ class TableModel(OneRow, StoredTable):
         Number of centres of the estimator.
     nbytes_ : int
         Memory of the estimator in bytes.
+    relevance_ : dict or None
+        How much predictions depend on each column: a root mean squared gradient, the largest being
+        1. None if it is not known yet, or if the estimator is not a mixture.
+    shares_ : dict
+        The weight of each expert by name, only for mixtures.
 
     Examples
     --------
@@ -175,11 +180,11 @@ class TableModel(OneRow, StoredTable):
                 self._begin()
                 return self._learn(columns, target)
             first = slice(0, min(n, self.warmup - self.n_rows_))
-            predictions = self._hold(_rows(columns, first), target.rows(first))
+            predictions = self._hold(rows_of(columns, first), target.rows(first))
             if first.stop < n:
                 rest = slice(first.stop, n)
                 predictions = np.concatenate(
-                    [predictions, self._learn(_rows(columns, rest), target.rows(rest))]
+                    [predictions, self._learn(rows_of(columns, rest), target.rows(rest))]
                 )
         except BaseException:
             # Every object that the block changed is new, but for the trials.
@@ -393,7 +398,3 @@ class TableModel(OneRow, StoredTable):
         if not self.n_rows_:
             raise TableError("nothing has been learned yet")
         return copy.deepcopy(self).finish()
-
-
-def _rows(columns: dict[str, Column], rows: slice) -> dict[str, Column]:
-    return {name: column.rows(rows) for name, column in columns.items()}

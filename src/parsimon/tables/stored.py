@@ -12,9 +12,16 @@ from sklearn.base import BaseEstimator
 from parsimon import _schema
 from parsimon.evaluation import METRICS
 from parsimon.evaluation.steps import is_classifier_like
-from parsimon.mixtures import CandidateClassifier
+from parsimon.mixtures import CandidateClassifier, Mixture
 from parsimon.persistence import Storable
-from parsimon.preprocessing import KINDS, LARGEST, Column, TableEncoder, TargetScaler
+from parsimon.preprocessing import (
+    KINDS,
+    LARGEST,
+    Column,
+    TableEncoder,
+    TargetScaler,
+    feature_count,
+)
 from parsimon.tables.targets import TASKS
 
 __all__ = ["StoredTable"]
@@ -104,6 +111,35 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
         """The size of the estimator in bytes."""
         size: int = self.estimator_.nbytes_
         return size
+
+    @property
+    def relevance_(self) -> dict[str, float] | None:
+        """The relevance of each column, the largest being 1, or None if it is not known.
+
+        A column can have several features. Its relevance is the largest of theirs.
+        """
+        model = getattr(self, "estimator_", None)
+        found = model.relevance_ if isinstance(model, Mixture) else None
+        if found is None:
+            return None
+        columns = self.encoder_.encoded_columns_
+        sizes = [
+            feature_count(column.kind, self.encoder_.max_categories) + column.indicator
+            for column in columns
+        ]
+        largest = np.maximum.reduceat(found, np.cumsum([0, *sizes[:-1]]))
+        return dict(zip((column.name for column in columns), largest.tolist(), strict=True))
+
+    @property
+    def shares_(self) -> dict[str, float]:
+        """The weight of each expert by name, if the estimator is a mixture."""
+        model = getattr(self, "estimator_", None)
+        if not isinstance(model, Mixture):
+            what = "this model has no estimator yet"
+            if model is not None:
+                what = f"the estimator is a {type(model).__name__}"
+            raise AttributeError(f"only mixtures have shares, and {what}")
+        return dict(zip(model.expert_names_, model.shares_.tolist(), strict=True))
 
     def __copy__(self) -> Self:
         """Return a copy that shares nothing with the model."""

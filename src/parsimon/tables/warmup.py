@@ -23,7 +23,7 @@ from parsimon.evaluation import Predictions, predict_then_learn
 from parsimon.preprocessing import Column, TableEncoder
 from parsimon.tables.targets import class_rows
 
-__all__ = ["Trial", "Warmup"]
+__all__ = ["Trial", "Warmup", "rows_of"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[Any]
@@ -112,7 +112,7 @@ class Warmup:
 
     def _learn(self, held: dict[str, Column], first: int, last: int) -> Labels:
         target = held[self.target].rows(slice(0, last))
-        rows = {name: column.rows(slice(first, last)) for name, column in held.items()}
+        rows = rows_of(held, slice(first, last))
         possible = self._possible(target)
         for task in self.trials.keys() - set(possible):
             del self.trials[task], self.found[task]
@@ -127,6 +127,11 @@ class Warmup:
             self.found.setdefault(task, []).append((y, found))
         self.n_rows = last
         return self.found[possible[0]][-1][1].values
+
+
+def rows_of(columns: dict[str, Column], rows: slice) -> dict[str, Column]:
+    """Return some of the rows of columns."""
+    return {name: column.rows(rows) for name, column in columns.items()}
 
 
 def _alone(column: Column) -> Column:
