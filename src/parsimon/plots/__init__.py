@@ -5,6 +5,7 @@ Each function draws into a file. It needs matplotlib, which the extra ``plot`` i
 
 from parsimon.plots.bounds import approximation_regions, coherence_bounds
 from parsimon.plots.drawing import require_drawable
+from parsimon.plots.mixtures import mixture
 from parsimon.plots.models import Expansion, decision_surface, expansions
 from parsimon.plots.streams import (
     compared,
@@ -26,6 +27,7 @@ __all__ = [
     "expansions",
     "learning_curve",
     "learning_curves",
+    "mixture",
     "moving_average",
     "require_drawable",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,28 @@ from parsimon._extras import install_command
 from parsimon._files import write_whole
 
 __all__ = [
+    "COLOURS",
+    "STYLES",
     "count_axis",
     "draw_line",
+    "legend_outside",
     "load_matplotlib",
     "new_figure",
+    "plain",
     "render",
     "require_drawable",
     "save",
+    "say_above",
     "say_missing",
     "scale_errors",
 ]
+
+#: Colours that colour-blind people can tell apart (Okabe and Ito), without black and yellow.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+#: Line styles, for lines of the same colour.
+STYLES = ("-", "--", ":", "-.")
+#: The most characters of a name in a picture.
+MOST_LETTERS = 32
 
 
 def require_drawable(path: str | Path) -> None:
@@ -90,6 +103,11 @@ def say_missing(axis: Any, sentence: str, *values: Any) -> None:
         axis.set_yticks([])
 
 
+def say_above(axis: Any, sentence: str) -> None:
+    """Write what a panel shows above it, in plain words."""
+    axis.set_title(sentence, loc="left", fontsize="medium")
+
+
 def count_axis(axis: Any) -> None:
     """Put ticks at whole numbers only."""
     axis.set_major_locator(
@@ -97,6 +115,24 @@ def count_axis(axis: Any) -> None:
             "auto", steps=[1, 2, 5, 10], integer=True, min_n_ticks=1
         )
     )
+
+
+def legend_outside(axis: Any) -> None:
+    """Put the legend to the right of the panel, where it hides nothing."""
+    axis.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def plain(name: str, most: int = MOST_LETTERS) -> str:
+    """Return a name as matplotlib shows it: on one line, not too long, and not as a formula.
+
+    >>> plain("price in $"), plain("a\\nb"), plain("x" * 100, 5)
+    ('price in \\\\$', 'a b', 'xxx…x')
+    """
+    text = " ".join(name.split())
+    if len(text) > most:
+        end = most // 3
+        text = f"{text[: most - 1 - end]}…{text[-end:]}"
+    return text.replace("$", r"\$")
 
 
 def save(figure: Any, path: str | Path) -> Path:
@@ -110,7 +146,10 @@ def save(figure: Any, path: str | Path) -> Path:
 def render(figure: Any, kind: str) -> bytes:
     """Return the bytes of a figure in a format such as "png"."""
     picture = BytesIO()
-    figure.savefig(picture, dpi=120, format=kind)
+    with warnings.catch_warnings():
+        # Names of columns may have letters that the font lacks. They are drawn as boxes.
+        warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
+        figure.savefig(picture, dpi=120, format=kind)
     return picture.getvalue()
 
 

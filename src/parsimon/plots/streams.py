@@ -21,11 +21,15 @@ from parsimon.plots.drawing import (
 __all__ = [
     "compared",
     "curves",
+    "draw_centres",
+    "draw_scores",
     "error_and_sparsity",
     "last_rows",
     "learning_curve",
     "learning_curves",
     "moving_average",
+    "score_name",
+    "scored_reports",
     "trace_figure",
 ]
 
@@ -235,29 +239,52 @@ def trace_figure(reports: Sequence[Any], title: str = "", *, missing: str = "no 
     title : the title.
     missing : a sentence for the panel of the scores, if all of them are NaN.
     """
+    scored = scored_reports(reports)
+    figure, (above, below) = new_figure(2)
+    draw_scores(above, scored, missing)
+    draw_centres(below, scored)
+    if above.get_legend_handles_labels()[0]:
+        above.legend(frameon=False, fontsize="small")
+    figure.suptitle(title)
+    return figure
+
+
+def scored_reports(reports: Sequence[Any]) -> list[Any]:
+    """Return the reports that have scores. Raise an error if there are none."""
     scored = [r for r in reports if r.total]
     if not scored:
         raise ValueError("there is nothing to draw: no row was scored")
-    name = "accuracy" if "accuracy" in scored[0].total else "relative_mse"
-    rows = [r.rows for r in scored]
-    recent, total = [r.rolling[name] for r in scored], [r.total[name] for r in scored]
-    figure, (above, below) = new_figure(2)
-    last = last_rows(int(max(r.rolling["rows"] for r in scored)))
-    draw_line(above, rows, recent, color="C0", linewidth=1.2, label=last)
+    return scored
+
+
+def score_name(reports: Sequence[Any]) -> str:
+    """Return the name of the score that is drawn."""
+    return "accuracy" if "accuracy" in reports[0].total else "relative_mse"
+
+
+def draw_scores(axis: Any, reports: Sequence[Any], missing: str) -> None:
+    """Draw the accuracy or error over the last rows and over all rows, against the rows."""
+    name = score_name(reports)
+    rows = [r.rows for r in reports]
+    recent, total = [r.rolling[name] for r in reports], [r.total[name] for r in reports]
+    last = last_rows(int(max(r.rolling["rows"] for r in reports)))
+    known = bool(np.isfinite(recent + total).any())
     style = {"color": "0.4", "linestyle": "--", "linewidth": 1.2}
-    draw_line(above, rows, total, label="all rows", **style)
+    draw_line(axis, rows, recent, color="C0", linewidth=1.2, label=last if known else None)
+    draw_line(axis, rows, total, label="all rows" if known else None, **style)
     if name == "accuracy":
-        above.set_ylabel("accuracy")
+        axis.set_ylabel("accuracy")
     else:
-        above.set_ylabel("squared error /\nvariance of the target")
-        scale_errors(above, recent, total)
-    say_missing(above, missing, recent, total)
-    if np.isfinite(recent + total).any():
-        above.legend(frameon=False, fontsize="small")
-    held = [np.nan if r.centers is None else r.centers for r in scored]
-    draw_line(below, rows, held, drawstyle="steps-post", color="C3", linewidth=1.2)
-    below.set(ylabel="centres", xlabel="rows", ylim=(0, 1.1 * max(1.0, np.nanmax([0.0, *held]))))
-    count_axis(below.xaxis)
-    count_axis(below.yaxis)
-    figure.suptitle(title)
-    return figure
+        axis.set_ylabel("squared error /\nvariance of the target")
+        scale_errors(axis, recent, total)
+    say_missing(axis, missing, recent, total)
+
+
+def draw_centres(axis: Any, reports: Sequence[Any]) -> None:
+    """Draw the number of centres against the rows."""
+    rows = [r.rows for r in reports]
+    held = [np.nan if r.centers is None else r.centers for r in reports]
+    draw_line(axis, rows, held, drawstyle="steps-post", color="C3", linewidth=1.2)
+    axis.set(ylabel="centres", xlabel="rows", ylim=(0, 1.1 * max(1.0, np.nanmax([0.0, *held]))))
+    count_axis(axis.xaxis)
+    count_axis(axis.yaxis)
