@@ -70,8 +70,8 @@ def learn(
 ) -> int:
     """Learn to predict a column from the others, row by row, and print the scores.
 
-    Each row is predicted before it is learned. The scores are those of unseen rows; for the first
-    200 rows the prediction is the previous target. Ctrl-C stops and keeps the model.
+    Each row is predicted before it is learned, so the scores are those of unseen rows. Ctrl-C stops
+    and keeps the model.
 
     \b
     Examples:
@@ -133,7 +133,7 @@ def evaluate(
 
 @app.command()
 def inspect(model: o.AnyModel, plot: o.ModelPlot = None, json: o.Json = False) -> int:
-    """Show what is in a model file: parameters, columns, centres, norm, coherence and memory.
+    """Show what is in a model file: parameters, columns, centres, memory, experts and relevance.
 
     \b
     Examples:

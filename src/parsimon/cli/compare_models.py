@@ -13,7 +13,7 @@ from sklearn.linear_model import SGDClassifier
 from parsimon.cli.errors import Failure
 from parsimon.cli.open_classes import OpenClassifier
 from parsimon.cli.peers import LINEAR, PEERS
-from parsimon.cli.scores import meaningful_scores, why_no_scores
+from parsimon.cli.scores import guessed_rows, meaningful_scores, why_no_scores
 from parsimon.evaluation import METRICS, predict_then_learn
 from parsimon.preprocessing import TableEncoder, TargetScaler, read_table
 from parsimon.tables import ALGORITHMS, TableModel
@@ -149,8 +149,6 @@ class Model:
 class OwnModel(Model):
     """An algorithm of parsimon. It learns tables."""
 
-    warmup = WARMUP
-
     def __init__(self, options: Options, task: str, name: str) -> None:
         self._model = TableModel(
             options.target,
@@ -173,6 +171,11 @@ class OwnModel(Model):
         start = time.perf_counter()
         self._model.finish()
         self.seconds += time.perf_counter() - start
+
+    @property
+    def warmup(self) -> int:  # type: ignore[override]
+        """The number of first rows that it does not predict itself."""
+        return guessed_rows(self._model)
 
     @property
     def metrics(self) -> Any:

@@ -54,8 +54,12 @@ def score_notes(models: Mapping[str, Model], task: str) -> list[str]:
         if reason := model.why_no_scores():
             unscored.setdefault(reason, []).append(name)
     if not unscored:
+        names = [name for name, model in models.items() if model.warmup]
+        if not names:
+            return []
         loss = ", which have no log loss" if task == "classification" else ""
-        return [f"parsimon's algorithms repeat the last target for the first {WARMUP} rows{loss}"]
+        said = f"predictions repeat the last target for the first {WARMUP} rows{loss}"
+        return [f"{', '.join(names)}: {said}"]
     notes = []
     for reason, names in unscored.items():
         which = "" if len(names) == len(models) else f" for {', '.join(names)}"

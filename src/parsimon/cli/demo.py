@@ -2,7 +2,8 @@
 
 The stream of bicycles rented in each hour of 2011 comes with parsimon. All but the last day are
 learned, each hour predicted before it is learned. A linear model and others are compared. Then
-the last day is predicted. The demo runs commands, and prints them as one would type them.
+the last day is predicted. The demo runs commands, and prints them as one would type them. It ends
+with pictures.
 """
 
 from __future__ import annotations
@@ -17,6 +18,19 @@ from parsimon._files import write_whole
 from parsimon.cli.app import run
 
 LAST_DAY = 24
+
+#: What the pictures show.
+CAPTIONS = {
+    "bikes.png": (
+        "top: how wrong the predictions were; lower is better, and 1 is no better than the mean",
+        "middle: bicycles per hour as predicted and as they came, over the last 200 hours",
+        "bottom: how much each expert counted; the mixture finds out by itself which are good",
+    ),
+    "model.png": (
+        "left: which columns matter; time includes the hour of the day and the day of the week",
+        "right: how much each expert counts at the end",
+    ),
+}
 
 
 def split(folder: Path) -> tuple[Path, Path]:
@@ -44,12 +58,16 @@ def main() -> int:
         ["evaluate", model, day],
         ["predict", model, day],
     ):
+        if command[0] == "evaluate":
+            print("\nThe last day is predicted at once, without the targets of its earlier hours.")
         words = [str(word) for word in command]
         print(f"\n$ parsimon {shlex.join(words)}", flush=True)
         code = run(words)
         if code:
             return code
-    print(f"\nThe model is {model}; the pictures are {picture} and {folder / 'model.png'}.")
+    print(f"\nThe model is {model}. The pictures:")
+    for name, captions in CAPTIONS.items():
+        print("\n  ".join([f"\n{folder / name}", *captions]))
     return 0
 
 

@@ -10,18 +10,22 @@ from sklearn.exceptions import NotFittedError
 
 from parsimon import KernelDictionaryClassifier, KernelDictionaryLearning, plots
 from parsimon.cli.errors import Failure
-from parsimon.cli.model_facts import fact_lines, model_facts
+from parsimon.cli.mixture_facts import mixture_shares, model_relevance
+from parsimon.cli.model_facts import fact_lines, fact_tables, model_facts
 from parsimon.cli.model_files import load_model
 from parsimon.cli.paths import require_writable
 from parsimon.cli.scores import model_score_lines
 from parsimon.cli.text import as_json, lines
-from parsimon.mixtures import CandidateClassifier
+from parsimon.mixtures import CandidateClassifier, Mixture
+from parsimon.plots.drawing import plain
 from parsimon.tables import TableModel
 
 __all__ = ["inspect"]
 
 #: The most rows of panels in a picture of a model.
 MOST_DRAWN = 10
+#: The most characters of the title of a picture.
+LONGEST_TITLE = 80
 
 
 def inspect(path: Path, as_lines: bool, plot: Path | None) -> int:
@@ -31,8 +35,7 @@ def inspect(path: Path, as_lines: bool, plot: Path | None) -> int:
         plots.require_drawable(plot)
     model = load_model(path)
     if plot is not None:
-        title = f"{type(model).__name__} in {path.name}"
-        plots.expansions(plot, drawn_expansions(model, path), title=title)
+        draw(model, path, plot)
     file = {"file": str(path), "file_bytes": path.stat().st_size, "kind": type(model).__name__}
     facts = {**file, **model_facts(model)}
     if as_lines:
@@ -40,9 +43,21 @@ def inspect(path: Path, as_lines: bool, plot: Path | None) -> int:
         return 0
     pairs = fact_lines(facts)
     if isinstance(model, TableModel) and model.metrics_ is not None:
-        pairs += model_score_lines(model.metrics_, model.warmup)
-    print(lines(pairs))
+        pairs += model_score_lines(model)
+    print("\n\n".join([lines(pairs), *fact_tables(facts)]))
     return 0
+
+
+def draw(model: Any, path: Path, plot: Path) -> None:
+    """Draw a model: relevance and shares of a mixture, or the centres and weights of others."""
+    mixture = getattr(model, "estimator_", None) if isinstance(model, TableModel) else model
+    if isinstance(mixture, Mixture) and mixture.__sklearn_is_fitted__():
+        what = f"predictions of {model.target!r}" if isinstance(model, TableModel) else "a mixture"
+        title = plain(f"{what} in {path.name}", LONGEST_TITLE)
+        plots.mixture(plot, mixture_shares(mixture), model_relevance(model), title=title)
+        return
+    title = plain(f"{type(model).__name__} in {path.name}", LONGEST_TITLE)
+    plots.expansions(plot, drawn_expansions(model, path), title=title)
 
 
 def drawn_expansions(model: Any, path: Path) -> dict[str, plots.Expansion]:
@@ -72,6 +87,8 @@ def _expansions(model: Any) -> dict[str, plots.Expansion] | None:
     """Return the functions of a model by their labels; None if the model can have none."""
     if isinstance(model, TableModel):
         return _expansions(model.estimator_) if model.metrics_ is not None else {}
+    if isinstance(model, Mixture):
+        return {}  # one that has learned nothing
     if isinstance(model, CandidateClassifier):
         return _candidates(model)
     if isinstance(model, KernelDictionaryClassifier):

@@ -152,7 +152,8 @@ class LearnRun:
 
     def take(self, block: Block, at: int, n: int) -> None:
         """Learn rows that are all good, or raise a `TableError`."""
-        self.model.learn(block.table.slice(at, n))
+        rows = block.table.slice(at, n)
+        self.view.keep(rows, self.model.learn(rows))
         self.consumed = block.number(at + n - 1) + 1
         self.store_reading()
 

@@ -10,26 +10,32 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from parsimon._files import write_whole
 from parsimon.cli.curve import Curve
 from parsimon.cli.interrupt import Interrupt
+from parsimon.cli.last_rows import Kept
 from parsimon.cli.model_files import skipped_rows
 from parsimon.cli.progress import Progress
 from parsimon.cli.report_page import report_page
-from parsimon.cli.scores import meaningful_scores, why_no_scores
+from parsimon.cli.scores import guessed_rows, meaningful_scores, why_no_scores
 from parsimon.cli.screen import Screen
-from parsimon.cli.summary import summary
+from parsimon.cli.summary import shares, summary
 from parsimon.cli.text import lines
 from parsimon.cli.words import plural
 from parsimon.evaluation import Report
-from parsimon.plots.drawing import render, save
-from parsimon.plots.streams import trace_figure
+from parsimon.plots.drawing import plain, render, save
+from parsimon.plots.learning import ShareCurve, learning_figure
 from parsimon.tables import TableModel
 
 if TYPE_CHECKING:
     from parsimon.cli.learn import Options
 
 __all__ = ["LearnView"]
+
+#: The most characters of the title of a picture.
+LONGEST_TITLE = 80
 
 
 class LearnView:
@@ -49,7 +55,8 @@ class LearnView:
         self.reports = self.start // options.every
         self.progress = Progress()
         self.screen = Screen(as_lines=options.json, title=f"{options.target} of {options.data}")
-        self.curve: Curve[Report] = Curve()
+        self.curve: Curve[tuple[Report, dict[str, float]]] = Curve()  # with the shares of experts
+        self.kept = Kept()
         self.drawn: dict[str, Path] = {}
 
     @property
@@ -70,7 +77,7 @@ class LearnView:
         """Draw and report, if it is time."""
         rows = self.model.n_rows_
         if self.draws and not rows % self.curve.stride and self.model.metrics_ is not None:
-            self.curve.add(rows, self.current())
+            self.curve.add(rows, (self.current(), shares(self.model)))
         if rows // self.options.every > self.reports:
             self.reports = rows // self.options.every
             self.report()
@@ -82,7 +89,7 @@ class LearnView:
         model, metrics = self.model, self.model.metrics_
         if metrics is None:
             return Report(model.n_rows_, self.seconds, None, None, {}, {})
-        scored = meaningful_scores(metrics, model.warmup)
+        scored = meaningful_scores(metrics, guessed_rows(model))
         return Report(model.n_rows_, self.seconds, model.n_centers_, model.nbytes_, *scored)
 
     def report(self, *, last: bool = False) -> None:
@@ -91,7 +98,7 @@ class LearnView:
             return
         report = self.current()
         if last and self.draws and report.total:
-            self.curve.add(report.rows, report, last=True)
+            self.curve.add(report.rows, (report, shares(self.model)), last=True)
         if last or self.screen.live:
             self.show(report)
         if not last:
@@ -125,15 +132,37 @@ class LearnView:
             if self.draws:
                 print("parsimon: note: no row was scored, so nothing is drawn", file=sys.stderr)
             return
-        reports = [report for _, report in self.curve.points]
         title = f"{options.target} of {Path(options.data).name}"
-        reason = why_no_scores(self.model.metrics_, self.model.warmup)
-        figure = trace_figure(reports, title, missing=f"no scores: {reason}")
+        figure = self.figure(plain(title, LONGEST_TITLE))
         if options.plot is not None:
             self.write("plot", options.plot, partial(save, figure))
         if options.report is not None:
             page = report_page(title, summary(self.model), render(figure, "png")).encode()
             self.write("report", options.report, lambda path: write_whole(path, page))
+
+    def figure(self, title: str) -> Any:
+        """Return the picture of the stream."""
+        reports = [report for _, (report, _) in self.curve.points]
+        names = list(shares(self.model))
+        curve = ShareCurve(
+            [rows for rows, _ in self.curve.points],
+            names,
+            [np.array(list(found.values())) for _, (_, found) in self.curve.points],
+        )
+        reason = why_no_scores(self.model.metrics_, guessed_rows(self.model))
+        return learning_figure(
+            reports,
+            self.kept.last_rows(self.model),
+            curve if names else None,
+            target=self.model.target,
+            title=title,
+            missing=f"no scores: {reason}",
+        )
+
+    def keep(self, rows: Any, predictions: Any) -> None:
+        """Keep rows that were learned just now for the picture, if there will be one."""
+        if self.draws:
+            self.kept.add(self.model, rows, predictions)
 
     def write(self, name: str, path: Path, write: Callable[[Path], object]) -> None:
         """Write the plot or the report, unless a signal comes while a FIFO has no reader."""

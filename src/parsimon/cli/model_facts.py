@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from parsimon import diagnostics, merging
+from parsimon.cli.mixture_facts import (
+    expert_facts,
+    expert_table,
+    model_relevance,
+    relevance_table,
+)
 from parsimon.cli.model_files import column_kinds
-from parsimon.cli.scores import meaningful_scores
+from parsimon.cli.scores import guessed_rows, meaningful_scores
 from parsimon.cli.text import byte_size
 from parsimon.cli.words import plural
-from parsimon.mixtures import CandidateClassifier
+from parsimon.mixtures import CandidateClassifier, Mixture
 from parsimon.tables import TableModel
 
-__all__ = ["fact_lines", "model_facts"]
+__all__ = ["fact_lines", "fact_tables", "model_facts"]
 
 #: The most elements of a list that are shown.
 MOST_SHOWN = 20
@@ -24,6 +31,11 @@ LABELS = {
     "bytes": "memory",
     "reading": "data",
     "estimator_parameters": "its parameters",
+}
+#: Facts that are tables of their own.
+TABLES: dict[str, Callable[[Any], str]] = {
+    "experts": expert_table,
+    "relevance": relevance_table,
 }
 
 
@@ -48,7 +60,7 @@ def _table_facts(model: TableModel) -> dict[str, Any]:
         return {**facts, "columns": column_kinds(model), "state": state}
     classes = {"classes": model.classes_.tolist()} if model.task_ == "classification" else {}
     columns = {"columns": model.encoder_.columns_, "features": model.encoder_.n_features_}
-    total, rolling = meaningful_scores(model.metrics_, model.warmup)
+    total, rolling = meaningful_scores(model.metrics_, guessed_rows(model))
     inner = {
         f"estimator_{name}" if name in facts else name: value
         for name, value in _estimator_facts(model.estimator_).items()
@@ -60,6 +72,7 @@ def _table_facts(model: TableModel) -> dict[str, Any]:
         **columns,
         "estimator": type(model.estimator_).__name__,
         **inner,
+        **({"relevance": model_relevance(model)} if "experts" in inner else {}),
         "total": total,
         "rolling": rolling,
     }
@@ -74,6 +87,8 @@ def _estimator_facts(model: Any) -> dict[str, Any]:
             "candidates": [_estimator_facts(candidate) for candidate in model.candidates_],
         }
     facts: dict[str, Any] = {"parameters": _parameters(model)}
+    if isinstance(model, Mixture):
+        facts["parameters"].pop("experts", None)  # they are shown one by one
     attributes = {"centres": "n_centers_", "bytes": "nbytes_", "samples": "n_samples_seen_"}
     for name, attribute in attributes.items():
         if hasattr(model, attribute):
@@ -86,6 +101,8 @@ def _estimator_facts(model: Any) -> dict[str, Any]:
             facts["norm"] = merging.norm(model)
             if model.n_centers_ > 1:
                 facts["coherence"] = diagnostics.coherence(model.kernel_, model.centers_)
+    if isinstance(model, Mixture) and model.__sklearn_is_fitted__():
+        facts |= {"experts": expert_facts(model), "relevance": model_relevance(model)}
     return facts
 
 
@@ -108,7 +125,7 @@ def fact_lines(facts: dict[str, Any], indent: str = "") -> list[tuple[str, str]]
     """Return facts as labels and texts. Each candidate of a mixture has lines of its own."""
     pairs: list[tuple[str, str]] = []
     for name, value in facts.items():
-        if name in ("total", "rolling", "shares") or value is None:
+        if name in ("total", "rolling", "shares", *TABLES) or value is None:
             continue
         if name == "candidates":
             for i, (share, inner) in enumerate(zip(facts["shares"], value, strict=True)):
@@ -118,6 +135,11 @@ def fact_lines(facts: dict[str, Any], indent: str = "") -> list[tuple[str, str]]
         label = LABELS.get(name, name.replace("_", " "))
         pairs.append((indent + label, _fact_text(name, value, facts)))
     return pairs
+
+
+def fact_tables(facts: dict[str, Any]) -> list[str]:
+    """Return tables of the experts of a mixture, and of the relevance of columns."""
+    return [made(facts[name]) for name, made in TABLES.items() if name in facts]
 
 
 def _fact_text(name: str, value: Any, facts: dict[str, Any]) -> str:

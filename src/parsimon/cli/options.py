@@ -121,11 +121,17 @@ Every = Annotated[
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")]
 TracePlot = Annotated[
-    Path | None, typer.Option(help=f"Draw error and centres against the rows. {PICTURES}")
+    Path | None,
+    typer.Option(
+        help=f"Draw the error, the last predictions, and shares of experts or centres. {PICTURES}"
+    ),
 ]
 ModelPlot = Annotated[
     Path | None,
-    typer.Option(help=f"Draw the weights, the spectrum and the places of the centres. {PICTURES}"),
+    typer.Option(
+        help="Draw the relevance of columns and the shares of experts. For models that are not "
+        f"mixtures: the weights, the spectrum and the places of the centres. {PICTURES}"
+    ),
 ]
 ComparePlot = Annotated[
     Path | None, typer.Option(help=f"Draw the errors of all models against the rows. {PICTURES}")

@@ -24,6 +24,6 @@ def report_page(title: str, pairs: list[tuple[str, str]], picture: bytes) -> str
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         f"<title>{html.escape(title)}</title><style>{STYLE}</style>"
         f"<h1>{html.escape(title)}</h1><table>{rows}</table>"
-        '<img alt="error and centres against the rows" style="max-width:100%" '
+        '<img alt="scores, parts of the model, and its last predictions" style="max-width:100%" '
         f'src="data:image/png;base64,{image}"></html>\n'
     )

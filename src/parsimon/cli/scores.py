@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["NAMES", "meaningful_scores", "model_score_lines", "score_lines", "why_no_scores"]
+from parsimon.mixtures import Mixture
+from parsimon.tables import TableModel
+
+__all__ = [
+    "NAMES",
+    "guessed_rows",
+    "meaningful_scores",
+    "model_score_lines",
+    "score_lines",
+    "why_no_scores",
+]
 
 #: Names of the metrics for people.
 NAMES = {
@@ -20,6 +30,14 @@ NAMES = {
     "r2": "R2",
     "relative_mse": "error / variance",
 }
+
+
+def guessed_rows(model: TableModel) -> int:
+    """Return how many first rows count with the previous target as prediction.
+
+    A mixture predicts during the warm-up. Other models begin after it.
+    """
+    return 0 if isinstance(getattr(model, "estimator_", None), Mixture) else model.warmup
 
 
 def meaningful_scores(metrics: Any, warmup: int = 0) -> tuple[dict[str, float], dict[str, float]]:
@@ -79,10 +97,13 @@ def score_lines(
     return pairs
 
 
-def model_score_lines(metrics: Any, warmup: int) -> list[tuple[str, str]]:
+def model_score_lines(model: TableModel) -> list[tuple[str, str]]:
     """Return the scores of a model and how the first rows count, or why there are no scores."""
-    reason = why_no_scores(metrics, warmup)
+    metrics, guessed = model.metrics_, guessed_rows(model)
+    reason = why_no_scores(metrics, guessed)
     if reason is not None:
         return [("scores", f"none: {reason}")]
-    note = f"the first {warmup:,} rows count with the previous target as prediction"
-    return [("scores", note), *score_lines(*meaningful_scores(metrics, warmup))]
+    note = "each row is predicted before it is learned, from the second row on"
+    if guessed:
+        note = f"the first {guessed:,} rows count with the previous target as prediction"
+    return [("scores", note), *score_lines(*meaningful_scores(metrics, guessed))]

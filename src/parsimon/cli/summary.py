@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from parsimon.cli.model_files import skipped_rows
 from parsimon.cli.scores import model_score_lines
 from parsimon.cli.text import byte_size
 from parsimon.cli.words import plural
+from parsimon.mixtures import Mixture
 from parsimon.tables import ALGORITHMS, TableModel
 
-__all__ = ["summary", "task_hint", "task_note"]
+__all__ = ["shares", "summary", "task_hint", "task_note"]
+
+#: How many experts and columns the summary names.
+MOST_NAMED = 3
 
 
 def summary(model: TableModel) -> list[tuple[str, str]]:
@@ -25,10 +31,32 @@ def summary(model: TableModel) -> list[tuple[str, str]]:
         ("rows", f"{model.n_rows_:,}{bad}"),
         ("task", f"{model.task_} of {model.target!r}{classes}"),
         ("algorithm", f"{model.algorithm}: {type(model.estimator_).__name__}"),
-        *model_score_lines(model.metrics_, model.warmup),
+        *model_score_lines(model),
+        *_mixture_lines(model),
         ("centres", f"{model.n_centers_:,}"),
         ("memory", byte_size(model.nbytes_)),
     ]
+
+
+def shares(model: TableModel) -> dict[str, float]:
+    """Return the shares of the experts by name. There are none if the model is not a mixture."""
+    return model.shares_ if isinstance(getattr(model, "estimator_", None), Mixture) else {}
+
+
+def _mixture_lines(model: TableModel) -> list[tuple[str, str]]:
+    """Return the experts with the largest shares, and the most relevant columns."""
+    found = {"largest shares": shares(model), "most relevant": model.relevance_ or {}}
+    return [(name, _largest(values)) for name, values in found.items() if values]
+
+
+def _largest(values: Mapping[str, float]) -> str:
+    """Return the names with the largest absolute values.
+
+    >>> _largest({"a": 0.125, "b": 0.0, "c": -0.5, "d": 2.0})
+    'd 2.00, c -0.50, a 0.12'
+    """
+    ranked = sorted(values, key=lambda name: -abs(values[name]))[:MOST_NAMED]
+    return ", ".join(f"{name} {values[name]:.2f}" for name in ranked)
 
 
 def task_note(model: TableModel) -> str:
