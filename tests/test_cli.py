@@ -32,13 +32,13 @@ from parsimon.cli import choices, data_sets, main, reading
 from parsimon.cli.app import app
 from parsimon.cli.compare_run import CompareRun
 from parsimon.cli.curve import MOST_POINTS
-from parsimon.cli.inspect import MOST_DRAWN, drawn_expansions
+from parsimon.cli.inspect import MOST_DRAWN, draw, drawn_expansions
 from parsimon.cli.learn_run import LearnRun
 from parsimon.cli.open_classes import OpenClassifier
 from parsimon.cli.peers import PEERS, Peer
 from parsimon.cli.reading import limits
 from parsimon.estimators import ESTIMATORS
-from parsimon.mixtures import CandidateClassifier
+from parsimon.mixtures import CandidateClassifier, Mixture
 from parsimon.preprocessing import TableEncoder, TargetScaler
 from parsimon.tables import ALGORITHMS, TableModel
 
@@ -204,6 +204,8 @@ def fitted_models():
         table_model = TableModel("y")
         table_model.learn({"x": X[:, 1], "y": targets})
         yield table_model.finish()
+    yield parsimon.MixtureClassifier().fit(X, y)
+    yield parsimon.MixtureRegressor().fit(X, X)
 
 
 def test_every_kind_of_model_has_something_to_draw(folder):
@@ -212,6 +214,11 @@ def test_every_kind_of_model_has_something_to_draw(folder):
     kinds = set()
     for model in fitted_models():
         kinds.add(type(model).__name__)
+        if isinstance(getattr(model, "estimator_", model), Mixture):
+            draw(model, Path("m"), Path("m.png"))
+            assert Path("m.png").read_bytes().startswith(b"\x89PNG")
+            Path("m.png").unlink()
+            continue
         parts = drawn_expansions(model, Path("m"))
         assert all(len(part.centers) == len(part.weights) > 0 for part in parts.values())
         if isinstance(model, parsimon.KRLSRegressor):
@@ -548,7 +555,7 @@ def test_inspect_tells_what_there_is(classes, capsys):
     model = parsimon.load("m")
     assert facts["rows"] == 1500 and facts["target"] == "y" and facts["classes"] == ["high", "low"]
     assert facts["columns"] == {"x": "number", "z": "number", "shop": "text"}
-    assert facts["centres"] == model.n_centers_ and len(facts["candidates"]) == 2
+    assert facts["centres"] == model.n_centers_ and len(facts["experts"]) == len(model.shares_)
     assert facts["total"]["accuracy"] == model.metrics_.total()["accuracy"]
     assert "warming" not in said(capsys, "inspect", "m")
 
@@ -659,10 +666,8 @@ def test_peers_learn_scaled_targets(stream, capsys):
 
 def test_compare_takes_all_but_none_twice(stream, capsys):
     found = list(compared(capsys, "--rows", "220"))
-    regression = [
-        name for name, tasks in ALGORITHMS.items() if "regression" in tasks and name != "krls"
-    ]
-    assert found == [*regression, "mean so far", "no change", "linear SGD"]  # krls is the default
+    regression = [name for name, tasks in ALGORITHMS.items() if "regression" in tasks]
+    assert found == [*regression, "mean so far", "no change", "linear SGD"]
 
 
 def test_rows_limit_what_is_read(classes, capsys):
@@ -1213,6 +1218,8 @@ def test_the_demo_learns_predicts_and_draws(tmp_path, monkeypatch, capsys):
     out = capsys.readouterr().out
     assert "$ parsimon predict" in out
     assert "linear SGD" in out
+    end = out.rpartition("The pictures:")[2]
+    assert all(line in end for lines in demo.CAPTIONS.values() for line in lines)
     for name in ("bikes.parsimon", "bikes.png", "model.png"):
         assert (tmp_path / name).stat().st_size > 1000
 

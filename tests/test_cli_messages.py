@@ -12,7 +12,9 @@ import pytest
 import parsimon
 from parsimon.cli import main
 from parsimon.cli.words import choose, plural
+from parsimon.mixtures import CandidateClassifier
 from parsimon.plots.drawing import draw_line, new_figure, scale_errors
+from parsimon.tables import TableModel
 
 
 @pytest.fixture
@@ -48,8 +50,9 @@ def measured(n):
 
 
 def pairs(out):
-    """The lines of a summary by their names."""
-    return dict(re.split(r"  +", line.strip(), maxsplit=1) for line in out.splitlines())
+    """The lines of a summary by their names, without tables below it."""
+    lines = out.partition("\n\n")[0].splitlines()
+    return dict(re.split(r"  +", line.strip(), maxsplit=1) for line in lines)
 
 
 # Predictions in the dialect of the data
@@ -88,7 +91,8 @@ def test_probabilities_have_the_decimal_mark_too(run):
 
 def test_the_summary_says_over_which_rows_the_scores_are(run):
     write("s.csv", ["x", "z", "y"], labelled(1500))
-    found = pairs(run("learn", "s.csv", "--target", "y", "--model", "m")[0])
+    learn = ["learn", "s.csv", "--target", "y", "--algorithm", "polk", "--model", "m"]
+    found = pairs(run(*learn)[0])
     assert found["scores"] == "the first 200 rows count with the previous target as prediction"
     assert re.fullmatch(r"\S+ over all rows, \S+ over the last 1,000", found["accuracy"])
     loss = found["logarithmic loss"]
@@ -101,7 +105,7 @@ def test_the_summary_says_over_which_rows_the_scores_are(run):
 
 def test_the_same_rows_are_said_once(run):
     write("s.csv", ["x", "z", "y"], labelled(600))
-    found = pairs(run("learn", "s.csv", "--target", "y")[0])
+    found = pairs(run("learn", "s.csv", "--target", "y", "--algorithm", "polk")[0])
     assert re.fullmatch(r"\S+ over all rows", found["accuracy"])
     assert re.fullmatch(r"\S+ over the 400 rows after the warm-up", found["logarithmic loss"])
 
@@ -109,23 +113,32 @@ def test_the_same_rows_are_said_once(run):
 @pytest.mark.parametrize(("n", "scored"), [(2, False), (200, False), (201, True)])
 def test_rows_of_the_warm_up_alone_have_no_scores(run, n, scored):
     write("s.csv", ["x", "z", "y"], measured(n))
-    out, _ = run("learn", "s.csv", "--target", "y", "--task", "regression", "--model", "m")
+    learn = ["learn", "s.csv", "--target", "y", "--task", "regression", "--algorithm", "krls"]
+    out, _ = run(*learn, "--model", "m")
     none = "none: fewer than 201 rows, and the first 200 are the warm-up"
     assert ("R2" in out) is scored and (none in out) is not scored
     assert (none in run("inspect", "m")[0]) is not scored
-    end = json.loads(
-        run("learn", "s.csv", "--target", "y", "--task", "regression", "--json")[0].splitlines()[-1]
-    )
+    end = json.loads(run(*learn, "--json")[0].splitlines()[-1])
     assert (end["total"]["mse"] is not None) is scored
     out, _ = run("compare", "s.csv", "--target", "y", "--task", "regression", "--algorithm", "klms")
     assert ("no scores for klms: fewer than 201 rows" in out) is not scored
+
+
+def test_a_mixture_is_scored_from_the_second_row_on(run):
+    write("s.csv", ["x", "z", "y"], labelled(150))
+    found = pairs(run("learn", "s.csv", "--target", "y", "--model", "m")[0])
+    assert found["scores"].endswith("from the second row on")
+    assert re.fullmatch(r"\S+ over all rows", found["logarithmic loss"])
+    assert json.loads(run("inspect", "m", "--json")[0])["total"]["log_loss_rows"] == 149
+    out, _ = run("compare", "s.csv", "--target", "y", "--algorithm", "default")
+    assert "no scores" not in out and "repeat the last target" not in out
 
 
 def test_compare_says_over_how_many_rows_its_scores_are(run):
     write("s.csv", ["x", "z", "y"], labelled(600))
     out, _ = run("compare", "s.csv", "--target", "y", "--algorithm", "polk")
     assert "accuracy, last 599" in out
-    assert "repeat the last target for the first 200 rows, which have no log loss" in out
+    assert "polk: predictions repeat the last target for the first 200 rows, which have no" in out
     write("l.csv", ["x", "z", "y"], labelled(1100))
     out, _ = run("compare", "l.csv", "--target", "y", "--algorithm", "bsgd")
     assert "accuracy, last 1,000" in out
@@ -155,8 +168,11 @@ def test_inspect_says_that_the_memory_is_that_of_the_file(run):
 
 
 def test_inspect_shows_the_candidates_of_a_mixture_on_lines_of_their_own(run):
-    write("s.csv", ["x", "z", "y"], labelled(300))
-    run("learn", "s.csv", "--target", "y", "--model", "m")
+    x, z, y = zip(*labelled(300), strict=True)
+    candidates = [parsimon.POLKClassifier(loss="logistic", gamma=gamma) for gamma in (0.5, 2.0)]
+    model = TableModel("y", algorithm=CandidateClassifier(candidates))
+    model.learn({"x": x, "z": z, "y": y})
+    model.save("m")
     out, _ = run("inspect", "m")
     lines = out.splitlines()
     first = next(i for i, line in enumerate(lines) if line.startswith("candidate 1 "))
@@ -296,12 +312,13 @@ SHORT = {
 @pytest.mark.parametrize("name", SHORT)
 def test_a_plot_without_scores_says_why(run, figures, name):
     write("s.csv", ["x", "z", "y"], SHORT[name])
-    run("learn", "s.csv", "--target", "y", "--plot", "l.png")
-    above, below = figures["l.png"].axes
+    algorithm = ["--algorithm", "polk"]
+    run("learn", "s.csv", "--target", "y", "--plot", "l.png", *algorithm)
+    above, _, below = figures["l.png"].axes
     assert above.texts[0].get_text().startswith("no scores: ")
     (line,) = below.lines
     assert len(line.get_xdata()) > 1 or line.get_marker() == "o"
-    run("compare", "s.csv", "--target", "y", "--algorithm", "default", "--plot", "c.png")
+    run("compare", "s.csv", "--target", "y", *algorithm, "--plot", "c.png")
     for axis in figures["c.png"].axes:
         marked = [line for line in axis.lines if line.get_marker() == "o"]
         assert axis.texts or marked
