@@ -71,6 +71,10 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
         """Return how an expert learns."""
         raise NotImplementedError
 
+    def _earlier(self, n_lags: int) -> Array:
+        """Return the targets before the next row as experts take them, (1, n_lags, k)."""
+        return self._recent.lags(self._recent.n_rows, self._recent.n_rows + 1, n_lags)
+
     # The learned model
 
     @property
@@ -242,7 +246,7 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
             slot, task = self._slots[e], self._tasks[e]
             if slot.present is None:
                 return
-            X = task.next_features(Z, self._recent, slot.expert.lags)
+            X = task.next_features(Z, self._earlier(slot.expert.lags))
             if slot.present.scale is not None:
                 X = X * slot.present.scale
             P = task.predict(slot.present.model, X)

@@ -16,7 +16,7 @@ from parsimon.estimators.base import one_row
 from parsimon.mixtures.base import Mixture
 from parsimon.mixtures.combiners import Stack, filled
 from parsimon.mixtures.defaults import experts_for_numbers
-from parsimon.mixtures.experts import Expert
+from parsimon.mixtures.experts import MOST_LAGS, Expert
 from parsimon.mixtures.tasks import Numbers
 from parsimon.preprocessing import LARGEST, Moments
 from parsimon.preprocessing.moments import LARGEST_STORED
@@ -90,8 +90,8 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
     Notes
     -----
     A block equals its rows, bit for bit. `predict` takes every row as the next one after the last
-    row that was learned: its earlier targets are the last ones. There are no sample weights, and
-    mixtures cannot be merged.
+    row that was learned. Its earlier targets are the last ones, scaled by the present moments.
+    There are no sample weights, and mixtures cannot be merged.
 
     References
     ----------
@@ -118,7 +118,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
             "_target_moments": _schema.one_of(dict),
             "_low": _schema.finite_array(None, least=-LARGEST, most=LARGEST),
             "_high": _schema.finite_array(None, least=-LARGEST, most=LARGEST),
-            "_last": _schema.finite_array(None, least=-1e9, most=1e9),
+            "_last": _schema.finite_array(None, None, least=-LARGEST, most=LARGEST),
             "_stacks": _schema.listed(_schema.finite_array(None, None, least=-1e15, most=1e15)),
         }
     )
@@ -126,7 +126,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
     _target_moments: Moments
     _low: Array
     _high: Array
-    _last: Array
+    _last: Array  # the last targets in their own units, the latest first, (at most 8, C)
     _stacks: list[Stack]
 
     def __init__(
@@ -175,8 +175,8 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
             Y = self._targets(y, len(rows))
             if not began:
                 self._begin(rows.shape[1], Y)
-        if Y.reshape(len(rows), -1).shape[1] != len(self._last):
-            raise ValueError(f"y must have {len(self._last)} columns as before, got {Y.shape}")
+        if Y.reshape(len(rows), -1).shape[1] != self._last.shape[1]:
+            raise ValueError(f"y must have {self._last.shape[1]} columns as before, got {Y.shape}")
         Y = Y.reshape(len(rows), -1)
         out = np.empty_like(Y)
 
@@ -266,17 +266,19 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         C = 1 if Y.ndim == 1 else Y.shape[1]
         self._start(n_features, C)
         self._target_moments = Moments(C)
-        self._low, self._high, self._last = np.zeros((3, C))
+        self._low, self._high = np.zeros((2, C))
+        self._last = np.empty((0, C))
         self._stacks = [Stack(len(self._slots) + len(FREE)) for _ in range(C)]
 
     def _piece(self, X: Array, Y: Array) -> Array:
         """Learn a piece of a block, and return the predictions before, (n, C)."""
         first, n = self._recent.n_rows, len(X)
         Z = self._scaled(X, learn=True)
+        previous = self._earlier(1)[0]
         means, deviations = (M.T for M in self._target_moments.learn(np.ascontiguousarray(Y.T)))
         units = np.where(deviations > 0.0, deviations, 1.0)
         T = (Y - means[1:]) / units[1:]
-        last = np.vstack([self._last, T[:-1]])
+        last = np.vstack([previous, T[:-1]])
         low, high = self._ranges(Y, first)
         self._recent.append(Z, T)
         P = self._run(first, first + n, Y.shape[1])
@@ -295,7 +297,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
             combined = self._stacks[c].run(each, after, T[:, c])
             back = means[:-1, c] + deviations[:-1, c] * combined
             out[:, c] = np.clip(back, low[:, c], high[:, c])
-        self._last = T[-1]
+        self._last = np.vstack([Y[::-1], self._last])[:MOST_LAGS]
         if first == 0:
             out[0] = Y[0]
         return out
@@ -305,10 +307,18 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         self._fitted()
         self._require_whole()
         Z = self._scaled(self._validated(X, reset=False), learn=False)
-        P = self._now(Z, len(self._last))
-        last = np.broadcast_to(self._last, (len(Z), 1, len(self._last)))
+        P = self._now(Z, self._last.shape[1])
+        last = np.broadcast_to(self._earlier(1), (len(Z), 1, P.shape[2]))
         result: Array = np.concatenate([P, last, np.zeros_like(last)], axis=1)
         return result
+
+    def _earlier(self, n_lags: int) -> Array:
+        """Return the last targets, scaled by the present moments, (1, n_lags, C)."""
+        means, deviations = (M.T for M in self._target_moments.now())
+        T = np.zeros((1, n_lags, self._last.shape[1]))
+        known = self._last[:n_lags]
+        T[0, : len(known)] = (known - means) / np.where(deviations > 0.0, deviations, 1.0)
+        return T
 
     def _ranges(self, Y: Array, first: int) -> tuple[Array, Array]:
         """Learn the range of targets, and return the bounds of predictions before each row."""
@@ -357,12 +367,15 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
             len(self._target_moments.count),
             len(self._low),
             len(self._high),
-            len(self._last),
+            self._last.shape[1],
             len(self._stacks),
         )
         if sized != (C,) * 5 or (self._low > self._high).any():
             raise ValueError(f"its parts do not have {C} outputs")
         self._target_moments.require_sound(LARGEST_STORED)
+        outside = (self._last < self._low) | (self._last > self._high)
+        if len(self._last) != min(self._recent.n_rows, MOST_LAGS) or outside.any():
+            raise ValueError("its last targets are not sound")
         if any(stack.state.shape != (E + 1, E) for stack in self._stacks):
             raise ValueError(f"its weights are not those of {E} experts")
         for slot in self._slots:

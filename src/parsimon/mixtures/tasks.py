@@ -29,11 +29,11 @@ class Task:
         X, _ = recent.rows(first, last)
         return X if not lags else np.hstack([self.lagged(recent.lags(first, last, lags)), X])
 
-    def next_features(self, X: Array, recent: Recent, lags: int) -> Array:
-        """Return the inputs of rows X, each as if it were the next one of the stream."""
-        if not lags:
+    def next_features(self, X: Array, T: Array) -> Array:
+        """Return the inputs of rows X, all after the same earlier targets T (1, lags, k)."""
+        if not T.size:
             return X
-        own = self.lagged(recent.lags(recent.n_rows, recent.n_rows + 1, lags))
+        own = self.lagged(T)
         return np.hstack([np.broadcast_to(own, (len(X), own.shape[1])), X])
 
     def n_inputs(self, d: int, n_targets: int, lags: int) -> int:
