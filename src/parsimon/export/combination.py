@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from parsimon.export.expansion import Array, Expansion, Label
+from parsimon.export.lags import Lag, Units
 
 if TYPE_CHECKING:
     from parsimon.export.onnx.graph import Graph
 
-__all__ = ["Combination", "Combiner", "Expert", "Statements"]
+__all__ = ["Combination", "Combiner", "Expert", "Standardisation", "Statements"]
 
 
 class Statements(Protocol):
@@ -34,6 +35,10 @@ class Statements(Protocol):
     def library_function(self, what: str) -> str:
         """Return the name of a function of the C library, such as "exp"."""
 
+    @property
+    def lags(self) -> str:
+        """The array of the inputs of lags."""
+
 
 class Combiner(Protocol):
     """The formula that makes one result of the outputs of all experts, in each format.
@@ -41,10 +46,11 @@ class Combiner(Protocol):
     An output of an expert is its prediction, or its probabilities if it is a classifier.
     """
 
-    def onnx(self, g: Graph, each: Sequence[str]) -> str:
+    def onnx(self, g: Graph, each: Sequence[str], lags: str) -> str:
         """Write nodes, and return the name of the result (n, C).
 
-        `each` has the name of the output (n, C) of each expert.
+        `each` has the name of the output (n, C) of each expert. `lags` is the name of the inputs of
+        all lags, (n, l), or empty if there are none.
         """
 
     def c(self, c: Statements) -> list[str]:
@@ -58,26 +64,47 @@ class Expert:
     expansion: Expansion
     takes: tuple[int, ...] | None = None
 
+    @property
+    def takes_first(self) -> bool:
+        """Whether it takes the first inputs of a row, or all."""
+        return self.takes is None or self.takes == tuple(range(len(self.takes)))
+
     def taking(self, inputs: Sequence[int]) -> Expert:
         """Return it over rows of some of the inputs, in this order."""
         if self.takes is None:
             return replace(self, expansion=self.expansion.taking(inputs))
         place = {old: new for new, old in enumerate(inputs)}
         kept = [i for i, old in enumerate(self.takes) if old in place]
+        kept.sort(key=lambda i: place[self.takes[i]])  # type: ignore[index]
         return Expert(self.expansion.taking(kept), tuple(place[self.takes[i]] for i in kept))
+
+
+@dataclass(frozen=True)
+class Standardisation:
+    """Features in units of deviations: (x - mean) / deviation, clipped. 0 without deviation."""
+
+    means: Array  # (d,)
+    deviations: Array  # (d,)
+    clip: float
+
+    def taking(self, inputs: Sequence[int]) -> Standardisation:
+        """Return it for some of the features, in this order."""
+        return replace(
+            self, means=self.means[list(inputs)], deviations=self.deviations[list(inputs)]
+        )
 
 
 @dataclass(frozen=True)
 class Combination:
     """A fitted mixture as plain data: experts over one row, and a combiner.
 
-    A row has `n_features` inputs. The last of them are `extras`, which are not features of the
-    row itself, for example earlier targets. In a table they become further inputs with these names,
-    in the units of the target. They are scaled like the target, and NaN means its mean. Without a
-    table they are the last inputs of the row.
+    A row has `n_features` features, which may be standardised. The inputs of lags follow them. A
+    lag is an earlier target, which is an input of its own with its own name. Experts take some of
+    these `n_inputs` inputs.
 
-    With `classes`, experts give probabilities of these classes in this order, and so does the
-    combiner. The prediction is the class of the largest one, the first of equals.
+    Without `classes`, `units` say how the result becomes a target in its own units. With `classes`,
+    the combiner gives probabilities of these classes in this order. The prediction is the class of
+    the largest one, the first of equals.
     """
 
     estimator: str
@@ -86,25 +113,37 @@ class Combination:
     n_features: int
     n_outputs: int
     classes: tuple[Label, ...] | None = None
-    extras: tuple[str, ...] = ()
+    lags: tuple[Lag, ...] = ()
     feature_names: tuple[str, ...] | None = None
+    standardisation: Standardisation | None = None
+    units: Units | None = None
 
     def __post_init__(self) -> None:
-        if self.classes is not None:
-            for expert in self.experts:
-                if expert.expansion.probabilities is None:
-                    raise TypeError(
-                        f"a {self.estimator} of classifiers without probabilities "
-                        "cannot be exported: use a logistic loss"
-                    )
+        for expert in self.experts:
+            if expert.expansion.classes is not None and expert.expansion.probabilities is None:
+                raise TypeError(
+                    f"a {self.estimator} of classifiers without probabilities "
+                    "cannot be exported: use a logistic loss"
+                )
+
+    @property
+    def n_inputs(self) -> int:
+        """The number of features and of inputs of lags."""
+        return self.n_features + sum(lag.n_inputs for lag in self.lags)
 
     @property
     def n_centers(self) -> int:
         """The number of centres of all experts."""
         return sum(expert.expansion.n_centers for expert in self.experts)
 
-    def taking(self, inputs: Sequence[int]) -> Combination:
-        """Return it over some of the inputs, in this order. The others are 0 in every row."""
-        names = self.feature_names and tuple(self.feature_names[i] for i in inputs)
-        experts = tuple(expert.taking(inputs) for expert in self.experts)
-        return replace(self, experts=experts, n_features=len(inputs), feature_names=names)
+    def taking(self, features: Sequence[int]) -> Combination:
+        """Return it over some of the features, in this order. The others are 0 in every row."""
+        inputs = [*features, *range(self.n_features, self.n_inputs)]
+        scaled = self.standardisation
+        return replace(
+            self,
+            experts=tuple(expert.taking(inputs) for expert in self.experts),
+            n_features=len(features),
+            feature_names=self.feature_names and tuple(self.feature_names[i] for i in features),
+            standardisation=scaled and scaled.taking(features),
+        )

@@ -23,7 +23,7 @@ from parsimon.estimators.regressor import StreamRegressor
 from parsimon.export.scaling import composed, finite, then
 from parsimon.formulas import Expression
 
-__all__ = ["Expansion", "expansion"]
+__all__ = ["Array", "Expansion", "Label", "expansion", "plain_labels"]
 
 Array = NDArray[np.float64]
 Label = bool | int | float | str
@@ -169,9 +169,8 @@ def _of_estimator(model: StreamEstimator) -> Expansion:
         return replace(found, link=model._inverse_link)
     if not isinstance(model, StreamClassifier):
         return found
-    return replace(
-        found, classes=_labels(model.classes_), probabilities=PROBABILITIES.get(type(model._loss))
-    )
+    kind = PROBABILITIES.get(type(model._loss))
+    return replace(found, classes=plain_labels(model.classes_), probabilities=kind)
 
 
 def _of_parts(
@@ -217,7 +216,8 @@ def _require_formula(kernel: kernels.Kernel, centers: Array) -> None:
         )
 
 
-def _labels(classes: NDArray[Any]) -> tuple[Label, ...]:
+def plain_labels(classes: NDArray[Any]) -> tuple[Label, ...]:
+    """Return labels as values of Python, all of one type."""
     labels = tuple(
         label.item() if isinstance(label, np.generic) else label for label in classes.tolist()
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sklearn.exceptions import NotFittedError
 
 from parsimon.export.combination import Combination
+from parsimon.export.lags import Units
 from parsimon.export.model_functions import ModelFunction, model_function
 from parsimon.preprocessing import KINDS, EncodedColumn, TableEncoder, feature_count
 from parsimon.tables import TableModel
@@ -72,14 +73,13 @@ class Encoding:
 
 @dataclass(frozen=True)
 class Table:
-    """A fitted `TableModel` as plain data. For regression the target is mean + scale * f."""
+    """A fitted `TableModel` as plain data. `units` are those of the target of regression."""
 
     estimator: str
     encoding: Encoding
     function: ModelFunction  # of the features of the encoding
     target: str
-    mean: float = 0.0
-    scale: float = 1.0
+    units: Units | None = None
 
 
 def table(model: TableModel) -> Table:
@@ -88,24 +88,18 @@ def table(model: TableModel) -> Table:
         raise NotFittedError("the TableModel has learned nothing yet")
     if model.metrics_ is None:
         model = copy.deepcopy(model).finish()
-    mean, scale = 0.0, 1.0
+    function, units = model_function(model.estimator_), None
     if model.task_ == "regression":
-        mean, scale = model.scaler_.mean_, model.scaler_.scale_
-    function = model_function(model.estimator_)
-    columns, order = model.encoder_.encoded_columns_, _order(model.encoder_)
-    if isinstance(function, Combination) and function.extras:
-        columns += [EncodedColumn(name, "number", mean, scale) for name in function.extras]
-        # Numbers come first in an encoding, and these are the last of them.
-        first, at = model.encoder_.n_features_, sum(column.kind != "text" for column in columns)
-        at -= len(function.extras)
-        order[at:at] = range(first, first + len(function.extras))
+        units = Units.of(model.scaler_.mean_, model.scaler_.scale_)
+    if isinstance(function, Combination) and function.units is not None:
+        # The mixture scales the target, and not the table.
+        function, units = replace(function, units=None), function.units
     return Table(
         type(model).__name__,
-        Encoding(tuple(columns)),
-        function.taking(order),
+        Encoding(tuple(model.encoder_.encoded_columns_)),
+        function.taking(_order(model.encoder_)),
         model.target,
-        mean,
-        scale,
+        units,
     )
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parsimon import _core, _schema
 
-__all__ = ["LabelHistory", "Pool", "Stack"]
+__all__ = ["LabelHistory", "Pool", "PoolParts", "Stack"]
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+
+#: The parts of probabilities that are uniform, as in ``core/combining.hpp``.
+FLOOR, POOL_FLOOR = 1e-3, 1e-4
 
 
 def filled(P: Array) -> Array:
@@ -72,6 +75,18 @@ class Stack:
         return _core.stack_weights(self.state, self.ridge)
 
 
+class PoolParts(NamedTuple):
+    """What a pool has learned.
+
+    A part `FLOOR` of each expert's probability is uniform, and a part `POOL_FLOOR` of the pool's.
+    """
+
+    weights: Array  # (E,), of the logarithmic pool
+    scales: Array  # (E,), of experts that give scores
+    mixture: Array  # (E,), the weights of Bayes' mixture
+    share: float  # of the pool; the rest is that of the mixture
+
+
 @dataclass
 class Pool:
     """Probabilities of classes from E experts: a logarithmic pool and Bayes' mixture.
@@ -124,6 +139,14 @@ class Pool:
         """The weight of each expert, (E,)."""
         return _core.pool_shares(self.scored, self.state)
 
+    @property
+    def parts(self) -> PoolParts:
+        """What has been learned, for other programs that combine."""
+        weights, scales, _, losses, rivals = self.state[:5]
+        mixture = np.exp(losses.min() - losses)
+        share = 1.0 / (1.0 + np.exp(min(rivals[0] - rivals[1], 700.0)))
+        return PoolParts(weights, scales, mixture / mixture.sum(), float(share))
+
 
 @dataclass
 class LabelHistory:
@@ -145,9 +168,10 @@ class LabelHistory:
         )
         return out
 
-    def now(self) -> Array:
-        """Return the probabilities for the next row, (2, C)."""
-        return _core.label_history_now(self.table.shape[1], self.previous, self.table)
+    def now(self, previous: int | None = None) -> Array:
+        """Return the probabilities for the next row, (2, C), after the last or another label."""
+        after = self.previous if previous is None else previous
+        return _core.label_history_now(self.table.shape[1], after, self.table)
 
     def state(self) -> dict[str, Any]:
         """Return the state."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from parsimon.export.c.functions import expansion_piece
 from parsimon.export.c.piece import LARGEST_ENTRY, Library, Piece
 from parsimon.export.c.tables import Tables
@@ -39,12 +41,13 @@ class _Combined:
         """Return the functions, with the tables that they need."""
         f = self.f
         sizes = {
-            "N_FEATURES": f.n_features,
+            "N_FEATURES": f.n_inputs,
             "N_OUTPUTS": f.n_outputs,
             "N_CENTERS": f.n_centers,
             "N_EXPERTS": len(f.experts),
         }
         lines = [
+            *self._standardised(),
             f"{self.real} each[{self.n_experts}][{self.n_outputs}];",
             *(line for k in range(len(f.experts)) for line in self._expert(k)),
             *f.combiner.c(self),
@@ -67,19 +70,46 @@ class _Combined:
     def _expert(self, k: int) -> list[str]:
         """Return the statements that set each[k][c]."""
         expert, name = self.f.experts[k], f"{self.name}_expert_{k}"
-        e, row, before = expert.expansion, "x", []
-        if expert.takes is not None:
+        e, row, before = expert.expansion, self._row, []
+        if expert.takes is not None and not expert.takes_first:
             row, size = f"x_{k}", len(expert.takes)
             self.tables.add_integers(f"expert_{k}_takes", expert.takes)
             before = [
                 f"{self.real} {row}[{size}];",
-                f"for (int i = 0; i < {size}; ++i) {row}[i] = x[{name}_takes[i]];",
+                f"for (int i = 0; i < {size}; ++i) {row}[i] = {self._row}[{name}_takes[i]];",
             ]
-        if self.f.classes is not None:
+        if e.probabilities is not None:
             return [*before, f"{name}_proba({row}, each[{k}]);"]
         if e.n_outputs > 1:
             return [*before, f"{name}_predict({row}, each[{k}]);"]
         return [*before, f"each[{k}][0] = {name}_predict({row});"]
+
+    @property
+    def _row(self) -> str:
+        """The inputs of experts."""
+        return "x" if self.f.standardisation is None else "z"
+
+    def _standardised(self) -> list[str]:
+        """Return the statements that set z, the inputs with standardised features."""
+        s, zero = self.f.standardisation, self.number(0)
+        if s is None:
+            return []
+        self.tables.add("deviations", s.deviations)
+        high = s.means.astype(self.tables.numpy_name).astype(np.float64)
+        terms, low, clip = "x[i]", self.number(-s.clip), self.number(s.clip)
+        for what, part in (("means", high), ("means_rest", s.means - high)):
+            if part.any():
+                terms += f" - {self.table(what, part)}[i]"
+        divisor = f"{self.name}_deviations[i]"
+        return [
+            f"{self.real} z[{self.n_features}];",
+            f"for (int i = 0; i < {self.n_features}; ++i) {{",
+            "    z[i] = x[i];",
+            f"    if (i >= {self.f.n_features}) continue; /* a lag */",
+            f"    z[i] = {divisor} > {zero} ? ({terms}) / {divisor} : {zero};",
+            f"    z[i] = z[i] < {low} ? {low} : z[i] > {clip} ? {clip} : z[i];",
+            "}",
+        ]
 
     def _function(self, kind: str, what: str, lines: list[str], *, out: bool = False) -> str:
         arguments = f"const {self.real} x[{self.n_features}]"
@@ -102,3 +132,8 @@ class _Combined:
     def library_function(self, what: str) -> str:
         """Return the macro that stands for a function of the C library."""
         return self.library.function(what, self.tables.suffix)
+
+    @property
+    def lags(self) -> str:
+        """The array of the inputs of lags."""
+        return f"(x + {self.f.n_features})"

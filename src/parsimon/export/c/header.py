@@ -7,14 +7,20 @@ import textwrap
 
 from parsimon import __version__
 from parsimon.export.c.combination import function_pieces
+from parsimon.export.c.outer import RowFunctions
 from parsimon.export.c.piece import Library, Piece
 from parsimon.export.c.table import TableFunctions
-from parsimon.export.c.tables import Tables, comment_text
+from parsimon.export.c.tables import Tables, c_integer, comment_text
+from parsimon.export.combination import Combination
 from parsimon.export.expansion import Expansion
+from parsimon.export.lags import Lag, NumberLag
 from parsimon.export.model_functions import ModelFunction
 from parsimon.export.table import Table
 
 __all__ = ["header"]
+
+#: Texts that need no escapes.
+PLAIN = re.compile(r"[\w.-]+", re.ASCII)
 
 
 def header(source: ModelFunction | Table, name: str, dtype: str) -> str:
@@ -24,7 +30,12 @@ def header(source: ModelFunction | Table, name: str, dtype: str) -> str:
     if isinstance(source, Table):
         f, inner = source.function, f"{name}_function"
         pieces = function_pieces(f, inner, dtype, library)
-        pieces.append(TableFunctions(source, Tables(name, dtype), inner, library).piece())
+        outer = TableFunctions(source, Tables(name, dtype), inner, library)
+        pieces.append(outer.piece({"N_COLUMNS": len(source.encoding.columns)}))
+    elif isinstance(source, Combination) and source.lags:
+        f, inner = source, f"{name}_function"
+        pieces = function_pieces(f, inner, dtype, library)
+        pieces.append(RowFunctions(f, Tables(name, dtype), inner).piece({}))
     else:
         f = source
         pieces = function_pieces(f, name, dtype, library)
@@ -83,6 +94,11 @@ def _comment(
         ]
     if isinstance(source, Expansion) and source.scaled:
         lines.append("Inputs are scaled in here: give them as they were before any scaler.")
+    if isinstance(f, Combination) and f.lags:
+        lines += [
+            f"{tables.name}_lags has the targets of the rows before, lag_1 the latest. NULL means "
+            "those that were last when the model was exported.",
+        ]
     if not isinstance(source, Table) and f.feature_names is not None:
         lines += [
             "Inputs:",
@@ -121,6 +137,10 @@ def _example(source: ModelFunction | Table, f: ModelFunction, tables: Tables) ->
             break_on_hyphens=False,
         )
         x = "&row"
+    if isinstance(f, Combination) and f.lags:
+        fields = ", ".join(_lag_example(lag) for lag in f.lags)
+        given += textwrap.wrap(f"const {name}_lags lags = {{{fields}}};", 90)
+        x += ", &lags"
     show = [f'printf("%g\\n", {name}_predict({x}));']
     if f.classes is not None:
         kind = (
@@ -147,6 +167,14 @@ def _example(source: ModelFunction | Table, f: ModelFunction, tables: Tables) ->
     ]
 
 
+def _lag_example(lag: Lag) -> str:
+    """Return a value for a lag: the last target."""
+    value = lag.last if isinstance(lag, NumberLag) else lag.labels[lag.last]
+    if isinstance(value, str):
+        return f'"{value}"' if PLAIN.fullmatch(value) else "0"
+    return f"{value:.6g}" if isinstance(value, float) else c_integer(int(value))
+
+
 def _examples(t: Table) -> list[str]:
     """Return a value for each column: the mean, or the first category."""
     found = []
@@ -154,6 +182,6 @@ def _examples(t: Table) -> list[str]:
         if column.kind != "text":
             found.append(f"{column.mean:.6g}")
         else:
-            plain = [text for text in column.categories if re.fullmatch(r"[\w.-]+", text, re.ASCII)]
+            plain = [text for text in column.categories if PLAIN.fullmatch(text)]
             found.append(f'"{plain[0]}"' if plain else "0")
     return found

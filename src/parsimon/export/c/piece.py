@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from parsimon.export.c.tables import Tables
 
-__all__ = ["LARGEST_ENTRY", "Library", "Piece"]
+__all__ = ["EQUAL", "LARGEST_ENTRY", "Library", "Piece"]
 
 #: Statements that return the index of the largest entry of `out`, the first of equals.
 LARGEST_ENTRY = [
@@ -15,6 +15,16 @@ LARGEST_ENTRY = [
     "    if (out[c] > out[best]) best = c;",
     "return best;",
 ]
+#: A function that compares texts.
+EQUAL = """\
+static inline int {name}_equal(const char *a, const char *b)
+{{
+    while (*a && *a == *b) {{
+        ++a;
+        ++b;
+    }}
+    return *a == *b;
+}}"""
 
 
 class Library:

@@ -5,50 +5,35 @@ from __future__ import annotations
 import numpy as np
 
 from parsimon.export.c.identifiers import identifiers
-from parsimon.export.c.piece import Library, Piece
+from parsimon.export.c.outer import Outer
+from parsimon.export.c.piece import EQUAL, Library
 from parsimon.export.c.tables import Tables, comment_text
-from parsimon.export.expansion import Expansion
 from parsimon.export.table import UNITS, Table
 from parsimon.preprocessing import EncodedColumn
 
 __all__ = ["TableFunctions"]
 
 
-class TableFunctions:
+class TableFunctions(Outer):
     """Writes the functions of a table around those of `inner`, the prefix of its function.
 
     Columns and targets are double. The features have the type of `tables`.
     """
 
     def __init__(self, t: Table, tables: Tables, inner: str, library: Library) -> None:
+        super().__init__(t.function, t.units, tables, inner)
         self.t = t
-        self.tables = tables
-        self.inner = inner
         self.library = library
-        self.name, self.macro, self.real = tables.name, tables.macro, tables.real
+        self.argument = f"const {self.name}_row *row"
         self.fields = identifiers(column.name for column in t.encoding.columns)
-        self._helpers: dict[str, str] = {}
 
-    def piece(self) -> Piece:
-        """Return the functions, with the tables that they need."""
-        f = self.t.function
-        sizes = {
-            "N_COLUMNS": len(self.t.encoding.columns),
-            "N_FEATURES": f.n_features,
-            "N_OUTPUTS": f.n_outputs,
-            "N_CENTERS": f.n_centers,
-        }
-        functions = [self._struct(), self._encode()]
-        if f.classes is None:
-            functions.append(self._predict_target())
-        else:
-            functions.append(self._function("int", "predict", [f"return {self.inner}_predict(x);"]))
-            has_probabilities = not isinstance(f, Expansion) or f.probabilities is not None
-            what = "proba" if has_probabilities else "decision"
-            functions.append(
-                self._function("void", what, [f"{self.inner}_{what}(x, out);"], out=True)
-            )
-        return Piece(self.tables, sizes, [*self._helpers.values()], functions)
+    def set_features(self) -> list[str]:
+        """Return the statements that set the features."""
+        return [f"{self.name}_encode(row, x);"]
+
+    def definitions(self) -> list[str]:
+        """Return types and functions that the others need."""
+        return [self._struct(), self._encode(), *super().definitions()]
 
     def _struct(self) -> str:
         """Return the type of a row."""
@@ -92,31 +77,12 @@ class TableFunctions:
         arguments = f"const {self.name}_row *row, {self.real} x[{self.macro}_N_FEATURES]"
         return f"static inline void {self.name}_encode({arguments})\n{{\n{body}\n}}"
 
-    def _predict_target(self) -> str:
-        """Return the function that predicts the target in its own units."""
-        result = f"{self.inner}_predict(x)"
-        if (self.t.mean, self.t.scale) != (0.0, 1.0):
-            result = f"{self.t.mean!r} + {self.t.scale!r} * {result}"
-        return self._function("double", "predict", [f"return {result};"])
-
-    def _function(self, kind: str, what: str, lines: list[str], *, out: bool = False) -> str:
-        arguments = f"const {self.name}_row *row"
-        if out:
-            arguments += f", {self.real} out[{self.macro}_N_OUTPUTS]"
-        lines = [
-            f"{self.real} x[{self.macro}_N_FEATURES];",
-            f"{self.name}_encode(row, x);",
-            *lines,
-        ]
-        body = "\n".join("    " + line for line in lines)
-        return f"static inline {kind} {self.name}_{what}({arguments})\n{{\n{body}\n}}"
-
     # Helpers
 
     def _standardised(self, value: str, column: EncodedColumn) -> str:
         """Return a standardised number."""
         largest = float(np.finfo(np.float64).max)
-        self._helpers["standardised"] = (
+        self.helpers["standardised"] = (
             f"static inline {self.real} {self.name}_standardised("
             "double value, double mean, double deviation, double clip)\n{\n"
             "    const double z = (value - mean) / deviation;\n"
@@ -131,13 +97,13 @@ class TableFunctions:
         """Return a sine or cosine of a time in seconds."""
         name = {"sin": "sine", "cos": "cosine"}[wave]
         fmod, function = self.library.function("fmod", ""), self.library.function(wave, "")
-        self._helpers["angle"] = (
+        self.helpers["angle"] = (
             f"static inline double {self.name}_angle(double value, double period)\n{{\n"
             f"    const double rest = {fmod}(value, period);\n"
             "    return (rest < 0.0 ? rest + period : rest) "
             f"* ({2 * np.pi!r} / period);\n}}"
         )
-        self._helpers[wave] = (
+        self.helpers[wave] = (
             f"static inline {self.real} {self.name}_{name}(double value, double period)\n{{\n"
             f"    if (value != value) return {self.tables.number(0)}; /* missing */\n"
             f"    return {self._cast}({float(np.sqrt(2.0))!r} * "
@@ -147,12 +113,8 @@ class TableFunctions:
 
     def _category(self) -> None:
         """Add the helper that sets the features of a text: its categories, other, missing."""
-        self._helpers["equal"] = (
-            f"static inline int {self.name}_equal(const char *a, const char *b)\n{{\n"
-            "    while (*a && *a == *b) {\n        ++a;\n        ++b;\n    }\n"
-            "    return *a == *b;\n}"
-        )
-        self._helpers["category"] = (
+        self.helpers["equal"] = EQUAL.format(name=self.name)
+        self.helpers["category"] = (
             f"static inline void {self.name}_category("
             f"const char *text, const char *const known[], int n, {self.real} x[])\n{{\n"
             "    int place = text ? 0 : n + 1;\n"

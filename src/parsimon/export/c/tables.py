@@ -12,7 +12,7 @@ import numpy as np
 
 from parsimon.export.expansion import Array, Label
 
-__all__ = ["TYPES", "Tables", "c_string", "comment_text"]
+__all__ = ["TYPES", "Tables", "c_integer", "c_string", "comment_text"]
 
 #: For each type: the suffix of its functions and numbers in C, and its name in NumPy.
 TYPES = {"double": ("", "float64"), "float": ("f", "float32")}
@@ -77,7 +77,7 @@ class Tables:
         if isinstance(labels[0], float):
             kind, texts = "const double", [repr(label) for label in labels]
         elif isinstance(labels[0], int):
-            kind, texts = "const long long", [_integer(int(label)) for label in labels]
+            kind, texts = "const long long", [c_integer(int(label)) for label in labels]
         text = ",\n".join("    " + text for text in texts)
         self.texts.append(
             f"static {kind} {self.name}_classes[{self.macro}_N_OUTPUTS] = {{\n{text}\n}};"
@@ -106,7 +106,8 @@ def c_string(text: str) -> str:
     )
 
 
-def _integer(value: int) -> str:
+def c_integer(value: int) -> str:
+    """Return an integer literal."""
     # The least integer cannot be a literal: without its sign it is out of range.
     return f"{value}LL" if value > -(2**63) else f"({value + 1}LL - 1)"
 

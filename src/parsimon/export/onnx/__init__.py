@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from parsimon import __version__
 from parsimon._extras import install_command
 from parsimon._files import write_whole
 from parsimon._parts import lookup
+from parsimon.export.combination import Combination
 from parsimon.export.model_functions import ModelFunction, model_function
-from parsimon.export.onnx.encoding import encoded, input_names
+from parsimon.export.onnx.encoding import encoded, unique_names
 from parsimon.export.onnx.graph import LARGEST, Graph
+from parsimon.export.onnx.lags import lagged
 from parsimon.export.onnx.outputs import OUTPUTS, Value, write_outputs
 from parsimon.export.onnx.values import expansions, write_values
 from parsimon.export.table import Table, table
@@ -118,28 +121,52 @@ def to_onnx(
 
 def _function_graph(f: ModelFunction, dtype: str, input_name: str) -> onnx.ModelProto:
     """Return the graph of a function of a row of numbers."""
-    g = Graph(dtype, [input_name])
-    outputs = write_outputs(f, g, write_values(f, g, input_name))
-    inputs: list[Value] = [(input_name, g.kind, [f.n_features])]
+    names = _lag_names(f, [input_name])
+    g = Graph(dtype, [input_name, *names])
+    more, lags = _lags(f, names, g)
+    units = f.units if isinstance(f, Combination) else None
+    outputs = write_outputs(f, g, write_values(f, g, input_name, lags), units, dtype)
+    inputs: list[Value] = [(input_name, g.kind, [f.n_features]), *more]
     about = {} if f.feature_names is None else {"feature_names": json.dumps(f.feature_names)}
-    return _model(g, f, inputs, outputs, f"{f.estimator} of parsimon", about)
+    return _model(g, f, inputs, outputs, f"{f.estimator} of parsimon", about | _about_lags(names))
 
 
 def _table_graph(t: Table, dtype: str) -> onnx.ModelProto:
     """Return the graph of a table: encoding, function, target."""
-    names = input_names(t.encoding, OUTPUTS)
-    g = Graph(dtype, names)
+    f, names = t.function, unique_names([column.name for column in t.encoding.columns], OUTPUTS)
+    lag_names = _lag_names(f, names)
+    g = Graph(dtype, [*names, *lag_names])
     inputs, x = encoded(t.encoding, names, g.typed("float64"))
-    values = write_values(t.function, g, g.typed("float64").cast(x, dtype))
-    outputs = write_outputs(t.function, g, values, (t.mean, t.scale))
+    more, lags = _lags(f, lag_names, g)
+    values = write_values(f, g, g.typed("float64").cast(x, dtype), lags)
+    outputs = write_outputs(f, g, values, t.units, "float64")
     columns = [
         {"name": column.name, "input": name, "kind": column.kind}
         for column, name in zip(t.encoding.columns, names, strict=True)
     ]
-    about = {"target": t.target, "columns": json.dumps(columns)}
+    about = {"target": t.target, "columns": json.dumps(columns), **_about_lags(lag_names)}
     return _model(
-        g, t.function, inputs, outputs, f"{t.estimator} of parsimon for {t.target}", about
+        g, f, [*inputs, *more], outputs, f"{t.estimator} of parsimon for {t.target}", about
     )
+
+
+def _lag_names(f: ModelFunction, taken: Iterable[str]) -> list[str]:
+    """Return the names of the inputs for lags. Underscores follow a name that is taken."""
+    lags = f.lags if isinstance(f, Combination) else ()
+    return unique_names([lag.name for lag in lags], {*taken, *OUTPUTS})
+
+
+def _lags(f: ModelFunction, names: list[str], g: Graph) -> tuple[list[Value], str]:
+    """Write lags. Return the inputs of the graph, and the name of those of the function."""
+    if not isinstance(f, Combination) or not f.lags:
+        return [], ""
+    double = g.typed("float64")
+    inputs, lags = lagged(f.lags, names, double)
+    return inputs, double.cast(lags, g.dtype.name)
+
+
+def _about_lags(names: list[str]) -> dict[str, str]:
+    return {"lags": json.dumps(names)} if names else {}
 
 
 def _model(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -10,19 +10,18 @@ from parsimon.export.onnx.graph import Graph
 from parsimon.export.onnx.outputs import Value
 from parsimon.export.table import Encoding
 
-__all__ = ["encoded", "input_names"]
+__all__ = ["encoded", "unique_names"]
 
 
-def input_names(encoding: Encoding, taken: Iterable[str]) -> list[str]:
-    """Return the name of the input of each column.
+def unique_names(given: Sequence[str], taken: Collection[str]) -> list[str]:
+    """Return a name for each input.
 
-    It is the name of the column. Underscores follow it if it is empty or taken.
+    It is the name that is given. Underscores follow it if it is empty or taken.
     """
     names: list[str] = []
-    all_names = {column.name for column in encoding.columns}
-    for column in encoding.columns:
-        name = column.name
-        while not name or name in taken or name in names or name in all_names - {column.name}:
+    for own in given:
+        name = own
+        while not name or name in taken or name in names or name in {*given} - {own}:
             name += "_"
         names.append(name)
     return names

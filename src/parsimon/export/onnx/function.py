@@ -127,7 +127,7 @@ class Function:
     def _points(self) -> str:
         """z = (x - shift) * scale, (n, d)."""
         e, g = self.e, self.g
-        z = self._minus(self.x, e.shift, "shift")
+        z = self.g.minus(self.x, e.shift, "shift")
         return g("Mul", z, g.array(e.scale[np.newaxis], "scale")) if (e.scale != 1).any() else z
 
     @cached_property
@@ -145,7 +145,7 @@ class Function:
         """||z - d||^2 = ||z||^2 - 2 z'd + ||d||^2 around the mean of the centres, (n, m)."""
         g, mean = self.g, self.e.centers.mean(axis=0)
         centers, largest = self.e.centers - mean, LARGEST[g.dtype.name]
-        z = self._minus(self._points, mean, "mean")
+        z = self.g.minus(self._points, mean, "mean")
         z = g("Max", g("Min", z, g.number(largest)), g.number(-largest))
         own = g("ReduceSumSquare", z, axes=[1], keepdims=1)
         theirs = g.array((centers**2).sum(axis=1)[np.newaxis], "squares")
@@ -195,15 +195,3 @@ class Function:
         # Not MatMul: ONNX Runtime merges factors of its operands or its result into it, and rounds
         # them to single precision.
         return self.g("Gemm", x, self.g.array(values, what))
-
-    def _minus(self, x: str, values: Array, what: str) -> str:
-        """Write x - values.
-
-        The part of the values that single precision cannot hold is subtracted in a second step.
-        """
-        g = self.g
-        high = values.astype(g.dtype).astype(np.float64)
-        for part in (high, values - high):
-            if part.any():
-                x = g("Sub", x, g.array(part[np.newaxis], what))
-        return x

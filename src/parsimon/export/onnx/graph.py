@@ -114,6 +114,17 @@ class Graph:
                 self._nearly[name] = value
         return name
 
+    def minus(self, x: str, values: NDArray[np.float64], what: str) -> str:
+        """Write x - values, with x (n, d) and values (d,).
+
+        The part of the values that single precision cannot hold is subtracted in a second step.
+        """
+        high = values.astype(self.dtype).astype(np.float64)
+        for part in (high, values - high):
+            if part.any():
+                x = self("Sub", x, self.array(part[np.newaxis], what))
+        return x
+
     def number(self, value: float) -> str:
         """Add one real number. A number that the type would round to zero is rejected."""
         if value != 0 and self.dtype.type(value) == 0:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from parsimon.export.expansion import Array
+from parsimon.export.lags import Units
 from parsimon.export.model_functions import ModelFunction
 from parsimon.export.onnx.graph import Graph
 from parsimon.export.onnx.values import Values
@@ -15,18 +19,15 @@ Value = tuple[str, int, list[int]]
 
 
 def write_outputs(
-    f: ModelFunction, g: Graph, found: Values, target: tuple[float, float] | None = None
+    f: ModelFunction, g: Graph, found: Values, units: Units | None, dtype: str
 ) -> list[Value]:
-    """Write the outputs of a function, and return them.
-
-    `target` has the mean and the scale of the target of a table. Then predictions are double.
-    """
+    """Write the outputs of a function, and return them. Predicted numbers have the type `dtype`."""
     if f.classes is None:
-        values, kind = found.values, g.kind
-        if target is not None:
-            values, kind = _in_its_units(g, values, *target), g.typed("float64").kind
+        values, other = g.cast(found.values, dtype), g.typed(dtype)
+        if units is not None:
+            values = _in_its_units(other, values, units)
         g("Identity", values, to="variable")
-        return [("variable", kind, [f.n_outputs])]
+        return [("variable", other.kind, [f.n_outputs])]
     classes, kind = g.labels(f.classes)
     g("Gather", classes, g("ArgMax", found.values, axis=1, keepdims=0), to="label")
     name, values = (
@@ -38,11 +39,14 @@ def write_outputs(
     return [("label", kind, []), (name, g.kind, [f.n_outputs])]
 
 
-def _in_its_units(g: Graph, f: str, mean: float, scale: float) -> str:
-    """Write mean + scale * f in double precision."""
-    double = g.typed("float64")
-    f = g.cast(f, "float64")
-    if (mean, scale) == (0.0, 1.0):
-        return f
-    scaled = double("Mul", f, double.array([[scale]], "target"))
-    return double("Add", scaled, double.array([[mean]], "target"))
+def _in_its_units(g: Graph, f: str, units: Units) -> str:
+    """Write mean + scale * f, within bounds."""
+
+    def row(values: Array) -> str:
+        return g.array(values[np.newaxis], "target")
+
+    if units.changes:
+        f = g("Add", g("Mul", f, row(units.scale)), row(units.mean))
+    if units.high is not None:
+        f = g("Min", f, row(units.high))
+    return f if units.low is None else g("Max", f, row(units.low))

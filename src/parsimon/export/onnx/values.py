@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from parsimon.export.combination import Combination
+from parsimon.export.combination import Combination, Standardisation
 from parsimon.export.expansion import Expansion
 from parsimon.export.model_functions import ModelFunction
 from parsimon.export.onnx.function import Function
@@ -33,25 +33,37 @@ def expansions(f: ModelFunction) -> list[Expansion]:
     return [f]
 
 
-def write_values(f: ModelFunction, g: Graph, x: str) -> Values:
-    """Write a function of rows x (n, d)."""
+def write_values(f: ModelFunction, g: Graph, x: str, lags: str = "") -> Values:
+    """Write a function of rows x (n, d), and of the inputs of lags (n, l) if it has any."""
     if isinstance(f, Combination):
-        return _combined(f, g, x)
+        return _combined(f, g, x, lags)
     values = Function(f, g, x).predictions()
     return Values(values, None if f.probabilities is None else _probabilities(f, g, values))
 
 
-def _combined(f: Combination, g: Graph, x: str) -> Values:
+def _combined(f: Combination, g: Graph, x: str, lags: str) -> Values:
     """Write all experts, and what the combiner makes of them."""
+    if f.standardisation is not None:
+        x = _standardised(f.standardisation, g, x)
+    views: dict[tuple[int, ...] | None, str] = {tuple(range(f.n_features)): x}
+    views[None] = views[tuple(range(f.n_inputs))] = g("Concat", x, lags, axis=1) if lags else x
     each = []
     for expert in f.experts:
-        own = x
-        if expert.takes is not None:
-            own = g("Gather", x, g.constant(np.array(expert.takes), "takes"), axis=1)
-        found = write_values(expert.expansion, g, own)
+        if expert.takes not in views:
+            places = g.constant(np.array(expert.takes), "takes")
+            views[expert.takes] = g("Gather", views[None], places, axis=1)
+        found = write_values(expert.expansion, g, views[expert.takes])
         each.append(found.probabilities or found.values)
-    result = f.combiner.onnx(g, each)
+    result = f.combiner.onnx(g, each, lags)
     return Values(result, None if f.classes is None else result)
+
+
+def _standardised(s: Standardisation, g: Graph, x: str) -> str:
+    """Write features in units of deviations, clipped."""
+    # Without variation the feature is 0. The largest number divides so, and is finite.
+    deviations = np.where(s.deviations > 0.0, s.deviations, np.finfo(g.dtype).max)
+    z = g("Div", g.minus(x, s.means, "means"), g.array(deviations[np.newaxis], "deviations"))
+    return g("Max", g("Min", z, g.array([[s.clip]], "clip")), g.array([[-s.clip]], "clip"))
 
 
 def _probabilities(e: Expansion, g: Graph, f: str) -> str:
