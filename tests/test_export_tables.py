@@ -22,12 +22,13 @@ from parsimon.cli import main
 from parsimon.export import to_c, to_libsvm, to_onnx
 from parsimon.export.c.header import header
 from parsimon.export.c.identifiers import identifiers
+from parsimon.export.candidate_classifier import candidate_classifier
 from parsimon.export.combination import Combination, Expert
 from parsimon.export.expansion import expansion
-from parsimon.export.mixture_classifier import mixture_classifier
+from parsimon.export.lags import NumberLag
 from parsimon.export.model_functions import MIXTURES
 from parsimon.export.table import Encoding, Table, table
-from parsimon.mixtures import CandidateClassifier
+from parsimon.mixtures import CandidateClassifier, Mixture
 from parsimon.preprocessing import EncodedColumn, read_table
 from parsimon.tables import ALGORITHMS, TableModel
 
@@ -91,6 +92,15 @@ def learned(target, n=700, **options):
     return model
 
 
+CANDIDATES = CandidateClassifier(
+    [
+        parsimon.POLKClassifier(
+            "laplacian", gamma="median", loss="logistic", step_size=eta, budget=100
+        )
+        for eta in (2.0, 0.5)
+    ],
+    widths=[0.5, 2.0],
+)
 MODELS = {
     "regression": lambda: learned(lambda y: y),
     "polk": lambda: learned(lambda y: y, algorithm="polk", clip=np.inf),
@@ -102,6 +112,9 @@ MODELS = {
     ),
     "gaussian": lambda: learned(lambda y: y, algorithm="klms", max_categories=3),
     "mixture": lambda: learned(lambda y: labelled(y, ["low", "middle", "high"])),
+    "candidates": lambda: learned(
+        lambda y: labelled(y, ["low", "middle", "high"]), algorithm=CANDIDATES
+    ),
     "two": lambda: learned(lambda y: labelled(y, [False, True])),
     "one_vs_rest": lambda: learned(
         lambda y: labelled(y, [7, 2, 5]), algorithm="polk", options={"loss": "ovr_logistic"}
@@ -143,7 +156,7 @@ def decided(model, block):
     """Return whether the prediction does not depend on rounding, for each row."""
     F = model.estimator_
     X = model.encoder_.transform(block)
-    F = F.predict_proba(X) if isinstance(F, CandidateClassifier) else F._evaluate(X)
+    F = F.predict_proba(X) if hasattr(F, "predict_proba") else F._evaluate(X)
     return np.ptp(np.sort(F, axis=1)[:, -2:], axis=1) > 1e-9
 
 
@@ -181,6 +194,12 @@ def run(made, model, block):
         ("label_" if name == "label" else name): values[:, np.newaxis]
         for name, values in raw_values(model, block, "").items()
     }
+    missing = {"tensor(double)": np.nan, "tensor(string)": "", "tensor(int64)": -1}
+    for lag in made.get_inputs():
+        if lag.name not in columns:
+            n, value = len(next(iter(columns.values()))), missing[lag.type]
+            kind = object if value == "" else type(value)
+            columns[lag.name] = np.full((n, 1), value, dtype=kind)
     values = made.run(None, columns)
     if model.task_ == "regression":
         assert values[0].shape == (len(values[0]), 1)
@@ -226,7 +245,8 @@ def test_a_graph_says_what_its_inputs_are(models, tmp_path):
     about = {entry.key: entry.value for entry in graph.metadata_props}
     columns = json.loads(about["columns"])
     assert {c["name"]: c["kind"] for c in columns} == models["mixture"].encoder_.columns_
-    assert [c["input"] for c in columns] == [given.name for given in graph.graph.input]
+    inputs = [c["input"] for c in columns] + json.loads(about["lags"])
+    assert inputs == [given.name for given in graph.graph.input]
     renamed = [c for c in columns if c["name"] != c["input"]]
     assert renamed == [{"name": "label", "input": "label_", "kind": "number"}]
     assert about["target"] == "target"
@@ -238,6 +258,7 @@ def test_a_graph_says_what_its_inputs_are(models, tmp_path):
 
 def test_inputs_have_names_of_their_own():
     columns = {"": [1.0, 2.0], "variable": [0.0, 1.0], "variable_": [5.0, 1.0], "Sub_1_1": [1.0, 3]}
+    columns |= {"lag_2": [1.0, 4.0]}
     model = TableModel("y", task="regression")
     model.learn({**columns, "y": [1.0, 2.0]})
     graph = to_onnx(model)
@@ -247,6 +268,10 @@ def test_inputs_have_names_of_their_own():
         "variable__",
         "variable_",
         "Sub_1_1",
+        "lag_2",
+        "lag_1",
+        "lag_2_",
+        "lag_3",
     ]
 
 
@@ -256,7 +281,9 @@ def test_an_empty_string_is_missing_unless_it_is_a_category():
         shop = rng.choice(known, size=60)
         model = TableModel("y", task="regression")
         model.learn({"shop": shop.tolist(), "y": np.where(shop == "a", 1.0, 5.0)})
-        (found,) = session(to_onnx(model)).run(None, {"shop": np.array([[""]], dtype=object)})
+        made = {"shop": np.array([[""]], dtype=object)}
+        made |= {f"lag_{i}": np.array([[np.nan]]) for i in (1, 2, 3)}
+        (found,) = session(to_onnx(model)).run(None, made)
         assert found[0, 0] == pytest.approx(model.predict({"shop": [meaning]})[0], abs=1e-12)
 
 
@@ -289,19 +316,20 @@ DRIVER = """
 void {name}_run(const {name}_row *rows, long n, double *first, {real} *more)
 {{
     for (long i = 0; i < n; ++i) {{
-        first[i] = {name}_predict(rows + i);
+        first[i] = {name}_predict(rows + i{lags});
         {more}
     }}
 }}
 """
 
 
-def driver(model, name, real):
+def driver(model, name, real, lags=None):
+    lags = (", 0" if isinstance(model.estimator_, Mixture) else "") if lags is None else lags
     more = "(void)more;"
     if model.task_ == "classification":
         what = "proba" if hasattr(model.estimator_, "predict_proba") else "decision"
-        more = f"{name}_{what}(rows + i, more + i * {name.upper()}_N_OUTPUTS);"
-    return DRIVER.format(name=name, real=real, more=more)
+        more = f"{name}_{what}(rows + i{lags}, more + i * {name.upper()}_N_OUTPUTS);"
+    return DRIVER.format(name=name, real=real, more=more, lags=lags)
 
 
 def build(folder, source):
@@ -406,7 +434,8 @@ def test_reserved_features_are_not_written(models):
     t = table(models["regression"])
     assert models["regression"].encoder_.n_features_ > 60 > t.function.n_features
     assert t.function.n_features == t.encoding.n_features
-    forged = replace(t.function, centers=t.function.centers + 1.0)
+    e = t.function.experts[0].expansion
+    forged = replace(e, centers=e.centers + 1.0)
     with pytest.raises(ValueError, match="features that are always 0"):
         forged.taking([0, 1])
 
@@ -485,7 +514,7 @@ def test_every_algorithm_is_exported(algorithm, block):
 
 @needs_c
 def test_a_mixture_of_classifiers_is_exported_without_a_table(models, tmp_path):
-    model = models["mixture"].estimator_
+    model = models["candidates"].estimator_
     X = np.random.default_rng(0).normal(size=(50, model.candidates_[0].n_features_in_))
     graph = to_onnx(model)
     onnx.checker.check_model(graph, full_check=True)
@@ -519,7 +548,7 @@ class Clipped:
     low: float
     high: float
 
-    def onnx(self, g, each):
+    def onnx(self, g, each, lags):
         terms = [g("Mul", f, g.number(w)) for f, w in zip(each, self.weights, strict=True)]
         total = reduce(lambda a, b: g("Add", a, b), [*terms, g.number(self.offset)])
         return g("Max", g("Min", total, g.number(self.high)), g.number(self.low))
@@ -539,7 +568,7 @@ class Pool:
 
     weights: np.ndarray
 
-    def onnx(self, g, each):
+    def onnx(self, g, each, lags):
         logs = [g("Log", g("Max", p, g.number(1e-12))) for p in each]
         terms = [g("Mul", f, g.number(w)) for f, w in zip(logs, self.weights, strict=True)]
         return g("Softmax", reduce(lambda a, b: g("Add", a, b), terms), axis=1)
@@ -585,15 +614,18 @@ class Lagged(parsimon.KNLMSRegressor):
         return np.clip(total, *self.BOUNDS)
 
 
-def lagged(model, unused):
+def lagged(model, unused, scaler):
     """Return the mixture as a combination, which is what a new module would do."""
     experts = tuple(
         Expert(replace(expansion(expert), scale=scale), takes)
         for expert, takes, scale in model.experts(unused)
     )
     combiner, d = Clipped(model.WEIGHTS, 0.1, *model.BOUNDS), model.n_features_in_
-    names = ("lag_1", "lag_2")
-    return Combination(type(model).__name__, experts, combiner, d + 2, 1, extras=names)
+    lags = tuple(
+        NumberLag(name, scaler.mean_, scaler.scale_, last=scaler.mean_)
+        for name in ("lag_1", "lag_2")
+    )
+    return Combination(type(model).__name__, experts, combiner, d, 1, lags=lags)
 
 
 @needs_c
@@ -601,7 +633,7 @@ def test_a_new_mixture_needs_a_function_and_a_combiner(monkeypatch, block, tmp_p
     model = learned(lambda y: y, n=320, algorithm=Lagged())
     names = model.encoder_.feature_names_
     unused = [i for i, name in enumerate(names) if ": free " in name]
-    monkeypatch.setitem(MIXTURES, Lagged, lambda mixture: lagged(mixture, unused))
+    monkeypatch.setitem(MIXTURES, Lagged, lambda mixture: lagged(mixture, unused, model.scaler_))
     rng = np.random.default_rng(2)
     lags = model.scaler_.mean_ + model.scaler_.scale_ * rng.normal(size=(400, 2))
     lags[:5, 0] = np.nan  # not known: the mean
@@ -620,16 +652,18 @@ def test_a_new_mixture_needs_a_function_and_a_combiner(monkeypatch, block, tmp_p
     np.testing.assert_allclose(found[:, 0], expected, rtol=1e-11)
 
     to_c(model, tmp_path / "m.h", name="m")
-    library = build(tmp_path, driver(model, "m", "double"))
-    model.encoder_.columns_ |= {"lag_1": "number", "lag_2": "number"}
-    more = {**block, "lag_1": lags[:, 0], "lag_2": lags[:, 1]}
-    np.testing.assert_allclose(call(library, model, "m", more)[0], expected, rtol=1e-11)
+    numbers = ", ".join("NAN" if np.isnan(v) else repr(float(v)) for v in lags.ravel())
+    given = f"static const double given[] = {{{numbers}}};\nvoid m_run"
+    source = driver(model, "m", "double", ", (const m_lags *)given + i")
+    source = source.replace("void m_run", given)
+    library = build(tmp_path, source)
+    np.testing.assert_allclose(call(library, model, "m", block)[0], expected, rtol=1e-11)
 
 
 @needs_c
 def test_probabilities_can_be_pooled(models, block, tmp_path, monkeypatch):
-    model, weights = models["mixture"], np.array([0.7, 0.6])
-    pooled = lambda mixture: replace(mixture_classifier(mixture), combiner=Pool(weights))  # noqa: E731
+    model, weights = models["candidates"], np.array([0.7, 0.6])
+    pooled = lambda mixture: replace(candidate_classifier(mixture), combiner=Pool(weights))  # noqa: E731
     monkeypatch.setitem(MIXTURES, CandidateClassifier, pooled)
     X = model.encoder_.transform(block)
     logs = [np.log(np.maximum(m.predict_proba(X), 1e-12)) for m in model.estimator_.candidates_]
@@ -696,17 +730,20 @@ def test_the_command_writes_the_encoding_unless_told_otherwise(models, block, tm
     code, out, _ = said("export", path, tmp_path / "m.onnx")
     assert code == 0 and "Its inputs are the columns:" in out and "the empty string" in out
     assert re.search(r"when +seconds since 1970-01-01, UTC", out)
+    assert "lag_1, lag_2 and lag_3 are the targets of the rows before" in out
     assert "target, in its own units" in out
     made = session(onnx.load(tmp_path / "m.onnx"))
     assert_equal(models["regression"], block, run(made, models["regression"], block))
     code, out, _ = said("export", path, tmp_path / "m.onnx", "--encoded")
     assert code == 0 and "encoded features, not the columns" in out
-    (x,) = onnx.load(tmp_path / "m.onnx").graph.input
-    assert x.name == "X"
+    inputs = onnx.load(tmp_path / "m.onnx").graph.input
+    assert [x.name for x in inputs] == ["X", "lag_1", "lag_2", "lag_3"]
     models["mixture"].save(path)
     code, out, _ = said("export", path, tmp_path / "m.h", "--name", "shop")
     assert code == 0 and "missing text is NULL" in out and "a class" in out
-    assert "int shop_predict(const shop_row *row)" in Path(tmp_path / "m.h").read_text()
+    assert "lag_1 and lag_2 are the labels of the rows before" in out
+    header = Path(tmp_path / "m.h").read_text()
+    assert "int shop_predict(const shop_row *row, const shop_lags *lags)" in header
     assert "no mixtures" in said("export", path, tmp_path / "m.libsvm")[2]
-    models["mixture"].estimator_.candidates_[0].save(path)
+    models["candidates"].estimator_.candidates_[0].save(path)
     assert "leave out --encoded" in said("export", path, tmp_path / "m.h", "--encoded")[2]

@@ -210,6 +210,10 @@ def export(
     number that is NaN is missing, and so is an empty string in ONNX, or NULL in C. LIBSVM takes
     encoded features, and the encoding is printed.
 
+    The default model also uses the last targets. They are further inputs: lag_1 is the target of
+    the row before, lag_2 the one before that. NaN, or a label that is not known, means the target
+    that was last when the model was exported.
+
     \b
     Example:
       parsimon export y.parsimon y.h

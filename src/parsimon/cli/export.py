@@ -11,7 +11,10 @@ from parsimon.cli.model_files import load_model
 from parsimon.cli.paths import require_different, require_writable
 from parsimon.cli.text import lines
 from parsimon.cli.words import choose
+from parsimon.export.combination import Combination
+from parsimon.export.model_functions import model_function
 from parsimon.export.table import UNITS
+from parsimon.mixtures import Mixture
 from parsimon.tables import TableModel
 
 __all__ = ["export_model"]
@@ -55,7 +58,7 @@ def export_model(
         raise Failure(str(error)) from None
     print(f"{out}: {type(written).__name__}, {model.n_centers_:,} centres")
     if written is not model:
-        _print_encoding(model)
+        _print_encoding(model, format_name)
     elif isinstance(model, TableModel):
         _print_columns(model, format_name)
     return 0
@@ -67,18 +70,38 @@ def _print_columns(model: TableModel, format_name: str) -> None:
     print(lines([(name, UNITS[kind]) for name, kind in model.encoder_.columns_.items()]))
     missing = {"onnx": "the empty string", "c": "NULL"}[format_name]
     print(f"A missing number is NaN, a missing text is {missing}.")
+    _print_lags(model, format_name)
     result = "a class" if model.task_ == "classification" else "in its own units"
     print(f"Its output is {model.target}, {result}.")
 
 
-def _print_encoding(model: TableModel) -> None:
+def _print_lags(model: TableModel, format_name: str) -> None:
+    """Print what the inputs for earlier targets are."""
+    function = model_function(model.estimator_)
+    if not isinstance(function, Combination) or not function.lags:
+        return
+    *others, last = [lag.name for lag in function.lags]
+    names = f"{', '.join(others)} and {last} are" if others else f"{last} is"
+    numbers = model.task_ == "regression"
+    what, missing = ("targets", "NaN") if numbers else ("labels", "An unknown label")
+    missing += {"onnx": "", "c": ", or NULL for all lags,"}[format_name]
+    print(
+        f"{names} the {what} of the rows before, lag_1 the latest. {missing} means "
+        "the one that was last when the model was exported."
+    )
+
+
+def _print_encoding(model: TableModel, format_name: str) -> None:
     """Print the inputs and outputs of the exported function, which does not encode columns."""
     print(
         f"Its inputs are the {model.encoder_.n_features_} encoded features, not the columns. "
         "The encoding is not part of it:"
     )
     print(lines(_feature_lines(model.encoder_)))
-    if model.task_ == "regression":
+    _print_lags(model, format_name)
+    if model.task_ == "regression" and isinstance(model.estimator_, Mixture):
+        print(f"Its output is {model.target}, in its own units.")
+    elif model.task_ == "regression":
         mean, scale = model.scaler_.mean_, model.scaler_.scale_
         print(f"Its output f stands for {model.target} = {mean:.9g} + {scale:.9g} f.")
 

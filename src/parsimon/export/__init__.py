@@ -28,7 +28,10 @@ such an estimator. `to_onnx` and `to_c` also take a mixture, and a `TableModel` 
 With `path`, the function also writes a file, completely or not at all.
 
 - `expansion`: a model over one dictionary as plain data, and `scaling` of its inputs;
-- `combination`: several expansions and what combines them; `mixture_classifier` is one;
+- `combination`: several expansions and what combines them. `candidate_classifier`,
+  `mixture_regressor` and `mixture_classifier` (with the combiner `pooled`) are such, and
+  `mixture_parts` is common to the last two;
+- `lags`: earlier targets as inputs, and targets in their own units;
 - `model_functions`: the function of any model. A new mixture has a line there;
 - `table`: the encoding of columns, a function, and the scaling of the target;
 - `onnx`, `c` and `libsvm`: the formats.

@@ -49,7 +49,8 @@ def awake_experts(
         if slot.present.scale is not None:
             found = replace(found, scale=slot.present.scale)
         lags = [i for lag in range(slot.expert.lags) for i in inputs_of_lag(lag)]
-        experts.append(Expert(found, (*features, *lags)))
+        takes = (*lags, *features)
+        experts.append(Expert(found, takes).taking(range(max(takes) + 1)))
         places.append(e)
     return experts or [_silent(n_outputs, model.n_features_in_)], places
 

@@ -6,7 +6,9 @@
 - `expressions`: formulas as statements;
 - `functions`: f, predictions and probabilities of one expansion;
 - `combination`: the same of several;
-- `table`: rows of columns, their encoding, and targets in their own units;
+- `lags`: earlier targets as inputs;
+- `outer`: functions around these, with lags and targets in their own units;
+- `table`: rows of columns, and their encoding;
 - `header`: the whole text.
 """
 
@@ -49,7 +51,12 @@ def to_c(
       integers (booleans are 0 and 1) or numbers;
     - ``void model_proba(const double x[], double out[])`` if the model has probabilities.
 
-    A mixture has ``model_predict`` and ``model_proba``, but no ``model_decision``.
+    A mixture has ``model_predict`` and ``model_proba``, but no ``model_decision``. The functions of
+    `MixtureRegressor` and `MixtureClassifier` have a second argument ``const model_lags *lags``,
+    also for a table. It is a struct of the targets of the rows before, in their own units or as
+    labels. ``lag_1`` is the latest, and with several outputs ``lag_1_2`` is output 2 of it. A NaN,
+    or a label that is not known, means the target that `predict` uses: the last one learned, the
+    one before that. NULL in place of the struct means so for all.
 
     The header of a `TableModel` defines the struct ``model_row`` with a field for each column, and
     the function ``model_predict(const model_row *row)``. For classes it also defines
@@ -59,11 +66,11 @@ def to_c(
     units.
 
     All functions are ``static inline`` and all tables constant. Nothing is allocated. The stack
-    holds at most one array of C numbers. For a mixture it holds one such array per expert, and for
-    a table also the features. The header is C99 and also C++11.
+    holds at most one array of C numbers. For a mixture it holds one such array per expert and the
+    inputs of experts, and for a table also the features. The header is C99 and also C++11.
 
     From the C library the header needs at most exp, sqrt and log1p, depending on the kernel and the
-    probabilities. For times it also needs fmod, sin and cos. Macros such as MODEL_EXP can replace
+    probabilities. Mixtures of classes also need log, and times fmod, sin and cos. Macros such as MODEL_EXP can replace
     these functions. Linear, polynomial and Cauchy kernels need none of them. Neither do rational
     quadratic kernels with a whole alpha up to 64. Numbers have the fewest decimal digits that
     represent them exactly. Hexadecimal numbers would need C++17.
@@ -84,7 +91,7 @@ def to_c(
         capitals.
     dtype : "double" or "float", default="double"
         The type of inputs, outputs, tables and all intermediate values. Columns and targets of a
-        `TableModel` are always double.
+        `TableModel`, and earlier targets, are always double.
 
     Examples
     --------

@@ -4,6 +4,7 @@
 - `function`: f(x) of one expansion as nodes;
 - `values`: predictions and probabilities of a function, and of a combination of several;
 - `encoding`: the columns of a table as features;
+- `lags`: earlier targets as inputs;
 - `outputs`: labels, and targets in their own units.
 """
 
@@ -58,6 +59,12 @@ def to_onnx(
     means missing. Times are seconds, as in `parsimon.preprocessing`. Texts are strings, and the
     empty string means missing, unless it is a category. The graph encodes the columns, and
     "variable" (n, 1) is the target in its own units, a double.
+
+    `MixtureRegressor` and `MixtureClassifier` also have inputs (n, 1) for earlier targets: "lag_1" is
+    the target of the row before, "lag_2" the one before that. With several outputs, "lag_1_2" is
+    output 2 of the row before. Numbers are double and in their own units. Labels are strings, int64
+    or double, as the classes are; booleans are int64. NaN, or a label that is not known, means the
+    target that `predict` uses: the last one learned, the one before that.
 
     Inputs, outputs and all intermediate values have the type `dtype`. In the graph of a
     `TableModel` that is the type of the function between the encoding and the target. The graph
