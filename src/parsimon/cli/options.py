@@ -165,8 +165,8 @@ Encoded = Annotated[
     bool,
     typer.Option(
         "--encoded",
-        help="Leave the encoding out: the inputs are encoded features, and the output of a "
-        "regressor is the scaled target. Both are printed.",
+        help="Leave the encoding out: the inputs are encoded features. The output of a regressor "
+        "is the scaled target, except for the default model. Both are printed.",
     ),
 ]
 MergedModels = Annotated[

@@ -70,10 +70,10 @@ def to_c(
     inputs of experts, and for a table also the features. The header is C99 and also C++11.
 
     From the C library the header needs at most exp, sqrt and log1p, depending on the kernel and the
-    probabilities. Mixtures of classes also need log, and times fmod, sin and cos. Macros such as MODEL_EXP can replace
-    these functions. Linear, polynomial and Cauchy kernels need none of them. Neither do rational
-    quadratic kernels with a whole alpha up to 64. Numbers have the fewest decimal digits that
-    represent them exactly. Hexadecimal numbers would need C++17.
+    probabilities. Mixtures of classes also need log, and times fmod, sin and cos. Macros such as
+    MODEL_EXP can replace these functions. Linear, polynomial and Cauchy kernels need none of them.
+    Neither do rational quadratic kernels with a whole alpha up to 64. Numbers have the fewest
+    decimal digits that represent them exactly. Hexadecimal numbers would need C++17.
 
     The functions do not check for NaN and infinity, which `predict` rejects. A kernel in
     `SinglePrecision` rounds its inputs, but these functions do not. This changes f by a relative

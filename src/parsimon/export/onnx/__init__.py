@@ -60,8 +60,8 @@ def to_onnx(
     empty string means missing, unless it is a category. The graph encodes the columns, and
     "variable" (n, 1) is the target in its own units, a double.
 
-    `MixtureRegressor` and `MixtureClassifier` also have inputs (n, 1) for earlier targets: "lag_1" is
-    the target of the row before, "lag_2" the one before that. With several outputs, "lag_1_2" is
+    `MixtureRegressor` and `MixtureClassifier` also have inputs (n, 1) for earlier targets: "lag_1"
+    is the target of the row before, "lag_2" the one before that. With several outputs, "lag_1_2" is
     output 2 of the row before. Numbers are double and in their own units. Labels are strings, int64
     or double, as the classes are; booleans are int64. NaN, or a label that is not known, means the
     target that `predict` uses: the last one learned, the one before that.
