@@ -440,3 +440,40 @@ def test_further_errors():
         MixtureClassifier().partial_fit(X, y > 5, classes=[True])
     with pytest.raises(TypeError):
         parsimon.merge([small().partial_fit(X, y), small().partial_fit(X, y)])
+
+
+def test_relevance_is_that_of_the_combination():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 3)) * [1.0, 100.0, 1.0]
+    y = X[:, 0] + X[:, 1] / 50
+    np.testing.assert_allclose(
+        MixtureRegressor().partial_fit(X, y).relevance_, [0.5, 1.0, 0.0], atol=0.12
+    )
+    assert MixtureRegressor().partial_fit(X[:1], y[:1]).relevance_ is None
+    labels = np.digitize(X[:, 2], [-0.5, 0.5])
+    for classes in (labels, labels > 0, np.where(np.arange(800) < 700, labels, 9)):
+        found = MixtureClassifier().partial_fit(X, classes).relevance_
+        assert found.argmax() == 2 and found.shape == (3,)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_rows_that_do_not_follow_are_predicted_without_lags(kind):
+    """A series that repeats: lags say nearly all, and features a part."""
+    t = np.arange(1500)
+    X = np.column_stack([np.sin(t / 8.0), np.random.default_rng(0).normal(size=1500)])
+    y = X[:, 0] + 0.5 * np.sin(t / 2.0)
+    y = y if kind == "numbers" else y > 0
+    model = MODELS[kind]().partial_fit(X[:1400], y[:1400])
+    rest, target = X[1400:], y[1400:]
+    if kind == "numbers":
+        plain = np.square(model.predict(rest, lagged=False) - target).mean()
+        assert plain < 0.5 * np.square(model.predict(rest) - target).mean()
+        assert plain < 0.4 * target.var()
+    else:
+        P = model.predict_proba(rest, lagged=False)
+        assert (model.predict(rest, lagged=False) == target).mean() > 0.75
+        np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(
+        model.predict(rest, lagged=False)[:5],
+        [model.predict(row[None], lagged=False)[0] for row in rest[:5]],
+    )

@@ -96,6 +96,7 @@ def predict(
     all_digits: o.AllDigits = False,
     decimal: o.Decimal = None,
     date_format: o.DateFormat = None,
+    next_row: o.NextRow = False,
 ) -> int:
     """Copy rows, with a column of predictions.
 
@@ -106,7 +107,16 @@ def predict(
     from parsimon.cli.predict import predict as run_predict
 
     return run_predict(
-        model, data, out, column, probabilities, delimiter, all_digits, decimal, date_format or []
+        model,
+        data,
+        out,
+        column,
+        probabilities,
+        delimiter,
+        all_digits,
+        decimal,
+        date_format or [],
+        next_row,
     )
 
 

@@ -89,9 +89,9 @@ class _Scored:
         """Score rows `at` to `at + n` of a table."""
         model, rows = self._model, table.slice(at, n)
         y = model._targets(model._read(rows)[1], model.task_)
-        found = [model.predict(rows)]
+        found = [model.predict(rows, lagged=False)]
         if hasattr(model.estimator_, "predict_proba"):
-            found += [model.predict_proba(rows)]
+            found += [model.predict_proba(rows, lagged=False)]
         self.ordered.update(y, found[0])
         # The metrics do not score the very first row. Giving it twice makes it count once.
         if not self.rows:

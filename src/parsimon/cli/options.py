@@ -152,6 +152,14 @@ AllDigits = Annotated[
     ),
 ]
 
+NextRow = Annotated[
+    bool,
+    typer.Option(
+        "--next",
+        help="Use the last targets that the model learned: each row counts as the next one.",
+    ),
+]
+
 # Export, merge, experiments and data sets
 
 ExportFile = Annotated[Path, typer.Argument(help="The file to write: .onnx, .h or .libsvm.")]

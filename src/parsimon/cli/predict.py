@@ -35,8 +35,12 @@ def predict(
     all_digits: bool = False,
     decimal: str | None = None,
     date_formats: Sequence[str] = (),
+    lagged: bool = False,
 ) -> int:
-    """Write the rows of the data with a column of predictions."""
+    """Write the rows of the data with a column of predictions.
+
+    With `lagged`, each row counts as the next one after the last row that the model learned.
+    """
     model = load_fitted_model(path)
     has_probabilities = hasattr(model.estimator_, "predict_proba")
     if probabilities and not (model.task_ == "classification" and has_probabilities):
@@ -65,7 +69,9 @@ def predict(
             for block in source.blocks():
                 source.print_notes()
                 rows = block.written if copied else block.table
-                found = _with_predictions(model, block, rows, column, probabilities, rounded)
+                found = _with_predictions(
+                    model, block, rows, column, probabilities, rounded, lagged
+                )
                 write(found, source.dialect)
                 _stop_if(interrupt)
             if not source.rows:
@@ -80,7 +86,13 @@ def _stop_if(interrupt: Interrupt) -> None:
 
 
 def _with_predictions(
-    model: TableModel, block: Block, rows: Any, column: str, probabilities: bool, rounded: bool
+    model: TableModel,
+    block: Block,
+    rows: Any,
+    column: str,
+    probabilities: bool,
+    rounded: bool,
+    lagged: bool,
 ) -> Any:
     """Return rows with further columns for the predictions of a block."""
     if column in rows.column_names:
@@ -88,11 +100,11 @@ def _with_predictions(
             f"the data has a column {column!r} already: choose another name with --column"
         )
     try:
-        found = {column: model.predict(block.table)}
+        found = {column: model.predict(block.table, lagged=lagged)}
         if rounded and model.task_ == "regression":
             found[column] = _rounded(found[column], model.scaler_.scale_)
         if probabilities:
-            P = model.predict_proba(block.table)
+            P = model.predict_proba(block.table, lagged=lagged)
             P = np.round(P, PROBABILITY_DECIMALS) if rounded else P
             for i, label in enumerate(model.classes_.tolist()):
                 found[f"{column}: {label}"] = P[:, i]

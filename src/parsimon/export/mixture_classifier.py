@@ -60,7 +60,7 @@ def mixture_classifier(model: MixtureClassifier) -> Combination:
 
 def _pooled(model: MixtureClassifier, n_experts: int, places: list[int], order: Any) -> Pooled:
     """Return the combiner."""
-    found, E, C = model._pool.parts, len(model._slots), len(order)
+    found, E, C = model._pool.full.parts, len(model._slots), len(order)
     awake = [*places, E, E + 1]
     mean = np.zeros(E + 2)
     mean[awake] = 1.0 / len(awake)

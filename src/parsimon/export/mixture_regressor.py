@@ -105,7 +105,7 @@ def _stacked(
     model: MixtureRegressor, n_experts: int, places: list[int], bounds: tuple[Array, Array] | None
 ) -> Stacked:
     """Return the combiner. Experts that sleep give their weights to the others."""
-    weights = np.column_stack([stack.weights for stack in model._stacks])
+    weights = np.column_stack([stack.weights() for stack in model._stacks])
     awake = [*places, len(weights) - 2, len(weights) - 1]
     asleep = np.delete(weights, awake, axis=0).sum(axis=0)
     weights = weights[awake] + asleep / len(awake)

@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 
 #: The least number of rows for which threads are used.
 WORTH_THREADS = 32
+#: The relevance is computed on this many recent rows.
+RELEVANT_ROWS = 200
 #: Inputs are clipped to this many standard deviations.
 CLIP = 3.0
 
@@ -71,6 +73,10 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
         """Return how an expert learns."""
         raise NotImplementedError
 
+    def _gradient_weights(self) -> Array:
+        """Return the weight of each output of each expert in f without lags, (E, C, 1)."""
+        raise NotImplementedError
+
     def _earlier(self, n_lags: int) -> Array:
         """Return the targets before the next row as experts take them, (1, n_lags, k)."""
         return self._recent.lags(self._recent.n_rows, self._recent.n_rows + 1, n_lags)
@@ -93,16 +99,22 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
     def relevance_(self) -> Array | None:
         """The relevance of each feature, (d,), the largest being 1, or None if it is not known yet.
 
-        It is the root mean squared gradient of f with respect to the feature, in the first expert
-        that finds relevance.
+        The relevance of feature i is sqrt(mean (df/dx_i)^2) over recent rows, with features in
+        units of their deviations. f is the combination of the experts without lags. For classes it
+        has one output per class, from the experts that give scores.
         """
-        for slot in self._fitted()._slots:
-            found = None if slot.present is None else slot.present.relevance
-            if slot.expert.relevance and found is not None and found.max() > 0.0:
-                own: Array = found[-self.n_features_in_ :]
-                relative: Array = own / max(float(own.max()), 1e-300)
-                return relative
-        return None
+        recent = self._fitted()._recent
+        if not any(slot.present for slot in self._slots) or recent.n_rows < 2:
+            return None
+        X, _ = recent.rows(max(0, recent.n_rows - RELEVANT_ROWS), recent.n_rows)
+        each = self._gradient_weights()
+        total = np.zeros((len(X), each.shape[1], X.shape[1]))
+        for slot, weights in zip(self._slots, each, strict=True):
+            if slot.present is not None and slot.models and weights.any():
+                own = slot.present.gradient(X)
+                total[:, : own.shape[1]] += weights[: own.shape[1]] * own
+        found: Array = np.sqrt(np.square(total).sum(axis=1).mean(axis=0))
+        return found / found.max() if found.max() > 0.0 else None
 
     @property
     def n_centers_(self) -> int:

@@ -16,7 +16,7 @@ from parsimon.estimators.base import one_row
 from parsimon.estimators.classifier import StreamClassifier
 from parsimon.mixtures.base import Mixture
 from parsimon.mixtures.candidates import CandidateClassifier
-from parsimon.mixtures.combiners import LabelHistory, Pool
+from parsimon.mixtures.combiners import LabelHistory, PoolPair
 from parsimon.mixtures.defaults import experts_for_classes
 from parsimon.mixtures.experts import Expert
 from parsimon.mixtures.tasks import Probabilities, Scores
@@ -109,12 +109,12 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
     _attributes = Mixture._attributes.extended(
         {
             "_met": _schema.is_labels,
-            "_pool": _schema.finite_array(None, None, least=-1e12, most=1e12),
+            "_pool": _schema.listed(_schema.finite_array(None, None, least=-1e12, most=1e12)),
             "_history": _schema.one_of(dict),
         }
     )
     _met: Labels  # in the order in which they appeared
-    _pool: Pool
+    _pool: PoolPair
     _history: LabelHistory
 
     def __init__(
@@ -199,17 +199,19 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
 
     # Predicting
 
-    def predict_proba(self, X: ArrayLike) -> Array:
+    def predict_proba(self, X: ArrayLike, *, lagged: bool = True) -> Array:
         """Return the probability of each class, (n, C), with columns in the order of `classes_`.
 
-        Every row counts as the next one after the last row learned.
+        Every row counts as the next one after the last row learned. For rows that do not follow it,
+        use ``lagged=False``: then only experts that need no earlier labels are combined, with
+        weights of their own.
         """
-        P = self._fitted()._pool.combine(self._of_experts(X))
+        P = self._fitted()._pool.combine(self._of_experts(X), lagged)
         return P[:, np.argsort(self._met)]
 
-    def predict(self, X: ArrayLike) -> Labels:
-        """Predict labels for X (n, d): the most probable, (n,)."""
-        result: Labels = self.classes_[self.predict_proba(X).argmax(axis=1)]
+    def predict(self, X: ArrayLike, *, lagged: bool = True) -> Labels:
+        """Predict labels for X (n, d): the most probable, (n,). `lagged` as in `predict_proba`."""
+        result: Labels = self.classes_[self.predict_proba(X, lagged=lagged).argmax(axis=1)]
         return result
 
     def predict_proba_one(self, x: ArrayLike) -> dict[Any, float]:
@@ -230,7 +232,7 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
     @property
     def shares_(self) -> Array:
         """The weight of each expert, (E,)."""
-        weights: Array = self._fitted()._pool.weights
+        weights: Array = self._fitted()._pool.full.weights
         return weights
 
     @property
@@ -251,6 +253,14 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
                 raise TypeError(f"the estimator of expert {expert.name!r} gives no probabilities")
         return experts
 
+    def _gradient_weights(self) -> Array:
+        pool = self._pool.plain.parts
+        weights = np.zeros(len(self._slots) + len(FREE))
+        # Those with probabilities have other outputs, and are left out.
+        weights[self._pool.columns] = pool.weights * pool.scales * self._pool.plain.scored
+        each = weights[: len(self._slots), np.newaxis, np.newaxis]
+        return np.repeat(each, len(self._met), axis=1)
+
     def _task(self, expert: Expert) -> Scores | Probabilities:
         is_classifier = isinstance(expert.estimator, StreamClassifier)
         return Probabilities() if is_classifier else Scores()
@@ -259,6 +269,10 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
     def _scored(self) -> Array:
         each = [isinstance(task, Scores) for task in self._tasks]
         return np.array([*each, *(False for _ in FREE)], dtype=np.float64)
+
+    @property
+    def _uses_lags(self) -> list[bool]:
+        return [*(slot.expert.lags > 0 for slot in self._slots), False, True]
 
     def _extended(self, labels: Labels) -> Labels:
         """Return all labels, in the order in which they appeared."""
@@ -275,7 +289,7 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
     def _begin(self, n_features: int, met: Labels) -> None:
         self._start(n_features, 1)
         self._met = met[:0]
-        self._pool = Pool(self._scored)
+        self._pool = PoolPair(self._scored, self._uses_lags)
         self._history = LabelHistory()
 
     def _piece(self, X: Array, labels: NDArray[np.int64], known: int) -> Array:
@@ -307,7 +321,7 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
         """Return the state for pickle, copy and files."""
         state = super().__getstate__()
         if "_pool" in state:
-            state["_pool"] = self._pool.state
+            state["_pool"] = self._pool.states
             state["_history"] = self._history.state()
         return state
 
@@ -317,7 +331,7 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
         pool, history = state.pop("_pool", None), state.pop("_history", None)
         super().__setstate__(state)
         if pool is not None and history is not None:
-            self._pool = Pool(self._scored, state=pool)
+            self._pool = PoolPair(self._scored, self._uses_lags, pool)
             self._history = LabelHistory.restored(history, len(self._met))
             for task in self._tasks:
                 task.n_classes = len(self._met)
@@ -326,9 +340,9 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
         super()._require_sound()
         if not hasattr(self, "_recent"):
             return
-        C, E = len(self._met), len(self._slots) + len(FREE)
-        if self._pool.state.shape != (E + 5, E):
-            raise ValueError(f"its weights are not those of {E} experts")
+        C = len(self._met)
+        if not self._pool.is_sound:
+            raise ValueError("its weights are not those of its experts")
         T = self._recent.T
         if T.shape[1] != 1 or (T % 1 != 0).any() or (T < 0).any() or (max(C, 1) <= T).any():
             raise ValueError("the labels of its recent rows are not sound")

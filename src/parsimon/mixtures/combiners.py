@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from parsimon import _core, _schema
 
-__all__ = ["LabelHistory", "Pool", "PoolParts", "Stack"]
+__all__ = ["LabelHistory", "Pool", "PoolPair", "PoolParts", "Stack", "StackPair"]
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -146,6 +147,77 @@ class Pool:
         mixture = np.exp(losses.min() - losses)
         share = 1.0 / (1.0 + np.exp(min(rivals[0] - rivals[1], 700.0)))
         return PoolParts(weights, scales, mixture / mixture.sum(), float(share))
+
+
+class StackPair:
+    """A stack of all experts, and one of the experts that need no earlier targets.
+
+    The second is for rows that do not follow the last row learned. `lagged` (E,) says which experts
+    need earlier targets.
+    """
+
+    def __init__(self, lagged: Sequence[bool], states: Sequence[Array] = ()) -> None:
+        self.columns = np.flatnonzero(~np.asarray(lagged))
+        sizes = (len(lagged), len(self.columns))
+        given = states or [np.empty(0), np.empty(0)]
+        self.full, self.plain = (Stack(n, state=own) for n, own in zip(sizes, given, strict=True))
+
+    def run(self, before: Array, after: Array, targets: Array) -> Array:
+        """Learn rows with both, and return what the stack of all experts said before."""
+        self.plain.run(before[:, self.columns], after[:, self.columns], targets)
+        return self.full.run(before, after, targets)
+
+    def weights(self, lagged: bool = True) -> Array:
+        """Return the weight of each expert, (E,). Without `lagged`, some are 0."""
+        if lagged:
+            return self.full.weights
+        weights = np.zeros(self.full.n_experts)
+        weights[self.columns] = self.plain.weights
+        return weights
+
+    @property
+    def states(self) -> list[Array]:
+        """The state of each stack."""
+        return [self.full.state, self.plain.state]
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the states have the right shapes."""
+        return all(s.state.shape == (s.n_experts + 1, s.n_experts) for s in (self.full, self.plain))
+
+
+class PoolPair:
+    """A pool of all experts, and one of the experts that need no earlier labels, as `StackPair`."""
+
+    def __init__(self, scored: Array, lagged: Sequence[bool], states: Sequence[Array] = ()) -> None:
+        self.columns = np.flatnonzero(~np.asarray(lagged))
+        given = states or [np.empty(0), np.empty(0)]
+        each = zip((scored, scored[self.columns]), given, strict=True)
+        self.full, self.plain = (Pool(own, state=state) for own, state in each)
+
+    def run(self, outputs: Array, labels: Numbers, known: int) -> Array:
+        """Learn rows with both, and return what the pool of all experts said before."""
+        self.plain.run(outputs[:, self.columns], labels, known)
+        return self.full.run(outputs, labels, known)
+
+    def combine(self, outputs: Array, lagged: bool = True) -> Array:
+        """Return the probabilities (n, C) for outputs (n, E, C)."""
+        if lagged:
+            return self.full.combine(outputs)
+        return self.plain.combine(outputs[:, self.columns])
+
+    @property
+    def states(self) -> list[Array]:
+        """The state of each pool."""
+        return [self.full.state, self.plain.state]
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the states have the right shapes."""
+        return all(
+            pool.state.shape == (len(pool.scored) + 5, len(pool.scored))
+            for pool in (self.full, self.plain)
+        )
 
 
 @dataclass

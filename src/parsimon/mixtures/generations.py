@@ -75,10 +75,7 @@ class Generation:
 
     def add_gradients(self, X: Array, keep: float = 1.0) -> None:
         """Add the squared gradients at scaled rows X, after multiplying the sum by `keep`."""
-        gradient = self.model.gradient(X)
-        if self.scale is not None:
-            gradient = gradient * self.scale
-        squares: Array = np.square(gradient).reshape(-1, X.shape[1]).sum(axis=0)
+        squares: Array = np.square(self._gradient(X)).reshape(-1, X.shape[1]).sum(axis=0)
         self.squares = keep * self.squares + squares
         self.count = keep * self.count + len(X)
 
@@ -90,6 +87,16 @@ class Generation:
             self.scale = np.append(self.scale, np.ones(more))
         if isinstance(self.squares, np.ndarray):
             self.squares = np.append(self.squares, np.zeros(more))
+
+    def gradient(self, X: Array) -> Array:
+        """Return the derivative of each output at rows X that are not scaled, (n, C, d)."""
+        found = self._gradient(X if self.scale is None else X * self.scale)
+        return found if found.ndim == 3 else found[:, np.newaxis]
+
+    def _gradient(self, X: Array) -> Array:
+        """Return the derivative with respect to inputs that are not scaled, at scaled rows X."""
+        found: Array = self.model.gradient(X)
+        return found if self.scale is None else found * self.scale
 
     @property
     def relevance(self) -> Array | None:

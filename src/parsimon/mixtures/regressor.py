@@ -14,7 +14,7 @@ from parsimon import _core, _schema
 from parsimon._parts import numbers
 from parsimon.estimators.base import one_row
 from parsimon.mixtures.base import Mixture
-from parsimon.mixtures.combiners import Stack, filled
+from parsimon.mixtures.combiners import StackPair, filled
 from parsimon.mixtures.defaults import experts_for_numbers
 from parsimon.mixtures.experts import MOST_LAGS, Expert
 from parsimon.mixtures.tasks import Numbers
@@ -119,7 +119,9 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
             "_low": _schema.finite_array(None, least=-LARGEST, most=LARGEST),
             "_high": _schema.finite_array(None, least=-LARGEST, most=LARGEST),
             "_last": _schema.finite_array(None, None, least=-LARGEST, most=LARGEST),
-            "_stacks": _schema.listed(_schema.finite_array(None, None, least=-1e15, most=1e15)),
+            "_stacks": _schema.listed(
+                _schema.listed(_schema.finite_array(None, None, least=-1e15, most=1e15))
+            ),
         }
     )
     _flat: bool
@@ -127,7 +129,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
     _low: Array
     _high: Array
     _last: Array  # the last targets in their own units, the latest first, (at most 8, C)
-    _stacks: list[Stack]
+    _stacks: list[StackPair]
 
     def __init__(
         self,
@@ -193,10 +195,12 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
 
     # Predicting
 
-    def predict(self, X: ArrayLike) -> Array:
+    def predict(self, X: ArrayLike, *, lagged: bool = True) -> Array:
         """Predict for X (n, d): (n,), or (n, C) if y had columns.
 
-        Every row counts as the next one after the last row learned.
+        Every row counts as the next one after the last row learned. For rows that do not follow it,
+        use ``lagged=False``: then only experts that need no earlier targets are combined, with
+        weights of their own.
         """
         P = self._of_experts(X)
         means, deviations = self._target_moments.now()
@@ -205,10 +209,12 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         for c in range(P.shape[2]):
             unit = deviations[c, 0] if deviations[c, 0] > 0.0 else 1.0
             lowest, highest = (low[c] - means[c, 0]) / unit, (high[c] - means[c, 0]) / unit
-            each = filled(np.clip(P[:, :, c], lowest, highest))
+            stack = self._stacks[c]
+            use = slice(None) if lagged else stack.columns
+            each = filled(np.clip(P[:, use, c], lowest, highest))
             # One sum after another, in the same order for a row and a block.
             combined = np.zeros(len(P))
-            for e, weight in enumerate(self._stacks[c].weights):
+            for e, weight in enumerate((stack.full if lagged else stack.plain).weights):
                 combined += weight * each[:, e]
             out[:, c] = np.clip(means[c, 0] + deviations[c, 0] * combined, low[c], high[c])
         return self._shaped(out)
@@ -221,7 +227,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
     @property
     def shares_(self) -> Array:
         """The weight of each expert, (E,), or (E, C) if y had columns."""
-        weights = np.column_stack([stack.weights for stack in self._fitted()._stacks])
+        weights = np.column_stack([stack.weights() for stack in self._fitted()._stacks])
         return weights[:, 0] if self._flat else weights
 
     @property
@@ -239,6 +245,11 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
 
     def _default_experts(self) -> list[Expert]:
         return experts_for_numbers()
+
+    def _gradient_weights(self) -> Array:
+        each = [stack.weights(lagged=False) for stack in self._stacks]
+        weights: Array = np.column_stack(each)[: len(self._slots), :, np.newaxis]
+        return weights
 
     def _task(self, expert: Expert) -> Numbers:
         return Numbers()
@@ -268,7 +279,11 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         self._target_moments = Moments(C)
         self._low, self._high = np.zeros((2, C))
         self._last = np.empty((0, C))
-        self._stacks = [Stack(len(self._slots) + len(FREE)) for _ in range(C)]
+        self._stacks = [StackPair(self._uses_lags) for _ in range(C)]
+
+    @property
+    def _uses_lags(self) -> list[bool]:
+        return [*(slot.expert.lags > 0 for slot in self._slots), True, False]
 
     def _piece(self, X: Array, Y: Array) -> Array:
         """Learn a piece of a block, and return the predictions before, (n, C)."""
@@ -294,6 +309,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
             after = (raw - means[1:, c, np.newaxis]) / units[1:, c, np.newaxis]
             # Where targets do not vary, rounding of large numbers is all that is left.
             after = np.clip(after, -LARGEST_SCALED, LARGEST_SCALED)
+            after[:, -1] = 0.0  # the mean: its changes say nothing about the next target
             combined = self._stacks[c].run(each, after, T[:, c])
             back = means[:-1, c] + deviations[:-1, c] * combined
             out[:, c] = np.clip(back, low[:, c], high[:, c])
@@ -344,7 +360,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         """Return the state for pickle, copy and files."""
         state = super().__getstate__()
         if "_stacks" in state:
-            state["_stacks"] = [stack.state for stack in self._stacks]
+            state["_stacks"] = [stack.states for stack in self._stacks]
             state["_target_moments"] = self._target_moments.state()
         return state
 
@@ -354,15 +370,14 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         stacks, moments = state.pop("_stacks", None), state.pop("_target_moments", None)
         super().__setstate__(state)
         if stacks is not None and moments is not None:
-            E = len(self._slots) + len(FREE)
             self._target_moments = Moments.restored(moments)
-            self._stacks = [Stack(E, state=own) for own in stacks]
+            self._stacks = [StackPair(self._uses_lags, own) for own in stacks]
 
     def _require_sound(self) -> None:
         super()._require_sound()
         if not hasattr(self, "_recent"):
             return
-        C, E = self._recent.T.shape[1], len(self._slots) + len(FREE)
+        C = self._recent.T.shape[1]
         sized = (
             len(self._target_moments.count),
             len(self._low),
@@ -376,8 +391,8 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         outside = (self._last < self._low) | (self._last > self._high)
         if len(self._last) != min(self._recent.n_rows, MOST_LAGS) or outside.any():
             raise ValueError("its last targets are not sound")
-        if any(stack.state.shape != (E + 1, E) for stack in self._stacks):
-            raise ValueError(f"its weights are not those of {E} experts")
+        if not all(stack.is_sound for stack in self._stacks):
+            raise ValueError("its weights are not those of its experts")
         for slot in self._slots:
             if any(model.n_outputs_ != C for model in slot.models):
                 raise ValueError(f"an expert does not have {C} outputs")

@@ -25,7 +25,7 @@ from parsimon.preprocessing import (
     require_usable,
 )
 from parsimon.tables.algorithms import ALGORITHMS, make_estimator
-from parsimon.tables.one_row import OneRow
+from parsimon.tables.predicting import Predicting
 from parsimon.tables.stored import StoredTable
 from parsimon.tables.targets import (
     TASKS,
@@ -43,7 +43,7 @@ Array = NDArray[np.float64]
 Labels = NDArray[Any]
 
 
-class TableModel(OneRow, StoredTable):
+class TableModel(Predicting, StoredTable):
     """Learn to predict a column of a table from the other columns, in blocks and fixed memory.
 
     A `TableEncoder` encodes the rows. A `TargetScaler` scales the targets of regression, unless the
@@ -159,7 +159,7 @@ class TableModel(OneRow, StoredTable):
         self.warmup = warmup
         self.window = window
 
-    # Learning and predicting
+    # Learning
 
     def learn(self, block: Any) -> Labels:
         """Learn a block, and return the prediction for each row before it was learned, (n,).
@@ -198,30 +198,6 @@ class TableModel(OneRow, StoredTable):
         if not self._warm and self.n_rows_:
             self._begin()
         return self
-
-    def predict(self, block: Any) -> Labels:
-        """Return predictions (n,) for the rows of a block. The block need not have the target.
-
-        During the warm-up, predictions are as if `finish` had been called.
-        """
-        model = self._ready()
-        X = model.encoder_.transform(block)
-        if not len(X):
-            return np.empty(0)
-        found: Labels = model.estimator_.predict(X)
-        return found if model.task_ == "classification" else model.scaler_.inverse_transform(found)
-
-    def predict_proba(self, block: Any) -> Array:
-        """Return the probabilities of `classes_`, (n, C), if the estimator has probabilities."""
-        model = self._ready()
-        if not hasattr(model.estimator_, "predict_proba"):
-            raise AttributeError(f"{type(model.estimator_).__name__} gives no probabilities")
-        X = model.encoder_.transform(block)
-        return (
-            np.asarray(model.estimator_.predict_proba(X))
-            if len(X)
-            else np.empty((0, len(model.classes_)))
-        )
 
     # Implementation
 
