@@ -23,17 +23,16 @@ Result copy(const Matrix& values) {
 }
 
 // The state (E + 1, E) holds the squares, then the products.
-nb::tuple stack(const Matrix& before, const Matrix& after, const Vector& targets,
-                const Matrix& state, double forgetting, double ridge) {
-    const std::size_t n = before.shape(0), E = before.shape(1);
-    require(after.shape(0) == n && after.shape(1) == E && targets.shape(0) == n,
-            "predictions and targets must have as many rows");
+nb::tuple stack(const Matrix& predictions, const Vector& targets, std::uint64_t seen,
+                const Matrix& state, double memory, double ridge) {
+    const std::size_t n = predictions.shape(0), E = predictions.shape(1);
+    require(targets.shape(0) == n, "predictions and targets must have as many rows");
     require(state.shape(0) == E + 1 && state.shape(1) == E, "the state must have shape (E + 1, E)");
     Result out({n}), next = copy(state);
     {
         nb::gil_scoped_release release;
-        Stack{E, forgetting, ridge}.run(before.data(), after.data(), targets.data(), n, next.data(),
-                                        next.data() + E * E, out.data());
+        Stack{E, memory, ridge}.run(predictions.data(), targets.data(), n, seen, next.data(),
+                                    next.data() + E * E, out.data());
     }
     return nb::make_tuple(out.release(), next.release());
 }
@@ -138,8 +137,8 @@ Array label_history_now(std::size_t known, std::int64_t previous, const Matrix& 
 }  // namespace
 
 void bind_combining(nb::module_& m) {
-    m.def("stack", &stack, nb::arg("before"), nb::arg("after"), nb::arg("targets"),
-          nb::arg("state"), nb::arg("forgetting"), nb::arg("ridge"));
+    m.def("stack", &stack, nb::arg("predictions"), nb::arg("targets"), nb::arg("seen"),
+          nb::arg("state"), nb::arg("memory"), nb::arg("ridge"));
     m.def("stack_weights", &stack_weights, nb::arg("state"), nb::arg("ridge"));
     m.def("pool_begin", &pool_begin, nb::arg("scored"));
     m.def("pool", &pool, nb::arg("outputs"), nb::arg("labels"), nb::arg("known"), nb::arg("scored"),

@@ -31,26 +31,26 @@ void Stack::weights(const double* squares, const double* products, double* out) 
     for (std::size_t e = 0; e < n_experts; ++e) out[e] += 1.0 / static_cast<double>(n_experts);
 }
 
-void Stack::run(const double* before, const double* after, const double* targets, std::size_t n,
+void Stack::run(const double* p, const double* targets, std::size_t n, std::uint64_t seen,
                 double* squares, double* products, double* out) const {
     const std::size_t E = n_experts;
     RidgeSolver solver(E);
     std::vector<double> change(E);
-    for (std::size_t i = 0; i < n; ++i) {
-        const double *p = before + i * E, *q = after + i * E;
+    for (std::size_t i = 0; i < n; ++i, p += E) {
         solver.solve(squares, ridge, products, change.data());
-        double mean = 0.0, shift = 0.0, mean_after = 0.0;
+        double mean = 0.0, shift = 0.0;
         for (std::size_t e = 0; e < E; ++e) {
-            mean += p[e];
+            mean += p[e] / static_cast<double>(E);
             shift += change[e] * p[e];
-            mean_after += q[e];
         }
-        out[i] = mean / static_cast<double>(E) + shift;
-        const double rest = targets[i] - mean_after / static_cast<double>(E);
+        out[i] = mean + shift;
+        const double rest = targets[i] - mean;
+        const double age = first_memory + 0.5 * static_cast<double>(seen + i);
+        const double keep = 1.0 - 1.0 / std::min(memory, age);
         for (std::size_t e = 0; e < E; ++e) {
             for (std::size_t f = 0; f < E; ++f)
-                squares[e * E + f] = forgetting * squares[e * E + f] + q[e] * q[f];
-            products[e] = forgetting * products[e] + q[e] * rest;
+                squares[e * E + f] = keep * squares[e * E + f] + p[e] * p[f];
+            products[e] = keep * products[e] + p[e] * rest;
         }
     }
 }

@@ -26,17 +26,21 @@ private:
 };
 
 // Stacking: weights w of the experts minimise
-//   sum_t forgetting^(n-t) (y_t - p_t'w)^2 + ridge ||w - 1/E||^2.
+//   sum_t c_t (y_t - p_t'w)^2 + ridge ||w - 1/E||^2,
+// where c_t is 1 for the last row. Row t multiplies the c of earlier rows by 1 - 1 / m with
+// m = min(memory, first_memory + t / 2). The first rows are forgotten faster, because experts
+// improve most there.
 // The ridge is not forgotten, so the weights return to equal ones where experts agree.
 struct Stack {
     std::size_t n_experts;
-    double forgetting, ridge;
+    double memory, ridge;
+    static constexpr double first_memory = 50.0;
 
     // squares (E, E) and products (E,) are the sums of p p' and of p (y - mean of p).
     void weights(const double* squares, const double* products, double* out) const;
-    // Combines `before` (n, E) into out (n,), then learns each row with `after` (n, E), the same
-    // predictions in the units of targets (n,). Both need finite numbers.
-    void run(const double* before, const double* after, const double* targets, std::size_t n,
+    // Combines predictions p (n, E) into out (n,), and learns each row with its target (n,). `seen`
+    // rows came before. All numbers must be finite.
+    void run(const double* p, const double* targets, std::size_t n, std::uint64_t seen,
              double* squares, double* products, double* out) const;
 };
 

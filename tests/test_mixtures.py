@@ -49,30 +49,29 @@ def small(**options):
 # The combiners, against plain NumPy
 
 
-def stack_oracle(P, y, forgetting, ridge):
-    """The weights of the definition, solved anew for each row."""
+def stack_oracle(P, y, memory, ridge):
+    """The weights of the definition, solved anew for each row. Return the last ones too."""
     n, E = P.shape
-    out = np.empty(n)
-    for t in range(n):
-        past = np.sqrt(forgetting ** np.arange(t - 1, -1, -1.0))
+    out = np.empty(n + 1)
+    for t in range(n + 1):
+        keep = 1 - 1 / np.minimum(memory, 50 + np.arange(t) / 2)
+        past = np.sqrt([np.prod(keep[i + 1 :]) for i in range(t)])
         A = np.vstack([past[:, None] * P[:t], np.sqrt(ridge) * np.eye(E)])
         b = np.concatenate([past * y[:t], np.full(E, np.sqrt(ridge) / E)])
-        out[t] = P[t] @ np.linalg.lstsq(A, b, rcond=None)[0]
-    return out
+        weights = np.linalg.lstsq(A, b, rcond=None)[0]
+        out[t] = P[min(t, n - 1)] @ weights
+    return out[:n], weights
 
 
 def test_stacking_solves_its_least_squares_problem():
     rng = np.random.default_rng(0)
-    P = rng.normal(size=(60, 4))
-    y = P @ [0.7, 0.3, 0.0, -0.2] + 0.1 * rng.normal(size=60)
-    stack = Stack(4, forgetting=0.97, ridge=2.0)
-    np.testing.assert_allclose(stack.run(P, P, y), stack_oracle(P, y, 0.97, 2.0), atol=1e-10)
-    A = np.sqrt(0.97 ** np.arange(59, -1, -1.0))[:, None]
-    rows = np.vstack([A * P, np.sqrt(2.0) * np.eye(4)])
-    target = np.concatenate([A[:, 0] * y, np.full(4, np.sqrt(2.0) / 4)])
-    np.testing.assert_allclose(
-        stack.weights, np.linalg.lstsq(rows, target, rcond=None)[0], atol=1e-10
-    )
+    P = rng.normal(size=(80, 4))
+    y = P @ [0.7, 0.3, 0.0, -0.2] + 0.1 * rng.normal(size=80)
+    stack = Stack(4, memory=70.0, ridge=2.0)
+    found = np.concatenate([stack.run(P[:30], y[:30], 0), stack.run(P[30:], y[30:], 30)])
+    expected, weights = stack_oracle(P, y, 70.0, 2.0)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+    np.testing.assert_allclose(stack.weights, weights, atol=1e-10)
 
 
 def pool_oracle(P, labels, known, forgetting, ridge, memory):
@@ -157,11 +156,11 @@ def test_labels_must_appear_in_order(labels):
 
 def test_states_of_another_size_are_refused():
     with pytest.raises(ValueError, match="shape"):
-        _core.stack(np.ones((1, 2)), np.ones((1, 2)), np.ones(1), np.zeros((2, 2)), 1.0, 1.0)
+        _core.stack(np.ones((1, 2)), np.ones(1), 0, np.zeros((2, 2)), 9.0, 1.0)
     with pytest.raises(ValueError, match="shape"):
         _core.pool_now(np.ones((1, 2, 2)), 2, np.zeros(2), np.zeros((2, 2)))
     with pytest.raises(ValueError, match="as many rows"):
-        _core.stack(np.ones((2, 2)), np.ones((1, 2)), np.ones(1), np.zeros((3, 2)), 1.0, 1.0)
+        _core.stack(np.ones((2, 2)), np.ones(1), 0, np.zeros((3, 2)), 9.0, 1.0)
     with pytest.raises(ValueError, match="last label"):
         _core.label_history(np.array([0]), 1, -1, np.zeros((2, 1)))
 

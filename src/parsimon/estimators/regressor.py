@@ -70,6 +70,13 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         """
         return self._learner.predict_then_learn(X, Y, None, Y.shape[1])
 
+    def gradient_checked(self, X: Array) -> Array:
+        """Return the derivatives of all outputs for an array X (n, d) of float64, (n, C, d).
+
+        As `learn_checked`, this is for callers that have checked the shapes, and the kernel.
+        """
+        return self._learner.gradient(np.ascontiguousarray(X), 1)
+
     def learn_one(self, x: ArrayLike, y: ArrayLike, sample_weight: float = 1.0) -> Self:
         """Learn one sample: x (d,), y a number or (C,), and its weight.
 

@@ -35,18 +35,22 @@ def filled(P: Array) -> Array:
 class Stack:
     """Stacking for numbers, by recursive least squares over the predictions of E experts.
 
-    After n rows the weights w (E,) minimise sum_t forgetting^(n-t) (y_t - p_t'w)^2 + ridge
-    ||w - 1/E||^2, where p_t are the predictions for row t and y_t is its target.
+    p_t are the predictions for row t, and y_t its target. The weights w minimise
+
+        sum_t c_t (y_t - p_t'w)^2 + ridge ||w - 1/E||^2,
+
+    where c_t decreases with every later row. It decreases faster for the first rows, because
+    experts improve most there: over 50 rows at first, and over `memory` rows later.
 
     >>> stack = Stack(2)
     >>> P = np.random.default_rng(0).normal(size=(500, 2))
-    >>> combined = stack.run(P, P, P[:, 1])
+    >>> combined = stack.run(P, P[:, 1], 0)
     >>> stack.weights.round(2)
     array([0.01, 0.99])
     """
 
     n_experts: int
-    forgetting: float = 0.999
+    memory: float = 1000.0
     ridge: float = 5.0
     state: Array = field(default_factory=lambda: np.empty(0))
 
@@ -54,18 +58,17 @@ class Stack:
         if not self.state.size:
             self.state = np.zeros((self.n_experts + 1, self.n_experts))
 
-    def run(self, before: Array, after: Array, targets: Array) -> Array:
-        """Combine predictions row by row, and learn each row, (n,).
+    def run(self, predictions: Array, targets: Array, seen: int) -> Array:
+        """Combine predictions (n, E) row by row, and learn each target. Return (n,).
 
-        `before` (n, E) is combined. `after` holds the same predictions in the units of the targets,
-        which may have changed with the row.
+        `seen` rows came before.
         """
         out, self.state = _core.stack(
-            np.ascontiguousarray(before),
-            np.ascontiguousarray(after),
+            np.ascontiguousarray(predictions),
             np.ascontiguousarray(targets),
+            seen,
             self.state,
-            self.forgetting,
+            self.memory,
             self.ridge,
         )
         return out
@@ -162,10 +165,10 @@ class StackPair:
         given = states or [np.empty(0), np.empty(0)]
         self.full, self.plain = (Stack(n, state=own) for n, own in zip(sizes, given, strict=True))
 
-    def run(self, before: Array, after: Array, targets: Array) -> Array:
+    def run(self, predictions: Array, targets: Array, seen: int) -> Array:
         """Learn rows with both, and return what the stack of all experts said before."""
-        self.plain.run(before[:, self.columns], after[:, self.columns], targets)
-        return self.full.run(before, after, targets)
+        self.plain.run(predictions[:, self.columns], targets, seen)
+        return self.full.run(predictions, targets, seen)
 
     def weights(self, lagged: bool = True) -> Array:
         """Return the weight of each expert, (E,). Without `lagged`, some are 0."""

@@ -41,23 +41,23 @@ def _logistic(step_size: float) -> POLKClassifier:
 
 
 def experts_for_numbers() -> list[Expert]:
-    """Return the experts of `MixtureRegressor`. With budget 2500, shares are counts of centres."""
+    """Return the experts of `MixtureRegressor`. With budget 1950, shares are counts of centres."""
     laplacian, gaussian = _rls("laplacian", 0.03), _rls("gaussian", 0.001, 0.03)
     return [
         Expert(_linear(), "linear", share=100),
         Expert(_linear(), "autoregressive", lags=3, share=100),
-        Expert(laplacian, "wide", share=200),
-        Expert(gaussian, "smooth", share=150),
-        Expert(laplacian, "lagged", lags=3, share=200),
-        Expert(gaussian, "lagged smooth", lags=3, share=150),
-        Expert(laplacian, "relevant", width=2.0, relevance=True, share=300),
-        Expert(gaussian, "relevant smooth", relevance=True, share=200),
-        Expert(laplacian, "relevant lagged", lags=3, relevance=True, share=200),
+        Expert(laplacian, "wide", share=150),
+        Expert(gaussian, "smooth", share=100),
+        Expert(laplacian, "lagged", lags=3, share=150),
+        Expert(gaussian, "lagged smooth", lags=3, share=100),
+        Expert(laplacian, "relevant", width=2.0, relevance=True, share=250),
+        Expert(gaussian, "relevant smooth", relevance=True, share=150),
+        Expert(laplacian, "relevant lagged", lags=3, relevance=True, share=150),
     ]
 
 
 def experts_for_classes() -> list[Expert]:
-    """Return the experts of `MixtureClassifier`. With budget 2150, shares are counts of centres."""
+    """Return the experts of `MixtureClassifier`. With budget 2050, shares are counts of centres."""
     laplacian, gaussian = _rls("laplacian", 0.03), _rls("gaussian", 0.001)
     return [
         Expert(_linear(), "linear", share=100),
@@ -67,5 +67,5 @@ def experts_for_classes() -> list[Expert]:
         Expert(laplacian, "wide", bias=1.0, share=150),
         Expert(gaussian, "smooth", bias=1.0, share=150),
         Expert(laplacian, "lagged", bias=1.0, lags=2, share=200),
-        Expert(laplacian, "relevant", width=2.0, bias=1.0, relevance=True, share=300),
+        Expert(laplacian, "relevant", width=2.0, bias=1.0, relevance=True, share=250),
     ]

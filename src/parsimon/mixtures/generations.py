@@ -39,10 +39,10 @@ GRADIENTS = 64
 STRIDE, RATE = 8, 8
 #: A challenger has learned fewer rows than the present generation, so it may be a little worse.
 TOLERATED = 1.02
-#: Relevance sharpens over several generations, which follow each other at once: at most `ROUNDS`.
-#: After the first `KEEP` rows there are at most `ROUNDS_LATER`, and only if the last generation was
-#: better by the factor `CLEARLY`.
-ROUNDS, ROUNDS_LATER, CLEARLY = 8, 2, 0.98
+#: Relevance sharpens over several generations, which follow each other at once. There are
+#: `ROUNDS_ANYWAY`, and up to `ROUNDS` if each is better by the factor `CLEARLY`. After the first
+#: `KEEP` rows there are at most `ROUNDS_LATER`, and only if they are better.
+ROUNDS, ROUNDS_ANYWAY, ROUNDS_LATER, CLEARLY = 8, 3, 2, 0.98
 #: The least relevance, relative to the largest.
 LEAST_RELEVANCE = 1e-3
 #: Widths are measured on this many rows.
@@ -90,12 +90,11 @@ class Generation:
 
     def gradient(self, X: Array) -> Array:
         """Return the derivative of each output at rows X that are not scaled, (n, C, d)."""
-        found = self._gradient(X if self.scale is None else X * self.scale)
-        return found if found.ndim == 3 else found[:, np.newaxis]
+        return self._gradient(X if self.scale is None else X * self.scale)
 
     def _gradient(self, X: Array) -> Array:
         """Return the derivative with respect to inputs that are not scaled, at scaled rows X."""
-        found: Array = self.model.gradient(X)
+        found: Array = self.model.gradient_checked(X)
         return found if self.scale is None else found * self.scale
 
     @property
@@ -250,10 +249,10 @@ class Generations:
             return
         self.present = challenge.generation
         self.n_wins += 1
+        better = challenge.own_loss < CLEARLY * challenge.other_loss
         if at < KEEP:
-            another = challenge.round < ROUNDS
+            another = challenge.round < (ROUNDS if better else ROUNDS_ANYWAY)
         else:
-            better = challenge.own_loss < CLEARLY * challenge.other_loss
             another = challenge.round < ROUNDS_LATER and better
         if self.expert.relevance and another:
             self._begin(task, recent, at, challenge.round + 1)

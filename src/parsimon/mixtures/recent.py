@@ -15,7 +15,7 @@ __all__ = ["KEEP", "PIECE", "Recent"]
 Array = NDArray[np.float64]
 
 #: The number of rows that a new generation of an expert begins with.
-KEEP = 2000
+KEEP = 1000
 #: The most rows that are learned at once. Longer blocks are cut.
 PIECE = 512
 

@@ -27,8 +27,8 @@ Array = NDArray[np.float64]
 
 #: Predictions may leave the range of the targets so far by this part of it.
 MARGIN = 0.1
-#: Larger predictions are clipped, in units of the deviation of the targets.
-LARGEST_SCALED = 1e3
+#: Larger targets are clipped for the weights of the experts, in units of their deviation.
+LARGEST_SURPRISE = 5.0
 #: The experts that need no estimator.
 FREE = ("last value", "mean")
 
@@ -49,14 +49,14 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
 
     The relevance of feature i is s_i = sqrt(mean (df/dx_i)^2) over recent rows, where f is the
     function of an expert. At fixed numbers of rows a new version of the expert, the challenger,
-    learns the last 2000 rows at most, with features scaled by their relevance. It takes the place
+    learns the last 1000 rows at most, with features scaled by their relevance. It takes the place
     of the old version if it is better there.
 
     Parameters
     ----------
     experts : list of Expert or None, default=None
         The experts. None means those of `parsimon.mixtures.defaults`.
-    budget : int, default=2500
+    budget : int, default=2000
         The most centres of all experts and their challengers. It is divided by the shares of the
         experts. An expert with relevance counts twice, because it can have a challenger.
     standardize : bool, default=True
@@ -135,7 +135,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         self,
         experts: Sequence[Expert] | None = None,
         *,
-        budget: int = 2500,
+        budget: int = 2000,
         standardize: bool = True,
         bounded: bool = True,
         n_jobs: int | None = None,
@@ -207,8 +207,9 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         out = np.empty((len(P), P.shape[2]))
         low, high = self._bounds(self._low, self._high)
         for c in range(P.shape[2]):
-            unit = deviations[c, 0] if deviations[c, 0] > 0.0 else 1.0
-            lowest, highest = (low[c] - means[c, 0]) / unit, (high[c] - means[c, 0]) / unit
+            lowest, highest = (
+                float(_scaled(bound[c], means[c, 0], deviations[c, 0])) for bound in (low, high)
+            )
             stack = self._stacks[c]
             use = slice(None) if lagged else stack.columns
             each = filled(np.clip(P[:, use, c], lowest, highest))
@@ -293,6 +294,9 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         means, deviations = (M.T for M in self._target_moments.learn(np.ascontiguousarray(Y.T)))
         units = np.where(deviations > 0.0, deviations, 1.0)
         T = (Y - means[1:]) / units[1:]
+        # In the units of the predictions, which do not know the row yet
+        surprise = _scaled(Y, means[:-1], deviations[:-1])
+        surprise = np.clip(surprise, -LARGEST_SURPRISE, LARGEST_SURPRISE)
         last = np.vstack([previous, T[:-1]])
         low, high = self._ranges(Y, first)
         self._recent.append(Z, T)
@@ -301,16 +305,11 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         for c in range(Y.shape[1]):
             each = np.column_stack([P[:, :, c], last[:, c], np.zeros(n)])
             lowest, highest = (
-                ((bound[:, c] - means[:-1, c]) / units[:-1, c])[:, np.newaxis]
+                _scaled(bound[:, c], means[:-1, c], deviations[:-1, c])[:, np.newaxis]
                 for bound in (low, high)
             )
             each = filled(np.clip(each, lowest, highest))
-            raw = means[:-1, c, np.newaxis] + deviations[:-1, c, np.newaxis] * each
-            after = (raw - means[1:, c, np.newaxis]) / units[1:, c, np.newaxis]
-            # Where targets do not vary, rounding of large numbers is all that is left.
-            after = np.clip(after, -LARGEST_SCALED, LARGEST_SCALED)
-            after[:, -1] = 0.0  # the mean: its changes say nothing about the next target
-            combined = self._stacks[c].run(each, after, T[:, c])
+            combined = self._stacks[c].run(each, surprise[:, c], first)
             back = means[:-1, c] + deviations[:-1, c] * combined
             out[:, c] = np.clip(back, low[:, c], high[:, c])
         self._last = np.vstack([Y[::-1], self._last])[:MOST_LAGS]
@@ -396,3 +395,10 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         for slot in self._slots:
             if any(model.n_outputs_ != C for model in slot.models):
                 raise ValueError(f"an expert does not have {C} outputs")
+
+
+def _scaled(values: Any, means: Any, deviations: Any) -> Array:
+    """Return values in units of deviations. Without a deviation they are 0."""
+    apart = np.where(deviations > 0.0, values - means, 0.0)
+    result: Array = apart / np.where(deviations > 0.0, deviations, 1.0)
+    return result

@@ -13,8 +13,8 @@ The model needs only the name of the target.
 >>> bool(abs(model.predict({"size": [0.5], "shop": ["village"]})[0] - 5e4) < 1e4)
 True
 
-**The default** is a `MixtureClassifier` with at most 2000 centres for classification, and a
-`MixtureRegressor` with at most 2500 centres for regression. A mixture learns several models side by
+**The default** is a `MixtureClassifier` for classification and a `MixtureRegressor` for regression,
+each with at most 2000 centres. A mixture learns several models side by
 side and combines their predictions. `parsimon.mixtures.defaults` lists these models. Their kernel
 widths come from the median distance of recent rows.
 

@@ -71,7 +71,7 @@ class TableModel(Predicting, StoredTable):
         default.
     budget : int or None, default=None
         Maximum number of centres, for an algorithm that is given by name. None means the default of
-        the algorithm: 2500 for the default regressor, 2000 for the default classifier, else 400.
+        the algorithm: 2000 for the default, else 400.
     options : dict or None, default=None
         Further parameters of an algorithm that is given by name.
     missing : "mean" or "error", default="mean"
