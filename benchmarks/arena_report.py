@@ -1,0 +1,240 @@
+"""The page that `arena.py --report` writes, from what is stored in its folder of results."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+import subprocess
+import time
+from importlib.metadata import version
+
+import arena_cost
+import arena_peers
+from arena_bars import verdicts
+from arena_models import SIMPLE
+from arena_streams import LEADERBOARD
+from common import HERE, markdown, processor
+
+import parsimon
+
+__all__ = ["bar_cells", "report"]
+
+HEAD = """# StreamArena's protocol, and the bars of the default
+
+Written by `benchmarks/arena.py --report`, from these runs (`make arena DATA=folder`):
+
+    python benchmarks/arena.py --data-dir DIR --baselines
+    python benchmarks/arena.py --data-dir DIR --cost
+    python benchmarks/arena.py --data-dir DIR --peers --peer-python PYTHON --peer-rows ROWS
+
+Each row is predicted and then learned, in one pass. parsimon is `TableModel("y", task=...)` with
+its defaults for all streams. Its errors are deterministic. Times are not: others used the machine
+at the same time, so read them as rough figures. Time per row is processor time on one thread.
+"""
+
+BARS = """Each cell is our RMSE or log-loss over that of others. *Best of three* is the best of
+three models without kernels. One is the running mean, or the label frequencies. One is the last
+value, or the last label with the probability that repeating had so far. One is linear: recursive
+least squares, or logistic regression by gradient steps. *Former* is the default of version 1,
+whose first 200 rows are a warm-up. So it is compared over all rows and over the rows after that.
+
+The bars are 1.03 for former, 1.05 for best of three and 1.3 for its first 200 rows. The difference
+in brackets is in standard deviations of the target, or nats. *Within .005* marks a ratio above the
+bar with a difference of at most .005. Rows that bring a new label do not count here, because no
+model knows that label. The first row does not count either."""
+
+
+def bar_cells(found):
+    """Return one cell per bar: the ratio, and the difference if the ratio is above the bar."""
+    return [
+        f"{ratio:.3f}" if word == "held" else f"{ratio:.3f} ({difference:+.4f}, {word})"
+        for ratio, difference, _, word in found.values()
+    ]
+
+
+def report(out):
+    """Return the page, in Markdown."""
+    measured = [json.loads(path.read_text()) for path in sorted((out / "measured").glob("*.json"))]
+    parts = [HEAD, f"{processor()}, {platform.system()}. {_versions()}. {_today()}.\n"]
+    parts += ["## Failed\n", _failed(measured), ""]
+    parts += ["## Beside the leaderboard\n", _leaderboard(measured), ""]
+    parts += ["## Fixed bars\n", _fixed(measured), ""]
+    parts += ["## Bars beside other models\n", BARS, "", _bars(measured), ""]
+    parts += ["## Scores of all models\n", _scores(measured), ""]
+    parts += ["## All metrics\n", *(_metrics(measured, task) for task in _KEYS)]
+    if (out / "cost.json").exists():
+        parts += ["## Cost\n", _cost(out), ""]
+    parts += ["## CapyMOA\n", _peers(out), ""]
+    return "\n".join(parts)
+
+
+def _versions():
+    """Return versions, with the last commit that changed the library."""
+    git = ["git", "-C", str(HERE.parent), "log", "-1", "--format=%h", "--"]
+    library = ["core", "bindings", "src", "CMakeLists.txt"]
+    done = subprocess.run([*git, *library], capture_output=True, text=True, check=False)
+    others = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
+    return (
+        f"parsimon {parsimon.__version__} (commit {done.stdout.strip() or 'not known'}), "
+        f"Python {platform.python_version()}, {others}"
+    )
+
+
+def _today():
+    return time.strftime("%Y-%m-%d")
+
+
+_KEYS = {
+    "classification": (
+        "log_loss",
+        "accuracy",
+        "kappa",
+        "kappa_t",
+        "kappa_m",
+        "f1_score",
+        "roc_auc",
+        "pr_auc",
+    ),
+    "regression": ("rmse", "mae", "r2"),
+}
+
+
+def _failed(measured):
+    """Return a list of all that failed."""
+    lines = []
+    for found in measured:
+        bar = found["fixed"]
+        if bar and bar["seen"] > bar["bound"]:
+            lines.append(f"- {found['name']}: {bar['seen']:.4g}, the fixed bar is {bar['bound']:g}")
+        for name, (ratio, difference, allowed, word) in verdicts(found["beside"]).items():
+            if word != "held":
+                lines.append(
+                    f"- {found['name']}, beside {name}: {ratio:.3f} times, the bar is {allowed:g}; "
+                    f"the difference is {difference:.4f}, {word}"
+                )
+    return "\n".join(lines) or "None of the bars of errors."
+
+
+def _leaderboard(measured):
+    lines = []
+    for found in measured:
+        if found["name"] not in LEADERBOARD:
+            continue
+        name, board = LEADERBOARD[found["name"]]
+        key = _KEYS[found["task"]][0]
+        ours = found["metrics"]["ours"][key]
+        order = sorted(board.items(), key=lambda item: item[1])
+        lines.append(
+            [
+                name,
+                str(found["rows"]),
+                key,
+                f"{ours:.4g}",
+                f"{ours / order[0][1]:.2f}",
+                ", ".join(f"{model} {value:g}" for model, value in order),
+                f"{found['wall']['ours']:.0f}",
+                f"{found['cpu']['ours']:.0f}",
+                f"{found['nbytes']['ours'] / 1e6:.1f}",
+                f"{found['peak_rss_mb']:.0f}",
+            ]
+        )
+    header = ["stream", "rows", "measure", "parsimon", "over the best", "leaderboard"]
+    times = ["wall clock, s", "processor, s", "model, MB", "process, MB"]
+    note = "\n\nThe memory of the process includes Python and the data."
+    return markdown([*header, *times], lines) + note
+
+
+def _fixed(measured):
+    words = {
+        "loss": "RMSE or log-loss",
+        "relative": "squared error over variance",
+        "error": "share of wrong labels",
+    }
+    lines = [
+        [
+            found["name"],
+            words[bar["what"]],
+            str(bar["rows"]),
+            f"{bar['bound']:g}",
+            f"{bar['seen']:.4g}",
+            "held" if bar["seen"] <= bar["bound"] else "**failed**",
+        ]
+        for found in measured
+        if (bar := found["fixed"])
+    ]
+    return markdown(["stream", "measure", "rows that count", "bound", "seen", ""], lines)
+
+
+def _bars(measured):
+    lines = [
+        [found["name"], str(found["rows"]), *bar_cells(verdicts(found["beside"]))]
+        for found in measured
+    ]
+    header = ["stream", "rows", "former, all", "former, rows 201 on"]
+    return markdown([*header, "best of three, all", "best of three, first 200"], lines)
+
+
+def _scores(measured):
+    models = ["ours", *SIMPLE, "former"]
+    lines = []
+    for found in measured:
+        scores = found["beside"]["scores"]
+        lines.append(
+            [
+                found["name"],
+                _KEYS[found["task"]][0],
+                *(f"{scores['all'].get(model, float('nan')):.4g}" for model in models),
+                *(f"{scores['beginning'].get(model, float('nan')):.4g}" for model in models[:-1]),
+                f"{1e6 * found['cpu']['ours'] / found['rows']:.0f}",
+                f"{1e6 * found['cpu'].get('former', float('nan')) / found['rows']:.0f}",
+            ]
+        )
+    header = ["stream", "measure", *models, *(f"{model}, first 200" for model in models[:-1])]
+    note = "Rows as for the bars. The last two columns are microseconds per row.\n\n"
+    return note + markdown([*header, "ours, us", "former, us"], lines)
+
+
+def _metrics(measured, task):
+    keys = _KEYS[task]
+    lines = [
+        [
+            found["name"],
+            *(
+                ""
+                if found["metrics"]["ours"][key] is None
+                else f"{found['metrics']['ours'][key]:.5g}"
+                for key in keys
+            ),
+        ]
+        for found in measured
+        if found["task"] == task
+    ]
+    return markdown(["stream", *keys], lines) + "\n"
+
+
+def _cost(out):
+    found = json.loads((out / "cost.json").read_text())
+    text = f"""Microseconds per row from row 1001 to {found["rows"]}, the least of some rounds, and
+rows learned one at a time, each the least of some rounds.
+
+{arena_cost.tables(found)}
+"""
+    picture = out / "budgets.png"
+    if picture.exists():
+        shutil.copy(picture, arena_cost.PICTURE)
+        text += f"\n![error against time per row](plots/{arena_cost.PICTURE.name})\n"
+    return text
+
+
+def _peers(out):
+    paths = sorted((out / "peers").glob("*.json"))
+    if not paths:
+        return "Not measured. `arena_peers.py` says how to install CapyMOA."
+    found = [json.loads(path.read_text()) for path in paths]
+    known = next((each["versions"] for each in found if each["versions"]), {})
+    text = f"""CapyMOA {known.get("capymoa", "")}, defaults, on the first rows of each stream:
+RMSE or log-loss, and microseconds per row by the clock in brackets.
+
+"""
+    return text + markdown(arena_peers.HEADER, [arena_peers.cells(each) for each in found])
