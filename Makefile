@@ -6,7 +6,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard core/*.?pp core/*/*.?pp bindi
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.7" "cmake>=3.26" ninja
 SOURCES := core/*.?pp core/*/*.?pp bindings/*.?pp benchmarks/*.cpp examples/cpp/*.cpp
 
-.PHONY: demo test lint format core-test wheel asan tsan bench bench-quick bench-compare soak mutants experiments clean
+.PHONY: demo test lint format core-test wheel asan tsan bench bench-quick bench-compare arena soak mutants experiments clean
 
 demo: .venv/installed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m parsimon.cli.demo
@@ -102,6 +102,15 @@ bench: .venv/installed
 # A smoke test of that, in less than a minute; writes nothing.
 bench-quick: .venv/installed
 	$(BIN)/python benchmarks/run.py --quick
+
+# The default over all streams of a folder, beside StreamArena's leaderboard, simple models and its own cost; an hour.
+# CapyMOA runs too where PEER is a Python that has it (benchmarks/arena_peers.py). Writes benchmarks/ARENA.md.
+ARENA = $(BIN)/python benchmarks/arena.py $(if $(DATA),--data-dir $(DATA))
+arena: .venv/installed
+	$(ARENA) --baselines
+	$(ARENA) --cost
+	$(ARENA) --peers $(if $(PEER),--peer-python $(PEER))
+	$(ARENA) --streams --report benchmarks/ARENA.md
 
 # What got slower since a revision: `make bench-compare REV=main~5`.
 bench-compare: .venv/installed
