@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from arena_bars import BEGINNING
@@ -11,6 +12,7 @@ from arena_models import BLOCK, former_options, learn_table
 from arena_streams import load, names
 from common import HERE, markdown
 
+from parsimon.estimators import KRLSRegressor
 from parsimon.mixtures import MixtureClassifier, MixtureRegressor
 from parsimon.tables import TableModel
 
@@ -24,6 +26,9 @@ PICTURE = HERE / "plots" / "arena_budgets.png"
 BUDGETS = (300, 600, 1200, 2500, 5000)
 ROWS = 4000
 ROUNDS = 3
+#: Rounds with one thread and two. They count if this many cores were free before and after.
+THREAD_ROUNDS = 10
+FREE = 1.8
 #: Numbers of rows after which `nbytes_` is read.
 SIZES = (200, 500, 1000, 2000, 4000, 8000, 16000)
 
@@ -41,17 +46,46 @@ def seconds(stream, first, **options):
 def pace(stream):
     """Return the least microseconds per row over some rounds, by the clock and the processor."""
     first = min(1000, len(stream.y) // 2)
-    systems = {
-        "ours": {},
-        "two threads": {"options": {"n_jobs": 2}},
-        "former": former_options(stream.task),
-    }
+    systems = {"ours": {}, "former": former_options(stream.task)}
     taken = {name: [] for name in systems}
     for _ in range(ROUNDS):
         for name, options in systems.items():
             taken[name].append(seconds(stream, first, **options))
     n = len(stream.y) - first
     return {name: (1e6 * np.min(each, axis=0) / n).tolist() for name, each in taken.items()}
+
+
+def free_cores():
+    """Return how many cores two threads with the same work get now.
+
+    The work is KRLS by itself, so this says nothing about the mixtures.
+    """
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1500, 10)), rng.normal(size=1500)
+
+    def work(_):
+        KRLSRegressor("laplacian", gamma=0.1, tolerance=0.03, ridge=0.1, budget=300).fit(X, y)
+
+    wall, cpu = time.perf_counter(), time.process_time()
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, range(2)))
+    return (time.process_time() - cpu) / (time.perf_counter() - wall)
+
+
+def threads(stream):
+    """Return time by the clock with one thread over two, for each round with both cores free.
+
+    Rounds are chosen by `free_cores` before and after, never by their result. The second number
+    is that of all rounds.
+    """
+    found = []
+    for _ in range(THREAD_ROUNDS):
+        before = free_cores()
+        one = seconds(stream, BLOCK)[0]
+        two = seconds(stream, BLOCK, options={"n_jobs": 2})[0]
+        if min(before, free_cores()) >= FREE:
+            found.append(one / two)
+    return [found, THREAD_ROUNDS]
 
 
 def rows_one_by_one(stream, first, last, table):
@@ -156,10 +190,11 @@ def run(options):
     def chosen(wanted):
         return [name for name in options.streams or wanted if name in known]
 
-    found = {"rows": rows, "pace": {}, "longest": {}, "memory": {}, "curves": {}}
+    found = {"rows": rows, "pace": {}, "threads": {}, "longest": {}, "memory": {}, "curves": {}}
     for name in chosen(TIMED):
         stream = load(options.data_dir, name)
         found["pace"][name] = pace(stream.first(rows))
+        found["threads"][name] = threads(stream.first(2 * BLOCK))
         found["longest"][name] = longest(stream)
         found["memory"][name] = memory(stream)
         print(f"{name}: {found['pace'][name]} {found['longest'][name]}", flush=True)
@@ -181,9 +216,7 @@ def tables(found):
             f"{each['ours'][1]:.0f}",
             f"{each['former'][1]:.0f}",
             _judged(each["ours"][1] / each["former"][1], 4.0),
-            f"{each['ours'][0]:.0f}",
-            f"{each['two threads'][0]:.0f}",
-            _judged(each["ours"][0] / each["two threads"][0], 1.6, at_least=True),
+            _faster(*found["threads"][name]),
         ]
         for name, each in found["pace"].items()
     ]
@@ -207,9 +240,7 @@ def tables(found):
                     "us per row (processor)",
                     "former default",
                     "ratio (bar: 4)",
-                    "us by the clock",
-                    "two threads",
-                    "faster by (bar: 1.6)",
+                    "faster with two threads (bar: 1.6)",
                 ],
                 paces,
             ),
@@ -219,6 +250,14 @@ def tables(found):
             markdown(["MB after rows", *map(str, SIZES)], sizes),
         ]
     )
+
+
+def _faster(ratios, rounds):
+    """Return the median ratio, or that both cores were never free."""
+    if not ratios:
+        return f"not measured: in none of {rounds} rounds were both cores free"
+    middle = _judged(float(np.median(ratios)), 1.6, at_least=True)
+    return f"{middle} ({len(ratios)} of {rounds} rounds)"
 
 
 def _judged(value, bound, *, at_least=False):
