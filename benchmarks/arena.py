@@ -44,8 +44,10 @@ from common import markdown
 
 import parsimon
 
-AUTHOR = "the authors of parsimon"
-REPOSITORY = "https://pypi.org/project/parsimon/"
+AUTHOR = "The parsimon developers"
+#: To be replaced before a submission, as is the revision of the data.
+CONTACT = "to be filled in"
+REVISION = "copies in .npz files, not yet compared with the files of techynilesh/streamarena"
 
 
 def measure(folder, name, rows, baselines):
@@ -97,9 +99,9 @@ def submission(found):
         "hyperparameters": found["hyperparameters"],
         "submission": {
             "author": AUTHOR,
-            "contact_or_repo": REPOSITORY,
+            "contact_or_repo": CONTACT,
             "library_versions": {name: _version(name) for name in packages},
-            "dataset_revision": "techynilesh/streamarena@main, read from .npz files",
+            "dataset_revision": REVISION,
             "notes": "TableModel, deterministic, one thread, blocks of 1000 rows that equal rows "
             f"one by one; the model takes {found['nbytes']['ours']} bytes",
         },
@@ -190,6 +192,7 @@ def parsed():
         "--peer-python", default=sys.executable, help="a Python that has CapyMOA installed"
     )
     parser.add_argument("--report", type=Path, help="write a page from what --out holds")
+    parser.add_argument("--note", default="", help="how the runs were made, for the page")
     return parser.parse_args()
 
 
@@ -208,7 +211,7 @@ def main():
     else:
         run_streams(options)
     if options.report:
-        options.report.write_text(report(options.out))
+        options.report.write_text(report(options.out, options.note))
         print(f"wrote {options.report}")
     print(f"{time.perf_counter() - start:.0f} s")
 

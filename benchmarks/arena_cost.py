@@ -252,6 +252,22 @@ def tables(found):
     )
 
 
+def failed(found):
+    """Return a line for each bar of cost that failed."""
+    lines = []
+    for name, each in found["pace"].items():
+        ratio = each["ours"][1] / each["former"][1]
+        if ratio > 4.0:
+            lines.append(f"{name}: {ratio:.1f} times the former default per row, the bar is 4")
+        ratios = found["threads"][name][0]
+        if ratios and np.median(ratios) < 1.6:
+            lines.append(f"{name}: {np.median(ratios):.2f} times faster with two threads, not 1.6")
+        for part, (median, most, _) in found["longest"][name].items():
+            if most > 20.0 * median:
+                lines.append(f"{name}, rows {part}: longest row {most / median:.0f} medians")
+    return lines
+
+
 def _faster(ratios, rounds):
     """Return the median ratio, or that both cores were never free."""
     if not ratios:

@@ -21,7 +21,7 @@ BLOCK = 1000
 
 
 def former_options(task):
-    """Return the arguments of `TableModel` that give the default of version 1."""
+    """Return the arguments of `TableModel` that give the default before the mixtures."""
     if task == "regression":
         return {"algorithm": "krls"}
     candidates = [
