@@ -37,7 +37,7 @@ from pathlib import Path
 import numpy as np
 from arena_bars import beside, fixed, verdicts
 from arena_models import BASELINES, learn_table
-from arena_report import bar_cells, report
+from arena_report import bar_cells, library_commit, report
 from arena_scores import metrics
 from arena_streams import LEADERBOARD, load, names
 from common import markdown
@@ -65,6 +65,7 @@ def measure(folder, name, rows, baselines):
         runs[label] = baseline(stream, say) if label == "former" else baseline(stream)
     return {
         "name": name,
+        "commit": library_commit(),
         "dataset": stream.dataset,
         "task": stream.task,
         "rows": len(stream.y),

@@ -18,7 +18,7 @@ from common import HERE, markdown, processor
 
 import parsimon
 
-__all__ = ["bar_cells", "report"]
+__all__ = ["bar_cells", "library_commit", "report"]
 
 HEAD = """# StreamArena's protocol, and the bars of the default
 
@@ -61,7 +61,7 @@ def bar_cells(found):
 def report(out, note=""):
     """Return the page, in Markdown. `note` says how the runs were made."""
     measured = [json.loads(path.read_text()) for path in sorted((out / "measured").glob("*.json"))]
-    parts = [HEAD, f"{processor()}, {platform.system()}. {_versions()}. {_today()}.\n"]
+    parts = [HEAD, f"{processor()}, {platform.system()}. {_versions(measured)}. {_today()}.\n"]
     parts += [f"{note}\n"] if note else []
     parts += ["## Failed\n", _failed(measured, out), ""]
     parts += ["## Beside the leaderboard\n", _leaderboard(measured), ""]
@@ -75,14 +75,20 @@ def report(out, note=""):
     return "\n".join(parts)
 
 
-def _versions():
-    """Return versions, with the last commit that changed the library."""
+def library_commit():
+    """Return the last commit that changed the library."""
     git = ["git", "-C", str(HERE.parent), "log", "-1", "--format=%h", "--"]
     library = ["core", "bindings", "src", "CMakeLists.txt"]
     done = subprocess.run([*git, *library], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "not known"
+
+
+def _versions(measured):
+    """Return versions, with the commits of the library that were measured."""
     others = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
+    commits = ", ".join(sorted({found["commit"] for found in measured})) or "not known"
     return (
-        f"parsimon {parsimon.__version__} (commit {done.stdout.strip() or 'not known'}), "
+        f"parsimon {parsimon.__version__} (commit {commits}), "
         f"Python {platform.python_version()}, {others}"
     )
 
