@@ -17,7 +17,7 @@ from parsimon.mixtures.base import Mixture
 from parsimon.mixtures.combiners import StackPair, filled
 from parsimon.mixtures.defaults import experts_for_numbers
 from parsimon.mixtures.experts import MOST_LAGS, Expert
-from parsimon.mixtures.tasks import Numbers
+from parsimon.mixtures.tasks import Numbers, in_deviations
 from parsimon.preprocessing import LARGEST, Moments
 from parsimon.preprocessing.moments import LARGEST_STORED
 
@@ -208,7 +208,8 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         low, high = self._bounds(self._low, self._high)
         for c in range(P.shape[2]):
             lowest, highest = (
-                float(_scaled(bound[c], means[c, 0], deviations[c, 0])) for bound in (low, high)
+                float(in_deviations(bound[c], means[c, 0], deviations[c, 0]))
+                for bound in (low, high)
             )
             stack = self._stacks[c]
             use = slice(None) if lagged else stack.columns
@@ -295,7 +296,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         units = np.where(deviations > 0.0, deviations, 1.0)
         T = (Y - means[1:]) / units[1:]
         # In the units of the predictions, which do not know the row yet
-        surprise = _scaled(Y, means[:-1], deviations[:-1])
+        surprise = in_deviations(Y, means[:-1], deviations[:-1])
         surprise = np.clip(surprise, -LARGEST_SURPRISE, LARGEST_SURPRISE)
         last = np.vstack([previous, T[:-1]])
         low, high = self._ranges(Y, first)
@@ -305,7 +306,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         for c in range(Y.shape[1]):
             each = np.column_stack([P[:, :, c], last[:, c], np.zeros(n)])
             lowest, highest = (
-                _scaled(bound[:, c], means[:-1, c], deviations[:-1, c])[:, np.newaxis]
+                in_deviations(bound[:, c], means[:-1, c], deviations[:-1, c])[:, np.newaxis]
                 for bound in (low, high)
             )
             each = filled(np.clip(each, lowest, highest))
@@ -395,10 +396,3 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         for slot in self._slots:
             if any(model.n_outputs_ != C for model in slot.models):
                 raise ValueError(f"an expert does not have {C} outputs")
-
-
-def _scaled(values: Any, means: Any, deviations: Any) -> Array:
-    """Return values in units of deviations. Without a deviation they are 0."""
-    apart = np.where(deviations > 0.0, values - means, 0.0)
-    result: Array = apart / np.where(deviations > 0.0, deviations, 1.0)
-    return result

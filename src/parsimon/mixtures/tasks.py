@@ -11,7 +11,7 @@ from parsimon.evaluation.classification import true_class
 from parsimon.evaluation.steps import stream_probabilities
 from parsimon.mixtures.recent import Recent
 
-__all__ = ["Numbers", "Probabilities", "Scores", "Task"]
+__all__ = ["Numbers", "Probabilities", "Scores", "Task", "in_deviations"]
 
 Array = NDArray[np.float64]
 
@@ -132,3 +132,10 @@ def _learned(model: Any, X: Array, Y: Array) -> Array:
     learn = model.learn_checked if model.__sklearn_is_fitted__() else model.predict_then_learn
     found: Array = learn(np.ascontiguousarray(X), np.ascontiguousarray(Y))
     return found
+
+
+def in_deviations(values: Any, means: Any, deviations: Any) -> Array:
+    """Return values in units of deviations. Without a deviation they are 0."""
+    apart = np.where(deviations > 0.0, values - means, 0.0)
+    result: Array = apart / np.where(deviations > 0.0, deviations, 1.0)
+    return result
