@@ -56,8 +56,9 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
     experts : list of Expert or None, default=None
         The experts. None means those of `parsimon.mixtures.defaults`.
     budget : int, default=2000
-        The most centres of all experts and their challengers. It is divided by the shares of the
-        experts. An expert with relevance counts twice, because it can have a challenger.
+        The most centres of all experts and their challengers. Each expert gets a part
+        in proportion to its `share`. An expert with relevance counts twice, because it can have a
+        challenger.
     standardize : bool, default=True
         Whether features are standardised by their running means and deviations, and clipped to 3
         deviations. False is for features that have been scaled.
@@ -88,8 +89,8 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
 
     Notes
     -----
-    New classes can appear at any time. A class has probability 0 until it appears. A block equals
-    its rows, bit for bit. There are no sample weights, and mixtures cannot be merged.
+    New classes can appear at any time. A class has probability 0 until it appears. A block gives
+    the same model as its rows one by one, bit for bit. There are no sample weights, and mixtures cannot be merged.
 
     References
     ----------

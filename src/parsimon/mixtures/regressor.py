@@ -57,8 +57,9 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
     experts : list of Expert or None, default=None
         The experts. None means those of `parsimon.mixtures.defaults`.
     budget : int, default=2000
-        The most centres of all experts and their challengers. It is divided by the shares of the
-        experts. An expert with relevance counts twice, because it can have a challenger.
+        The most centres of all experts and their challengers. Each expert gets a part
+        in proportion to its `share`. An expert with relevance counts twice, because it can have a
+        challenger.
     standardize : bool, default=True
         Whether features are standardised by their running means and deviations, and clipped to 3
         deviations. False is for features that have been scaled.
@@ -89,9 +90,9 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
 
     Notes
     -----
-    A block equals its rows, bit for bit. `predict` takes every row as the next one after the last
-    row that was learned. Its earlier targets are the last ones, scaled by the present moments.
-    There are no sample weights, and mixtures cannot be merged.
+    A block gives the same model as its rows one by one, bit for bit. `predict` takes every row as
+    the next one after the last row learned, so lags are the last targets that were learned. There
+    are no sample weights, and mixtures cannot be merged.
 
     References
     ----------

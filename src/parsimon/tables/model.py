@@ -71,7 +71,7 @@ class TableModel(Predicting, StoredTable):
         default.
     budget : int or None, default=None
         Maximum number of centres, for an algorithm that is given by name. None means the default of
-        the algorithm: 2000 for the default, else 400.
+        the algorithm: 2000 for "default", else 400.
     options : dict or None, default=None
         Further parameters of an algorithm that is given by name.
     missing : "mean" or "error", default="mean"
@@ -84,7 +84,8 @@ class TableModel(Predicting, StoredTable):
     ignore : list of str, default=()
         The names of columns to ignore.
     warmup : int >= 2, default=200
-        The number of rows that determine the task, the columns and, without mixtures, the widths.
+        The number of rows that determine the task and the kinds of the columns. If the algorithm is
+        not a mixture, they also determine the kernel width.
     window : int, default=1000
         The number of rows of the rolling metrics.
 

@@ -63,8 +63,9 @@ def to_onnx(
     `MixtureRegressor` and `MixtureClassifier` also have inputs (n, 1) for earlier targets: "lag_1"
     is the target of the row before, "lag_2" the one before that. With several outputs, "lag_1_2" is
     output 2 of the row before. Numbers are double and in their own units. Labels are strings, int64
-    or double, as the classes are; booleans are int64. NaN, or a label that is not known, means the
-    target that `predict` uses: the last one learned, the one before that.
+    or double, as the classes are; booleans are int64. NaN, or a label that is not a class,
+    means that the lag is not known. Then the graph uses what `predict` uses: for lag_1 the last
+    target learned, for lag_2 the one before it, and so on.
 
     Inputs, outputs and all intermediate values have the type `dtype`. In the graph of a
     `TableModel` that is the type of the function between the encoding and the target. The graph
