@@ -476,3 +476,30 @@ def test_rows_that_do_not_follow_are_predicted_without_lags(kind):
         model.predict(rest, lagged=False)[:5],
         [model.predict(row[None], lagged=False)[0] for row in rest[:5]],
     )
+
+
+def test_fit_shuffles_rows_that_are_sorted_by_their_targets():
+    X, y = stream("classes", 400)
+    order = np.argsort(y, kind="stable")
+    model = MixtureClassifier().fit(X[order], y[order])
+    assert (model.predict(X) == y).mean() > 0.8
+    again = MixtureClassifier().fit(X[order], y[order])
+    np.testing.assert_array_equal(model.predict_proba(X), again.predict_proba(X))
+    whole = MixtureClassifier(shuffle=False).fit(X[order], y[order])
+    rowwise = MixtureClassifier(shuffle=False).partial_fit(X[order], y[order])
+    np.testing.assert_array_equal(whole.predict_proba(X), rowwise.predict_proba(X))
+
+
+def test_a_budget_below_one_centre_each_is_refused():
+    X, y = rows(30)
+    with pytest.raises(ValueError, match="budget=5 is too small: 9 experts need 20"):
+        MixtureRegressor(budget=5).partial_fit(X, y)
+    assert MixtureRegressor(budget=20).partial_fit(X, y).n_centers_ <= 20
+
+
+def test_a_classifier_is_no_expert_for_numbers():
+    X, y = rows(30)
+    with pytest.raises(TypeError, match="expert 'a' is not for numbers"):
+        MixtureRegressor([Expert(POLKClassifier(), "a")]).partial_fit(X, y)
+    with pytest.raises(TypeError, match="it has relevance_"):
+        parsimon.diagnostics.relevance(small().partial_fit(X, y), X)

@@ -48,6 +48,7 @@ PUBLIC = {
     "merging": ("Merged", "merge"),
     "mixtures": ("MixtureClassifier", "MixtureRegressor"),
     "persistence": ("ModelFileError", "load"),
+    "tables": ("TableModel",),
 }
 
 #: Further classes that a model file can name, by module.
@@ -55,7 +56,6 @@ STORED = {
     "evaluation": ("ClassificationMetrics", "RegressionMetrics"),
     "mixtures": ("CandidateClassifier",),
     "preprocessing": ("TableEncoder", "TargetScaler"),
-    "tables": ("TableModel",),
 }
 
 #: Immutable parts of parameters that a model file can name, by module.

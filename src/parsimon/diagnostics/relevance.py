@@ -29,6 +29,9 @@ def relevance(model: Any, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
     >>> relevance(model, X).round(1)
     array([2. , 0.1, 1. ])
     """
+    if not hasattr(model, "gradient"):
+        hint = ": it has relevance_" if hasattr(model, "relevance_") else ""
+        raise TypeError(f"{type(model).__name__} has no gradient{hint}")
     G = model.gradient(X, n_jobs=n_jobs)
     result: Array = np.sqrt((G * G).sum(axis=tuple(range(G.ndim - 1))) / len(G))
     return result

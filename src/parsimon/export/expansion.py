@@ -149,6 +149,8 @@ def expansion(model: Any) -> Expansion:
         )
     if not isinstance(model, StreamEstimator):
         hint = "; export its best_estimator_" if hasattr(model, "best_estimator_") else ""
+        if hasattr(model, "expert_names_"):
+            hint = "; a mixture scales its inputs and is exported without a Pipeline"
         raise TypeError(
             "only estimators of parsimon, alone or behind scalers in a Pipeline, "
             f"can be exported, got {type(model).__name__}{hint}"

@@ -74,7 +74,8 @@ def merge(
     weights : array of shape (n_models,), "information" or None, default=None
         The factors p_i. None uses each model's share of all samples seen. These shares sum to 1.
         "information" is for KRLS with ``admission="ald"``. It selects the centres to keep in the
-        same way as None. Then the weights of these centres are the least-squares fit to the samples of all models.
+        same way as None. Then the weights of these centres are the least-squares fit to the samples
+        of all models.
         Use it when the models have seen different regions. `distance` still refers to the weighted
         sum.
     since : fitted model or None, default=None

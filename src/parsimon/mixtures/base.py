@@ -5,23 +5,22 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from parsimon import _core, _schema, _threads
+from parsimon import _core, _threads
 from parsimon._parts import whole
-from parsimon.estimators.base import StreamEstimator, points, require_names, require_unchanged
+from parsimon.estimators.base import StreamEstimator, points, require_unchanged
 from parsimon.estimators.state import unchanged_on_error
-from parsimon.mixtures.experts import MOST_LAGS, Expert
+from parsimon.mixtures.experts import MOST_LAGS, Expert, split
 from parsimon.mixtures.generations import APART, Generations
 from parsimon.mixtures.recent import KEEP, PIECE, Recent
-from parsimon.persistence import Storable
+from parsimon.mixtures.stored import StoredMixture
 from parsimon.preprocessing import LARGEST, Moments
-from parsimon.preprocessing.moments import LARGEST_STORED
 
 __all__ = ["Mixture"]
 
@@ -35,7 +34,7 @@ RELEVANT_ROWS = 200
 CLIP = 3.0
 
 
-class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
+class Mixture(StoredMixture):
     """Experts over one stream of rows, each with its own view of a row.
 
     A subclass says how experts learn (`_task`) and how their predictions are combined.
@@ -45,6 +44,9 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
     budget: int
     standardize: bool
     n_jobs: int | None
+    shuffle: bool
+    random_state: Any
+    partial_fit: Callable[..., Any]
     n_features_in_: int
     _recent: Recent
     _slots: list[Generations]
@@ -53,16 +55,6 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
     _learns_with: dict[str, Any]
     _interrupted: bool
     _tasks: list[Any]
-    _attributes: ClassVar[_schema.Schema] = _schema.Schema(
-        {
-            "n_features_in_": _schema.whole(1, 2**40),
-            "_learns_with": _schema.one_of(dict),
-            "_recent": _schema.one_of(dict),
-            "_slots": _schema.listed(_schema.one_of(dict)),
-            "_moments": _schema.one_of(dict),
-        },
-        {"feature_names_in_": _schema.is_labels},
-    )
 
     # What a subclass says
 
@@ -292,57 +284,21 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
         self._recent, self._moments = Recent.restored(state), Moments.restored(moments)
         self._slots, self.n_features_in_ = slots, n_features
 
-    # State
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickle, copy and files, with which learning continues exactly."""
-        state = dict(super().__getstate__())
-        self._require_whole()
-        state.pop("_tasks", None)
-        if "_recent" in state:
-            state["_recent"] = self._recent.state()
-            state["_slots"] = [{**slot.state(), "budget": slot.budget} for slot in self._slots]
-            state["_moments"] = self._moments.state()
-        return dict(sorted(state.items()))  # one file for one model, loaded or not
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the state."""
-        state = dict(state)
-        stored, slots, moments = (state.pop(key, None) for key in ("_recent", "_slots", "_moments"))
-        super().__setstate__(state)
-        if stored is None:
-            return
-        if slots is None or moments is None:
-            raise ValueError("it is not complete")
-        began = type(self)(**self._learns_with)
-        experts = began._given()
-        self._recent, self._moments = Recent.restored(stored), Moments.restored(moments)
-        budgets = [slot["budget"] for slot in slots]
-        if len(slots) != len(experts) or not all(map(_schema.whole(1), budgets)):
-            raise ValueError(f"it has {len(slots)} experts instead of {len(experts)}")
-        self._build(experts, budgets, self._recent.capacity)
-        d, k = self._recent.X.shape[1], self._recent.T.shape[1]
-        for slot, task, own in zip(self._slots, self._tasks, slots, strict=True):
-            fits = _Fits(type(slot.expert.estimator), task.n_inputs(d, k, slot.expert.lags))
-            plain = {key: value for key, value in own.items() if key != "budget"}
-            slot.restore(plain, fits.n_inputs, fits)
-
-    @staticmethod
-    def _other_parameters(value: Any) -> bool:
-        return isinstance(value, Expert)
-
-    def _require_sound(self) -> None:
-        if not hasattr(self, "_recent"):
-            return
-        require_names(self)
-        if (
-            self._recent.X.shape[1] != self.n_features_in_
-            or len(self._moments.count) != self.n_features_in_
-        ):
-            raise ValueError(f"its parts do not have {self.n_features_in_} features")
-        self._moments.require_sound(LARGEST_STORED)
-        if self._recent.capacity != KEEP + PIECE + MOST_LAGS:
-            raise ValueError("its recent rows are not sound")
+    def _fit_in_order(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn rows after discarding everything learned, shuffled or in order."""
+        with self._unchanged_on_error():
+            self._forget()
+            if not self.shuffle:
+                self.partial_fit(X, y)
+                return self
+            rows = points(self, X, reset=True)
+            check_consistent_length(rows, y)
+            order = check_random_state(self.random_state).permutation(len(rows))
+            names = getattr(self, "feature_names_in_", None)
+            self.partial_fit(rows[order], np.asarray(y)[order])
+            if names is not None:
+                self.feature_names_in_ = names
+            return self
 
     def _forget(self) -> None:
         """Discard everything learned."""
@@ -355,31 +311,3 @@ class Mixture(Storable, BaseEstimator):  # type: ignore[misc]
 
     def _unchanged_on_error(self) -> Any:
         return unchanged_on_error(self, lambda: False)
-
-
-def split(budget: int, experts: Sequence[Expert]) -> list[int]:
-    """Return the number of centres of each expert.
-
-    An expert with relevance needs room for a challenger. Of the others with a width, one at a time
-    has a challenger.
-
-    >>> from parsimon import KRLSRegressor
-    >>> model = KRLSRegressor("laplacian")
-    >>> split(100, [Expert(model, "a", relevance=True), Expert(model, "b", share=2.0)])
-    [16, 33]
-    """
-    once = [e.share for e in experts if e.is_measured and not e.relevance]
-    total = sum(e.share * (1 + e.relevance) for e in experts) + max(once, default=0.0)
-    return [max(1, int(budget * e.share / total)) for e in experts]
-
-
-class _Fits:
-    """A check whether an estimator fits an expert. A challenger may have learned nothing yet."""
-
-    def __init__(self, kind: type[Any], n_inputs: int) -> None:
-        self.kind, self.n_inputs = kind, n_inputs
-
-    def __call__(self, model: Any) -> bool:
-        if type(model) is not self.kind:
-            return False
-        return not model.__sklearn_is_fitted__() or model.n_features_in_ == self.n_inputs

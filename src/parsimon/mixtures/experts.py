@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from parsimon import kernels
 from parsimon._parts import real, whole
 
-__all__ = ["MOST_LAGS", "Expert"]
+__all__ = ["MOST_LAGS", "Expert", "split"]
 
 #: The largest number of lags.
 MOST_LAGS = 8
@@ -80,3 +82,25 @@ class Expert:
         """Whether the kernel has a width that is measured on the first rows."""
         name = kernels.named(self.estimator.kernel)
         return name is not None and kernels.has_width(kernels.KERNELS[name])
+
+
+def split(budget: int, experts: Sequence[Expert]) -> list[int]:
+    """Return the number of centres of each expert.
+
+    An expert with relevance needs room for a challenger. Of the others with a width, one at a time
+    has a challenger.
+
+    >>> from parsimon import KRLSRegressor
+    >>> model = KRLSRegressor("laplacian")
+    >>> split(100, [Expert(model, "a", relevance=True), Expert(model, "b", share=2.0)])
+    [16, 33]
+    """
+    once = [e.share for e in experts if e.is_measured and not e.relevance]
+    total = sum(e.share * (1 + e.relevance) for e in experts) + max(once, default=0.0)
+    found = [int(budget * e.share / total) for e in experts]
+    if min(found) < 1:
+        least = math.ceil(total / min(e.share for e in experts))
+        raise ValueError(
+            f"budget={budget} is too small for {len(experts)} experts: {least} is enough"
+        )
+    return found

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_array, check_consistent_length
 
+from parsimon import _core
+from parsimon._parts import numbers
 from parsimon.evaluation.classification import true_class
 from parsimon.evaluation.steps import stream_probabilities
 from parsimon.mixtures.recent import Recent
+from parsimon.preprocessing import LARGEST
 
-__all__ = ["Numbers", "Probabilities", "Scores", "Task", "in_deviations"]
+__all__ = ["Numbers", "Probabilities", "Scores", "Task", "checked_targets", "in_deviations"]
 
 Array = NDArray[np.float64]
 
@@ -139,3 +143,23 @@ def in_deviations(values: Any, means: Any, deviations: Any) -> Array:
     apart = np.where(deviations > 0.0, values - means, 0.0)
     result: Array = apart / np.where(deviations > 0.0, deviations, 1.0)
     return result
+
+
+def checked_targets(y: ArrayLike, n: int) -> Array:
+    """Return the targets of n rows as numbers, (n,) or (n, C), or raise an error."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    Y: Array = numbers(
+        y,
+        "y",
+        lambda y: check_array(
+            y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y"
+        ),
+    )
+    if Y.ndim not in (1, 2) or Y.size == 0:
+        raise ValueError(f"y must have shape (n,) or (n, C), got {Y.shape}")
+    check_consistent_length(np.empty(n), Y)
+    _core.require_finite(np.ascontiguousarray(Y.reshape(n, -1)), "y")
+    if np.abs(Y).max() > LARGEST:
+        raise ValueError(f"y is {Y[np.abs(Y) > LARGEST].ravel()[0]:g}, which is too large")
+    return Y

@@ -54,9 +54,10 @@ def to_c(
     A mixture has ``model_predict`` and ``model_proba``, but no ``model_decision``. The functions of
     `MixtureRegressor` and `MixtureClassifier` have a second argument ``const model_lags *lags``,
     also for a table. It is a struct of the targets of the rows before, in their own units or as
-    labels. ``lag_1`` is the latest, and with several outputs ``lag_1_2`` is output 2 of it. A NaN,
-    or a label that is not known, means the target that `predict` uses: the last one learned, the
-    one before that. NULL in place of the struct means so for all.
+    labels. ``lag_1`` is the latest, and with several outputs ``lag_1_2`` is output 2 of it. If a
+    lag is NaN or an unknown label, the target that `predict` uses takes its place: for ``lag_1``
+    the last target learned, for ``lag_2`` the one before that, and so on. NULL in place of the
+    struct means that no lag is known.
 
     The header of a `TableModel` defines the struct ``model_row`` with a field for each column, and
     the function ``model_predict(const model_row *row)``. For classes it also defines
@@ -70,10 +71,10 @@ def to_c(
     inputs of experts, and for a table also the features. The header is C99 and also C++11.
 
     From the C library the header needs at most exp, sqrt and log1p, depending on the kernel and the
-    probabilities. Mixtures of classes also need log, and times fmod, sin and cos. Macros such as
-    MODEL_EXP can replace these functions. Linear, polynomial and Cauchy kernels need none of them.
-    Neither do rational quadratic kernels with a whole alpha up to 64. Numbers have the fewest
-    decimal digits that represent them exactly. Hexadecimal numbers would need C++17.
+    probabilities. Mixtures of classes also need log. Tables with columns of times also need fmod,
+    sin and cos. Macros such as MODEL_EXP can replace these functions. Linear, polynomial and Cauchy
+    kernels need none of them. Neither do rational quadratic kernels with a whole alpha up to 64.
+    Numbers have the fewest decimal digits that represent them exactly. Hexadecimal numbers would need C++17.
 
     The functions do not check for NaN and infinity, which `predict` rejects. A kernel in
     `SinglePrecision` rounds its inputs, but these functions do not. This changes f by a relative
