@@ -492,7 +492,7 @@ def test_fit_shuffles_rows_that_are_sorted_by_their_targets():
 
 def test_a_budget_below_one_centre_each_is_refused():
     X, y = rows(30)
-    with pytest.raises(ValueError, match="budget=5 is too small: 9 experts need 20"):
+    with pytest.raises(ValueError, match="budget=5 is too small for 9 experts: 20 is enough"):
         MixtureRegressor(budget=5).partial_fit(X, y)
     assert MixtureRegressor(budget=20).partial_fit(X, y).n_centers_ <= 20
 
@@ -503,3 +503,63 @@ def test_a_classifier_is_no_expert_for_numbers():
         MixtureRegressor([Expert(POLKClassifier(), "a")]).partial_fit(X, y)
     with pytest.raises(TypeError, match="it has relevance_"):
         parsimon.diagnostics.relevance(small().partial_fit(X, y), X)
+
+
+@pytest.mark.parametrize("n_classes", [9, 20])
+def test_many_classes_that_appear_within_a_block(n_classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = np.minimum(rng.integers(0, n_classes, size=400), np.arange(400) // 10)
+    whole, parts = MixtureClassifier(), MixtureClassifier()
+    expected = whole.predict_proba_then_learn(X, y)
+    for first in range(0, 400, 13):
+        found = parts.predict_proba_then_learn(X[first : first + 13], y[first : first + 13])
+    np.testing.assert_array_equal(found, expected[-len(found) :])
+    for one, other in zip(whole._slots, parts._slots, strict=True):
+        np.testing.assert_array_equal(one.losses, other.losses)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_shallow_copy_is_a_model_of_its_own(kind):
+    X, y = stream(kind, 120)
+    model = MODELS[kind]().partial_fit(X[:60], y[:60])
+    before_copy = model.predict(X)
+    copy.copy(model).partial_fit(X[60:], y[60:])
+    np.testing.assert_array_equal(model.predict(X), before_copy)
+
+
+def test_inputs_that_are_not_scaled():
+    X, y = rows(100)
+    options = {"standardize": False, "bounded": False}
+    model, other = (MixtureRegressor(**options).partial_fit(X, y) for _ in range(2))
+    bad = X.copy()
+    bad[50, 1] = 1e40
+    with pytest.raises(ValueError, match="row 50, column 1: too large"):
+        model.partial_fit(bad, y)
+    np.testing.assert_array_equal(model.predict(X), other.predict(X))
+    bad[50, 1] = 1e9
+    assert np.isfinite(model.predict_then_learn(bad, y)).all()
+    assert np.isfinite(copy.deepcopy(model).predict(X)).all()
+
+
+def test_an_error_within_a_block_is_remembered(monkeypatch):
+    X, y = rows(200)
+    model = small().partial_fit(X[:100], y[:100])
+    with monkeypatch.context() as patch:
+        patch.setattr(Stack, "run", lambda *args: (_ for _ in ()).throw(MemoryError))
+        with pytest.raises(MemoryError):
+            model.partial_fit(X[100:], y[100:])
+    with pytest.raises(RuntimeError, match="interrupted within a row"):
+        model.predict(X)
+
+
+def test_experts_that_cannot_be_exact_are_refused():
+    X, y = rows(30)
+    for estimator, message in (
+        (parsimon.POLKRegressor(batch_size=8), "batch_size=1"),
+        (parsimon.POLKRegressor(loss="poisson"), "link"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            MixtureRegressor([Expert(estimator, "a")], budget=50).partial_fit(X, y)
+    with pytest.raises(ValueError, match="given by name"):
+        Expert(KRLSRegressor(parsimon.kernels.Gaussian(1.0)), bias=5.0)

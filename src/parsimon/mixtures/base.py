@@ -16,7 +16,7 @@ from parsimon import _core, _threads
 from parsimon._parts import whole
 from parsimon.estimators.base import StreamEstimator, points, require_unchanged
 from parsimon.estimators.state import unchanged_on_error
-from parsimon.mixtures.experts import MOST_LAGS, Expert, split
+from parsimon.mixtures.experts import MOST_LAGS, Expert, has_link, split
 from parsimon.mixtures.generations import APART, Generations
 from parsimon.mixtures.recent import KEEP, PIECE, Recent
 from parsimon.mixtures.stored import StoredMixture
@@ -30,6 +30,8 @@ Array = NDArray[np.float64]
 WORTH_THREADS = 32
 #: The relevance is computed on this many recent rows.
 RELEVANT_ROWS = 200
+#: The largest input that is not scaled.
+LARGEST_UNSCALED = 1e30
 #: Inputs are clipped to this many standard deviations.
 CLIP = 3.0
 
@@ -63,6 +65,10 @@ class Mixture(StoredMixture):
 
     def _task(self, expert: Expert) -> Any:
         """Return how an expert learns."""
+        raise NotImplementedError
+
+    def _combiner_bytes(self) -> int:
+        """Return the memory of the combiner."""
         raise NotImplementedError
 
     def _gradient_weights(self) -> Array:
@@ -122,7 +128,7 @@ class Mixture(StoredMixture):
             total += slot.losses.nbytes + own * (1 + slot.expert.relevance)
             if slot.expert.is_measured and not slot.expert.relevance:
                 once = max(once, own)
-        return total + once
+        return total + once + self._combiner_bytes()
 
     @property
     def n_samples_seen_(self) -> int:
@@ -154,8 +160,13 @@ class Mixture(StoredMixture):
                     f"the estimator of expert {expert.name!r} must be one of parsimon, "
                     f"got {type(expert.estimator).__name__}"
                 )
-            if "budget" not in expert.estimator.get_params(deep=False):
+            given = expert.estimator.get_params(deep=False)
+            if "budget" not in given:
                 raise TypeError(f"the estimator of expert {expert.name!r} has no budget")
+            if given.get("batch_size", 1) != 1:
+                raise ValueError(f"expert {expert.name!r} must have batch_size=1")
+            if has_link(expert.estimator):
+                raise ValueError(f"expert {expert.name!r} has a loss with a link")
         return experts
 
     def _start(self, n_features: int, n_targets: int) -> None:
@@ -178,8 +189,10 @@ class Mixture(StoredMixture):
     def _validated(self, X: ArrayLike, *, reset: bool) -> Array:
         found = points(self, X, reset=reset)
         _core.require_finite(found, "X")
-        if found.size and np.abs(found).max() > LARGEST:
-            row, column = np.argwhere(np.abs(found) > LARGEST)[0]
+        # Without scaling, kernels take the inputs as they are: their values must stay finite.
+        largest = LARGEST if self.standardize else LARGEST_UNSCALED
+        if found.size and np.abs(found).max() > largest:
+            row, column = np.argwhere(np.abs(found) > largest)[0]
             raise ValueError(
                 f"X is {found[row, column]:g} at row {row}, column {column}: too large"
             )
@@ -216,7 +229,10 @@ class Mixture(StoredMixture):
             rows = slice(first, min(first + PIECE, n))
             if rows.stop - rows.start >= WORTH_THREADS:
                 with ThreadPoolExecutor(1) as pool:
-                    pool.submit(work, rows).result()
+                    done = pool.submit(work, rows)
+                if done.exception() is not None:
+                    self._interrupted = True
+                done.result()
                 continue
             try:
                 work(rows)

@@ -97,7 +97,7 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
     -----
     New classes can appear at any time. A class has probability 0 until it appears. A block gives
     the same model as its rows one by one, bit for bit. There are no sample
-    weights, and mixtures cannot be merged.
+    weights, and mixtures cannot be merged. Only one thread at a time may use a mixture.
 
     References
     ----------
@@ -262,6 +262,9 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
             if isinstance(model, StreamClassifier) and not hasattr(model, "predict_proba"):
                 raise TypeError(f"the estimator of expert {expert.name!r} gives no probabilities")
         return experts
+
+    def _combiner_bytes(self) -> int:
+        return sum(state.nbytes for state in self._pool.states) + self._history.table.nbytes
 
     def _gradient_weights(self) -> Array:
         pool = self._pool.plain.parts

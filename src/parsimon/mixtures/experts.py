@@ -10,7 +10,7 @@ from typing import Any
 from parsimon import kernels
 from parsimon._parts import real, whole
 
-__all__ = ["MOST_LAGS", "Expert", "split"]
+__all__ = ["MOST_LAGS", "Expert", "has_link", "split"]
 
 #: The largest number of lags.
 MOST_LAGS = 8
@@ -64,6 +64,8 @@ class Expert:
         whole("lags", self.lags, at_least=0, at_most=MOST_LAGS)
         real("share", self.share, above=0)
         real("bias", self.bias, at_least=0)
+        if not self.is_measured and (self.width != 1.0 or self.bias):
+            raise ValueError("width and bias are for kernels that are given by name")
         if not isinstance(self.name, str) or not isinstance(self.relevance, bool):
             raise TypeError("name must be a text, and relevance True or False")
 
@@ -80,8 +82,14 @@ class Expert:
     @property
     def is_measured(self) -> bool:
         """Whether the kernel has a width that is measured on the first rows."""
-        name = kernels.named(self.estimator.kernel)
+        name = kernels.named(getattr(self.estimator, "kernel", None))
         return name is not None and kernels.has_width(kernels.KERNELS[name])
+
+
+def has_link(estimator: Any) -> bool:
+    """Return whether predictions of an estimator differ from f, because its loss has a link."""
+    loss = getattr(estimator, "_target_loss", None)
+    return loss is not None and loss.inverse_link is not None
 
 
 def split(budget: int, experts: Sequence[Expert]) -> list[int]:

@@ -307,7 +307,8 @@ class Generations:
         self.present = _unpacked(state["present"], n_features, check)
         if challenge is not None:
             numbers = {k: v for k, v in challenge.items() if k != "generation"}
-            if not all(_schema.number(0)(value) for value in numbers.values()):
+            whole = all(_schema.whole()(numbers[k]) for k in ("at", "judged_from", "round"))
+            if not whole or not all(_schema.number(0)(value) for value in numbers.values()):
                 raise ValueError("a challenger is not sound")
             generation = _unpacked(challenge["generation"], n_features, check)
             if generation is None or self.present is None:
@@ -329,11 +330,14 @@ def _unpacked(
     if state is None:
         return None
     generation = Generation(**state)
-    sized = _schema.finite_array(n_features, least=0)
+    sized = _schema.finite_array(n_features, least=0, most=1e100)
     squares = generation.squares
     if (
         not check(generation.model)
-        or not (generation.scale is None or sized(generation.scale))
+        or not (
+            generation.scale is None
+            or _schema.finite_array(n_features, least=0, most=1)(generation.scale)
+        )
         or not (sized(squares) if isinstance(squares, np.ndarray) else squares == 0.0)
         or not _schema.number(0)(generation.count)
     ):

@@ -75,7 +75,7 @@ class Recent:
     def restored(cls, state: Mapping[str, Any]) -> Recent:
         """Return the ring with this state."""
         X, T, n_rows, capacity = (state[key] for key in ("X", "T", "n_rows", "capacity"))
-        sized = _schema.whole(1, 2**20)(capacity) and _schema.whole()(n_rows)
+        sized = _schema.whole(1, 2**20)(capacity) and _schema.whole(0, 2**53)(n_rows)
         if (
             not sized
             or not _schema.finite_array(None, None)(X)

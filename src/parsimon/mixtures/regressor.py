@@ -98,7 +98,8 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
     -----
     A block gives the same model as its rows one by one, bit for bit. `predict` takes every row as
     the next one after the last row learned, so lags are the last targets that were learned. There
-    are no sample weights, and mixtures cannot be merged.
+    are no sample weights, and mixtures cannot be merged. Only one thread may use a mixture at a
+    time. Only one thread at a time may use a mixture.
 
     References
     ----------
@@ -257,6 +258,9 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
     def _default_experts(self) -> list[Expert]:
         return experts_for_numbers()
 
+    def _combiner_bytes(self) -> int:
+        return sum(state.nbytes for stack in self._stacks for state in stack.states)
+
     def _gradient_weights(self) -> Array:
         each = [stack.weights(lagged=False) for stack in self._stacks]
         weights: Array = np.column_stack(each)[: len(self._slots), :, np.newaxis]
@@ -345,7 +349,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
 
     def _bounds(self, low: Array, high: Array) -> tuple[Array, Array]:
         if not self.bounded:
-            return np.full_like(low, -np.inf), np.full_like(high, np.inf)
+            return np.full_like(low, -LARGEST), np.full_like(high, LARGEST)
         margin = MARGIN * (high - low)
         return np.where(low >= 0.0, np.maximum(low - margin, 0.0), low - margin), high + margin
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
 
 from parsimon import _schema
 from parsimon.estimators.base import require_names
-from parsimon.mixtures.experts import MOST_LAGS, Expert
+from parsimon.mixtures.experts import MOST_LAGS, Expert, split
 from parsimon.mixtures.generations import Generations
 from parsimon.mixtures.recent import KEEP, PIECE, Recent
 from parsimon.persistence import Storable
-from parsimon.preprocessing import Moments
+from parsimon.preprocessing import LARGEST, Moments
 from parsimon.preprocessing.moments import LARGEST_STORED
 
 __all__ = ["StoredMixture"]
@@ -28,6 +29,7 @@ class StoredMixture(Storable, BaseEstimator):  # type: ignore[misc]
     _moments: Moments
     _tasks: list[Any]
     _learns_with: dict[str, Any]
+    budget: int
     _given: Callable[[], list[Expert]]
     _build: Callable[[list[Expert], list[int], int], None]
     _require_whole: Callable[[], None]
@@ -49,7 +51,7 @@ class StoredMixture(Storable, BaseEstimator):  # type: ignore[misc]
         state.pop("_tasks", None)
         if "_recent" in state:
             state["_recent"] = self._recent.state()
-            state["_slots"] = [{**slot.state(), "budget": slot.budget} for slot in self._slots]
+            state["_slots"] = [slot.state() for slot in self._slots]
             state["_moments"] = self._moments.state()
         return dict(sorted(state.items()))  # one file for one model, loaded or not
 
@@ -64,16 +66,26 @@ class StoredMixture(Storable, BaseEstimator):  # type: ignore[misc]
             raise ValueError("it is not complete")
         began = type(self)(**self._learns_with)
         experts = began._given()
-        self._recent, self._moments = Recent.restored(stored), Moments.restored(moments)
-        budgets = [slot["budget"] for slot in slots]
-        if len(slots) != len(experts) or not all(map(_schema.whole(1), budgets)):
+        self._moments = Moments.restored(moments)
+        X, capacity = stored["X"], KEEP + PIECE + MOST_LAGS
+        shape = (None, len(self._moments.count))
+        sound = _schema.finite_array(*shape, least=-LARGEST, most=LARGEST)(X)
+        if not sound or stored["capacity"] != capacity:
+            raise ValueError("its recent rows are not sound")
+        self._recent = Recent.restored(stored)
+        if len(slots) != len(experts):
             raise ValueError(f"it has {len(slots)} experts instead of {len(experts)}")
-        self._build(experts, budgets, self._recent.capacity)
+        self._build(experts, split(began.budget, experts), capacity)
         d, k = self._recent.X.shape[1], self._recent.T.shape[1]
         for slot, task, own in zip(self._slots, self._tasks, slots, strict=True):
             fits = _Fits(type(slot.expert.estimator), task.n_inputs(d, k, slot.expert.lags))
-            plain = {key: value for key, value in own.items() if key != "budget"}
-            slot.restore(plain, fits.n_inputs, fits)
+            slot.restore(own, fits.n_inputs, fits)
+            if slot.challenge is not None and slot.challenge.at > self._recent.n_rows:
+                raise ValueError("a challenger is not sound")
+
+    def __copy__(self) -> Self:
+        """Return a copy that shares nothing with the model."""
+        return copy.deepcopy(self)
 
     @staticmethod
     def _other_parameters(value: Any) -> bool:
@@ -89,8 +101,6 @@ class StoredMixture(Storable, BaseEstimator):  # type: ignore[misc]
         ):
             raise ValueError(f"its parts do not have {self.n_features_in_} features")
         self._moments.require_sound(LARGEST_STORED)
-        if self._recent.capacity != KEEP + PIECE + MOST_LAGS:
-            raise ValueError("its recent rows are not sound")
 
 
 class _Fits:

@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 
 #: The number of inputs for a label: classes from this number on share the last one.
 LABEL_INPUTS = 16
+#: The largest number of deviations that predictions and targets are allowed to be away.
+LARGEST_SCALED = 1e3
 #: The least probability in losses.
 LEAST = 1e-4
 
@@ -99,11 +101,14 @@ class Scores(_Labels):
 
     def losses(self, model: Any, P: Array, T: Array) -> Array:
         """Return the squared errors, (n,)."""
-        found: Array = np.square(P - self._indicators(T)).sum(axis=1)
+        # In the order of the columns: further classes, which are 0, change no bit.
+        found: Array = np.add.accumulate(np.square(P - self._indicators(T)), axis=1)[:, -1]
         return found
 
     def _indicators(self, T: Array) -> Array:
-        return np.eye(self.n_classes)[T[:, 0].astype(np.int64)]
+        Y = np.zeros((len(T), self.n_classes))
+        Y[np.arange(len(T)), T[:, 0].astype(np.int64)] = 1.0
+        return Y
 
 
 class Probabilities(_Labels):
@@ -141,7 +146,8 @@ def _learned(model: Any, X: Array, Y: Array) -> Array:
 def in_deviations(values: Any, means: Any, deviations: Any) -> Array:
     """Return values in units of deviations. Without a deviation they are 0."""
     apart = np.where(deviations > 0.0, values - means, 0.0)
-    result: Array = apart / np.where(deviations > 0.0, deviations, 1.0)
+    scaled = apart / np.where(deviations > 0.0, deviations, 1.0)
+    result: Array = np.clip(scaled, -LARGEST_SCALED, LARGEST_SCALED)
     return result
 
 

@@ -233,7 +233,8 @@ class TableModel(Predicting, StoredTable):
             require_kind(self.target, target, self._target_kind)
         require_usable(self.target, target, "mean")
         if self._warm or self.task != "auto":
-            self._targets(target, self.task_ if self._warm else self.task)
+            every = target if held is None else concatenated(held[self.target], target)
+            self._targets(every, self.task_ if self._warm else self.task)
         return columns, target
 
     def _targets(self, target: Column, task: str) -> Labels:
@@ -305,7 +306,8 @@ class TableModel(Predicting, StoredTable):
             self._learn_held(held, task)
         self._target_kind = held[self.target].kind
         self.task_, self._held = task, None
-        self.__dict__.pop("_warmup", None)
+        for name in ("_warmup", "_finished"):
+            self.__dict__.pop(name, None)
         if reason is not None:
             self.task_reason_ = reason
 
@@ -374,4 +376,9 @@ class TableModel(Predicting, StoredTable):
             return self
         if not self.n_rows_:
             raise TableError("nothing has been learned yet")
-        return copy.deepcopy(self).finish()
+        finished: TableModel
+        n_rows, finished = self.__dict__.get("_finished", (0, self))
+        if n_rows != self.n_rows_:
+            finished = copy.deepcopy(self).finish()
+            self._finished = (self.n_rows_, finished)
+        return finished

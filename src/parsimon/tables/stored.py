@@ -149,7 +149,8 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
         """Return the state that a file keeps."""
         state = dict(super().__getstate__())
         state.pop("task_reason_", None)
-        state.pop("_warmup", None)
+        for name in ("_warmup", "_finished"):
+            state.pop(name, None)
         if state.get("_held") is not None:
             state["_held"] = _packed(state["_held"])
         return state

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsimon.mixtures import Mixture
+from parsimon.mixtures.experts import has_link
 from parsimon.preprocessing import Column, TableError
 
 __all__ = [
@@ -151,7 +152,4 @@ def takes_raw_targets(estimator: Any) -> bool:
 
     Mixtures scale them. With an inverse link, predictions are not f itself.
     """
-    if isinstance(estimator, Mixture):
-        return True
-    loss = getattr(estimator, "_target_loss", None)
-    return loss is not None and loss.inverse_link is not None
+    return isinstance(estimator, Mixture) or has_link(estimator)

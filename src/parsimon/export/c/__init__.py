@@ -74,7 +74,8 @@ def to_c(
     probabilities. Mixtures of classes also need log. Tables with columns of times also need fmod,
     sin and cos. Macros such as MODEL_EXP can replace these functions. Linear, polynomial and Cauchy
     kernels need none of them. Neither do rational quadratic kernels with a whole alpha up to 64.
-    Numbers have the fewest decimal digits that represent them exactly. Hexadecimal numbers would need C++17.
+    Numbers have the fewest decimal digits that represent them exactly. Hexadecimal numbers would
+    need C++17.
 
     The functions do not check for NaN and infinity, which `predict` rejects. A kernel in
     `SinglePrecision` rounds its inputs, but these functions do not. This changes f by a relative
