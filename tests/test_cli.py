@@ -520,9 +520,10 @@ def test_predict_gives_the_rows_back(classes, capsys):
     assert given[0][4:] == ["prediction", "prediction: high", "prediction: low"]
     model = parsimon.load("m")
     inputs = {k: v for k, v in classes.items() if k != "y"}
-    assert [row[4] for row in given[1:]] == model.predict(inputs).tolist()
+    assert [row[4] for row in given[1:]] == model.predict(inputs, lagged=False).tolist()
     np.testing.assert_allclose(
-        [[float(p) for p in row[5:]] for row in given[1:]], model.predict_proba(inputs)
+        [[float(p) for p in row[5:]] for row in given[1:]],
+        model.predict_proba(inputs, lagged=False),
     )
 
 
@@ -530,7 +531,9 @@ def test_predict_gives_the_rows_back(classes, capsys):
 def test_predict_writes_files_whole(classes, capsys, suffix):
     said(capsys, "predict", "m", "stream.csv", "--out", f"p{suffix}", "--column", "guess")
     rows = rows_of(f"p{suffix}")
-    assert [row["guess"] for row in rows] == parsimon.load("m").predict(classes).tolist()
+    assert [row["guess"] for row in rows] == parsimon.load("m").predict(
+        classes, lagged=False
+    ).tolist()
     before = Path(f"p{suffix}").read_bytes()
     with open("stream.csv", "a") as file:
         file.write("1,2\n")
@@ -540,7 +543,7 @@ def test_predict_writes_files_whole(classes, capsys, suffix):
 
 def test_evaluate_scores_every_row(classes, capsys):
     total = json.loads(said(capsys, "evaluate", "m", "stream.csv", "--json"))
-    found = parsimon.load("m").predict(classes)
+    found = parsimon.load("m").predict(classes, lagged=False)
     assert total["rows"] == 1500 and total["accuracy"] == pytest.approx(
         np.mean(found == classes["y"])
     )

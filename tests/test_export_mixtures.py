@@ -62,12 +62,12 @@ def regressor(n, columns=1, **options):
     y = numbers(X)
     if columns > 1:
         y = np.column_stack([y, 1e-3 * X[:, 0] ** 2, -y])
-    return MixtureRegressor(**{"budget": 400, **options}).fit(X, y), y
+    return MixtureRegressor(**{"budget": 400, **options}).partial_fit(X, y), y
 
 
 def classifier(n, names, **options):
     y = labels(rows(n), names)
-    return MixtureClassifier(**{"budget": 400, **options}).fit(rows(n), y), y
+    return MixtureClassifier(**{"budget": 400, **options}).partial_fit(rows(n), y), y
 
 
 def own_experts(*more):
@@ -91,14 +91,14 @@ def late_class():
     X = rows(400)
     y = labels(X, ["b", "a"]).astype("<U3")
     y[-1] = "new"
-    return MixtureClassifier(budget=400).fit(X, y), y
+    return MixtureClassifier(budget=400).partial_fit(X, y), y
 
 
 def unscaled(mixture, **options):
     X = np.random.default_rng(0).normal(size=(300, 4))
     y = 5 + X[:, 0] * X[:, 1]
     y = y if mixture is MixtureRegressor else (y > 5).tolist()
-    return mixture(standardize=False, budget=300, **options).fit(X, y), y
+    return mixture(standardize=False, budget=300, **options).partial_fit(X, y), y
 
 
 FIVE = ["m", "b", "a long label", "é 東京", 'qu"ote\\?*/']
@@ -112,7 +112,10 @@ MODELS = {
     "several_5": lambda: regressor(5, columns=3),
     "several_300": lambda: regressor(300, columns=3),
     "unbounded": lambda: regressor(100, bounded=False),
-    "constant": lambda: (MixtureRegressor().fit(rows(50), np.full(50, 7.0)), np.full(50, 7.0)),
+    "constant": lambda: (
+        MixtureRegressor().partial_fit(rows(50), np.full(50, 7.0)),
+        np.full(50, 7.0),
+    ),
     "own": lambda: regressor(300, experts=own_experts()),
     "sleeping": lambda: regressor(10, columns=3, experts=asleep()),
     "unscaled": lambda: unscaled(MixtureRegressor),
@@ -567,7 +570,7 @@ def test_experts_that_sleep_are_not_written(models):
 def test_names_of_features_and_lags(models):
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(rows(30), columns=["a", "b", "c", "d", "e"])
-    model = MixtureRegressor().fit(X, numbers(X.to_numpy()))
+    model = MixtureRegressor().partial_fit(X, numbers(X.to_numpy()))
     about = {entry.key: entry.value for entry in to_onnx(model).metadata_props}
     assert json.loads(about["feature_names"]) == ["a", "b", "c", "d", "e"]
     assert json.loads(about["lags"]) == ["lag_1", "lag_2", "lag_3"]
@@ -586,7 +589,9 @@ def test_errors(models, tmp_path):
             export(make_pipeline(StandardScaler(), model).fit(rows(20), numbers(rows(20))))
         function = Expert(KRLSRegressor(lambda x, z: float(x @ z) + 1.0, budget=5), "own")
         with pytest.raises(TypeError, match="is a Python function"):
-            export(MixtureRegressor([function]).fit(rows(5), numbers(rows(5))), tmp_path / "m")
+            export(
+                MixtureRegressor([function]).partial_fit(rows(5), numbers(rows(5))), tmp_path / "m"
+            )
     for name in ("numbers_50", "two_50"):
         with pytest.raises(TypeError, match="LIBSVM has no mixtures"):
             to_libsvm(models[name][0], tmp_path / "m")

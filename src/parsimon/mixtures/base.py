@@ -307,6 +307,8 @@ class Mixture(StoredMixture):
             if not self.shuffle:
                 self.partial_fit(X, y)
                 return self
+            if y is None:
+                raise ValueError("requires y to be passed, but the target y is None")
             rows = points(self, X, reset=True)
             check_consistent_length(rows, y)
             order = check_random_state(self.random_state).permutation(len(rows))

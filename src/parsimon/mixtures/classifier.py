@@ -316,7 +316,6 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
 
     def _of_experts(self, X: ArrayLike) -> Array:
         self._fitted()
-        self._require_whole()
         Z = self._scaled(self._validated(X, reset=False), learn=False)
         P = self._now(Z, len(self._met))
         own = np.broadcast_to(self._history.now(), (len(Z), 2, len(self._met)))

@@ -57,7 +57,7 @@ def experts_for_numbers() -> list[Expert]:
 
 
 def experts_for_classes() -> list[Expert]:
-    """Return the experts of `MixtureClassifier`. With budget 2050, shares are counts of centres."""
+    """Return the experts of `MixtureClassifier`. With budget 1710, shares are counts of centres."""
     laplacian, gaussian = _rls("laplacian", 0.03), _rls("gaussian", 0.001)
     return [
         Expert(_linear(), "linear", share=100),

@@ -33,8 +33,8 @@ class Expert:
     width : float > 0, default=1.0
         The factor of gamma.
     lags : int from 0 to 8, default=0
-        The number of earlier targets that are further inputs. For classes, each is one input per
-        class, 0 or 1.
+        The number of earlier targets that are further inputs. For classes, each earlier
+        target becomes one input per class: 1 for its class, and 0 for the others.
     relevance : bool, default=False
         Whether inputs are scaled by their relevance, the root mean squared derivative of the
         expert's function with respect to the input. A regressor needs a differentiable kernel for

@@ -323,7 +323,6 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
     def _of_experts(self, X: ArrayLike) -> Array:
         """Return the predictions of all experts, in units of the targets' deviation, (n, E, C)."""
         self._fitted()
-        self._require_whole()
         Z = self._scaled(self._validated(X, reset=False), learn=False)
         P = self._now(Z, self._last.shape[1])
         last = np.broadcast_to(self._earlier(1), (len(Z), 1, P.shape[2]))

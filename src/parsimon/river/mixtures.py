@@ -24,7 +24,7 @@ class MixtureRegressor(Regressor, of=parsimon.MixtureRegressor):
     >>> model = MixtureRegressor()
     >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     >>> round(error.get(), 2)
-    0.2
+    0.21
     """
 
     def _begin(self, n_features: int) -> Any:

@@ -40,9 +40,10 @@ class DualAscent(Update):
     L never decreases while no new samples are learned. Epsilon acts only on s: without a box, f
     does not depend on it, and converges to the least-squares solution A'(y - A v) = 0.
 
-    With a `box` (4.22), -box <= alpha, alpha* <= box. The step is then that of "dual", clipped to
-    the box. The plain gradient step, also clipped, is tried as well. The step that increases L more
-    is followed until L stops increasing. So the fixed point is the maximum of L in the box.
+    With a `box`, every entry of alpha and of alpha* stays between -box and box (4.22). The step is
+    then that of "dual", clipped to the box. The plain gradient step, also clipped, is tried as
+    well. Each step ends where L is largest along it, and the step that increases L more is taken.
+    So the fixed point is the maximum of L in the box.
 
     For a loss l with curvature c (its largest second derivative), the entry of y for sample x is
     the working target f(x) - l'(f(x)) / c. For the squared loss this is the target of the sample.
