@@ -276,9 +276,14 @@ class Mixture(StoredMixture):
         self._each(work, len(Z) >= WORTH_THREADS)
         return out
 
+    def _likely_cost(self, e: int) -> float:
+        """Return a number that grows with the time that an expert takes."""
+        slot = self._slots[e]
+        return slot.budget**2 * (3.0 if slot.expert.relevance else 1.0)
+
     def _each(self, work: Callable[[int], None], worth: bool) -> None:
-        """Call `work` for each expert, in `n_jobs` threads. The largest budgets come first."""
-        order = sorted(range(len(self._slots)), key=lambda e: -self._slots[e].budget)
+        """Call `work` for each expert, in `n_jobs` threads. The most expensive come first."""
+        order = sorted(range(len(self._slots)), key=self._likely_cost, reverse=True)
         threads = _threads.count(self.n_jobs)
         if threads == 1 or not worth:
             for e in order:
