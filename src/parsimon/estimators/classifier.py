@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -285,12 +285,15 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
             return result
 
     def _first_rows(self, labels: Labels) -> NDArray[np.int64]:
-        """Return the rows in which a class appears for the first time, in increasing order."""
-        known = getattr(self, "_index", {})
-        found, first = np.unique(labels, return_index=True)
-        return np.sort(
-            [i for i, label in zip(first, found.tolist(), strict=True) if label not in known]
-        ).astype(np.int64)
+        return first_rows(labels, getattr(self, "_index", {}))
+
+
+def first_rows(labels: Labels, known: Container[Any]) -> NDArray[np.int64]:
+    """Return the rows in which a label appears for the first time, in increasing order."""
+    found, first = np.unique(labels, return_index=True)
+    return np.sort(
+        [i for i, label in zip(first, found.tolist(), strict=True) if label not in known]
+    ).astype(np.int64)
 
 
 def _known(labels: Labels) -> dict[str, Any]:

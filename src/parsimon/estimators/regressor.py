@@ -171,14 +171,14 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         return tags
 
     def _first_targets(self, y: ArrayLike, n: int, *, all_at_once: bool) -> tuple[Array, int]:
-        Y = _targets(y, n)
+        Y = regression_targets(y, n)
         self._flat = Y.ndim == 1
         Y = Y.reshape(n, -1)
         return Y, Y.shape[1]
 
     def _more_targets(self, y: ArrayLike, n: int) -> tuple[Array, int]:
         # The first block determines the number of outputs. The core rejects other numbers.
-        return _targets(y, n).reshape(n, -1), self._learner.n_outputs
+        return regression_targets(y, n).reshape(n, -1), self._learner.n_outputs
 
     @property
     def _inverse_link(self) -> Expression | None:
@@ -196,7 +196,8 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         return values[:, 0] if self._flat else values
 
 
-def _targets(y: ArrayLike, n: int) -> Array:
+def regression_targets(y: ArrayLike, n: int) -> Array:
+    """Return targets as an array (n,) or (n, C). The core looks for NaN and infinity."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     result: Array = numbers(

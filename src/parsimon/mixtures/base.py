@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Self
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils import shuffle
+from sklearn.utils.validation import check_is_fitted
 
 from parsimon import _core, _threads
 from parsimon._parts import whole
@@ -49,14 +50,8 @@ class Mixture(StoredMixture):
     shuffle: bool
     random_state: Any
     partial_fit: Callable[..., Any]
-    n_features_in_: int
-    _recent: Recent
-    _slots: list[Generations]
-    _moments: Moments
-    _experts: list[Expert]
-    _learns_with: dict[str, Any]
+    _free: ClassVar[tuple[str, ...]]  # the experts that need no estimator
     _interrupted: bool
-    _tasks: list[Any]
 
     # What a subclass says
 
@@ -83,8 +78,8 @@ class Mixture(StoredMixture):
 
     @property
     def expert_names_(self) -> list[str]:
-        """The name of each expert, in the order of `shares_`."""
-        return [expert.name for expert in self._given()]
+        """The names of the experts, in the order of `shares_`."""
+        return [*(expert.name for expert in self._given()), *self._free]
 
     @property
     def experts_(self) -> list[Any]:
@@ -138,6 +133,32 @@ class Mixture(StoredMixture):
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn whether the model is fitted."""
         return hasattr(self, "_recent")
+
+    # Learning
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from X (n, d) and y, shuffled unless `shuffle` is False.
+
+        Earlier learning is discarded. y has the shape that `partial_fit` takes.
+        """
+        with unchanged_on_error(self):
+            self._forget()
+            if self.shuffle and y is not None:
+                X, y = shuffle(X, y, random_state=self.random_state)
+            self.partial_fit(X, y)
+        return self
+
+    @contextmanager
+    def _block(self, X: ArrayLike) -> Iterator[tuple[Array, bool]]:
+        """Check a block X, and give its rows and whether they are the first.
+
+        If the targets are refused, nothing has changed.
+        """
+        begins = not hasattr(self, "_recent")
+        with unchanged_on_error(self):
+            if not begins:
+                self._require_unchanged()
+            yield self._validated(X, reset=begins), begins
 
     # Implementation
 
@@ -305,24 +326,6 @@ class Mixture(StoredMixture):
         self._recent, self._moments = Recent.restored(state), Moments.restored(moments)
         self._slots, self.n_features_in_ = slots, n_features
 
-    def _fit_in_order(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn rows after discarding everything learned, shuffled or in order."""
-        with self._unchanged_on_error():
-            self._forget()
-            if not self.shuffle:
-                self.partial_fit(X, y)
-                return self
-            if y is None:
-                raise ValueError("requires y to be passed, but the target y is None")
-            rows = points(self, X, reset=True)
-            check_consistent_length(rows, y)
-            order = check_random_state(self.random_state).permutation(len(rows))
-            names = getattr(self, "feature_names_in_", None)
-            self.partial_fit(rows[order], np.asarray(y)[order])
-            if names is not None:
-                self.feature_names_in_ = names
-            return self
-
     def _forget(self) -> None:
         """Discard everything learned."""
         for name in [*self._attributes.needed, "_tasks", "_interrupted"]:
@@ -331,6 +334,3 @@ class Mixture(StoredMixture):
     def _require_unchanged(self) -> None:
         self._require_whole()
         require_unchanged(self, self._learns_with, but="n_jobs")
-
-    def _unchanged_on_error(self) -> Any:
-        return unchanged_on_error(self, lambda: False)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length
 from parsimon import _parts, _schema
 from parsimon._parts import extended_labels
 from parsimon.estimators.base import one_row
-from parsimon.estimators.classifier import StreamClassifier
+from parsimon.estimators.classifier import StreamClassifier, first_rows
 from parsimon.mixtures.base import Mixture
 from parsimon.mixtures.candidates import CandidateClassifier
 from parsimon.mixtures.combiners import LabelHistory, PoolPair
@@ -121,6 +121,7 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
             "_history": _schema.one_of(dict),
         }
     )
+    _free = FREE
     _met: Labels  # in the order in which they appeared
     _pool: PoolPair
     _history: LabelHistory
@@ -143,10 +144,6 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
         self.n_jobs = n_jobs
 
     # Learning
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from X (n, d) and labels y (n,), shuffled. Earlier learning is discarded."""
-        return self._fit_in_order(X, y)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue learning with a block X (n, d) and labels y (n,), in order.
@@ -179,26 +176,23 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
         Columns are as in `classes_` after the block. A class that was not known at a row has
         probability 0 there.
         """
-        began = hasattr(self, "_recent")
-        with self._unchanged_on_error():
-            if began:
-                self._require_unchanged()
-            rows = self._validated(X, reset=not began)
+        with self._block(X) as (rows, begins):
             labels = _parts.labels(y)
             check_consistent_length(rows, labels)
-            met = self._extended(labels)
-            if not began:
+            known = getattr(self, "_met", labels[:0])
+            met = extended_labels(known, labels[first_rows(labels, set(known.tolist()))])
+            if begins:
                 self._begin(rows.shape[1], met)
         index = {label: i for i, label in enumerate(met.tolist())}
         numbers = np.array([index[label] for label in labels.tolist()], dtype=np.int64)
         out = np.zeros((len(rows), len(met)))
-        known = self._history.table.shape[1]
+        n_known = self._history.table.shape[1]
 
         def work(piece: slice) -> None:
-            nonlocal known
-            self._met = met[: max(known, int(numbers[piece].max()) + 1)]
-            out[piece, : len(self._met)] = self._piece(rows[piece], numbers[piece], known)
-            known = len(self._met)
+            nonlocal n_known
+            self._met = met[: max(n_known, int(numbers[piece].max()) + 1)]
+            out[piece, : len(self._met)] = self._piece(rows[piece], numbers[piece], n_known)
+            n_known = len(self._met)
 
         self._pieces(work, len(rows))
         return out[:, np.argsort(met)]
@@ -245,11 +239,6 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
         weights: Array = self._fitted()._pool.full.weights
         return weights
 
-    @property
-    def expert_names_(self) -> list[str]:
-        """The names of the experts, in the order of `shares_`."""
-        return [*super().expert_names_, *FREE]
-
     # Implementation
 
     def _default_experts(self) -> list[Expert]:
@@ -286,18 +275,6 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
     @property
     def _uses_lags(self) -> list[bool]:
         return [*(slot.expert.lags > 0 for slot in self._slots), False, True]
-
-    def _extended(self, labels: Labels) -> Labels:
-        """Return all labels, in the order in which they appeared."""
-        known = getattr(self, "_met", labels[:0])
-        found, first = np.unique(labels, return_index=True)
-        held = set(known.tolist())
-        new = [
-            i
-            for i, label in sorted(zip(first.tolist(), found.tolist(), strict=True))
-            if label not in held
-        ]
-        return extended_labels(known, labels[new]) if new else known
 
     def _begin(self, n_features: int, met: Labels) -> None:
         self._start(n_features, 1)

@@ -2,8 +2,8 @@
 
 A generation is an estimator with the width and the relevance that it began with. At fixed numbers
 of rows a new generation begins, the challenger. It learns the recent rows, a few for each row of
-the stream, until it has caught up. If its errors on the second half of those rows were not larger
-than those of the present generation, it takes its place.
+the stream, until it has caught up. If its errors on the second half of those rows were at most 2 %
+larger than those of the present generation, it takes its place.
 
 Everything happens at fixed numbers of rows, so blocks equal loops.
 """

@@ -17,7 +17,7 @@ from parsimon.mixtures.base import Mixture
 from parsimon.mixtures.combiners import StackPair, filled
 from parsimon.mixtures.defaults import experts_for_numbers
 from parsimon.mixtures.experts import MOST_LAGS, Expert
-from parsimon.mixtures.tasks import Numbers, checked_targets, in_deviations
+from parsimon.mixtures.tasks import Numbers, checked_targets, scaled
 from parsimon.preprocessing import LARGEST, Moments
 from parsimon.preprocessing.moments import LARGEST_STORED
 
@@ -27,6 +27,8 @@ Array = NDArray[np.float64]
 
 #: Predictions may leave the range of the targets so far by this part of it.
 MARGIN = 0.1
+#: Bounds of predictions are at most this far from the mean of the targets, in the same units.
+LARGEST_SCALED = 1e3
 #: Larger targets are clipped for the weights of the experts, in units of their deviation.
 LARGEST_SURPRISE = 5.0
 #: The experts that need no estimator.
@@ -99,7 +101,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
     A block gives the same model as its rows one by one, bit for bit. `predict` takes every row as
     the next one after the last row learned, so lags are the last targets that were learned. There
     are no sample weights, and mixtures cannot be merged. Only one thread may use a mixture at a
-    time. Only one thread at a time may use a mixture.
+    time.
 
     References
     ----------
@@ -132,6 +134,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
             ),
         }
     )
+    _free = FREE
     _flat: bool
     _target_moments: Moments
     _low: Array
@@ -160,10 +163,6 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
 
     # Learning
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from X (n, d) and y (n,) or (n, C), shuffled. Earlier learning is discarded."""
-        return self._fit_in_order(X, y)
-
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Continue learning with a block X (n, d), y (n,) or (n, C), in order.
 
@@ -179,17 +178,14 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         The shape is (n,) or (n, C), as for `predict`. Nothing is known at the very first row: its
         own target is returned.
         """
-        began = hasattr(self, "_recent")
-        with self._unchanged_on_error():
-            if began:
-                self._require_unchanged()
-            rows = self._validated(X, reset=not began)
-            Y = checked_targets(y, len(rows))
-            if not began:
-                self._begin(rows.shape[1], Y)
-        if Y.reshape(len(rows), -1).shape[1] != self._last.shape[1]:
-            raise ValueError(f"y must have {self._last.shape[1]} columns as before, got {Y.shape}")
-        Y = Y.reshape(len(rows), -1)
+        with self._block(X) as (rows, begins):
+            given = checked_targets(y, len(rows))
+            if begins:
+                self._begin(rows.shape[1], given)
+            Y = given.reshape(len(rows), -1)
+            n_outputs = self._last.shape[1]
+            if Y.shape[1] != n_outputs:
+                raise ValueError(f"y must have {n_outputs} columns as before, got {given.shape}")
         out = np.empty_like(Y)
 
         def work(piece: slice) -> None:
@@ -218,8 +214,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         low, high = self._bounds(self._low, self._high)
         for c in range(P.shape[2]):
             lowest, highest = (
-                float(in_deviations(bound[c], means[c, 0], deviations[c, 0]))
-                for bound in (low, high)
+                scaled(bound[c], means[c], deviations[c], LARGEST_SCALED) for bound in (low, high)
             )
             stack = self._stacks[c]
             use = slice(None) if lagged else stack.columns
@@ -241,11 +236,6 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         """The weight of each expert, (E,), or (E, C) if y had columns."""
         weights = np.column_stack([stack.weights() for stack in self._fitted()._stacks])
         return weights[:, 0] if self._flat else weights
-
-    @property
-    def expert_names_(self) -> list[str]:
-        """The names of the experts, in the order of `shares_`."""
-        return [*super().expert_names_, *FREE]
 
     # Implementation
 
@@ -295,11 +285,9 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         Z = self._scaled(X, learn=True)
         previous = self._earlier(1)[0]
         means, deviations = (M.T for M in self._target_moments.learn(np.ascontiguousarray(Y.T)))
-        units = np.where(deviations > 0.0, deviations, 1.0)
-        T = (Y - means[1:]) / units[1:]
+        T = scaled(Y, means[1:], deviations[1:])
         # In the units of the predictions, which do not know the row yet
-        surprise = in_deviations(Y, means[:-1], deviations[:-1])
-        surprise = np.clip(surprise, -LARGEST_SURPRISE, LARGEST_SURPRISE)
+        surprise = scaled(Y, means[:-1], deviations[:-1], LARGEST_SURPRISE)
         last = np.vstack([previous, T[:-1]])
         low, high = self._ranges(Y, first)
         self._recent.append(Z, T)
@@ -308,7 +296,9 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         for c in range(Y.shape[1]):
             each = np.column_stack([P[:, :, c], last[:, c], np.zeros(n)])
             lowest, highest = (
-                in_deviations(bound[:, c], means[:-1, c], deviations[:-1, c])[:, np.newaxis]
+                scaled(bound[:, c], means[:-1, c], deviations[:-1, c], LARGEST_SCALED)[
+                    :, np.newaxis
+                ]
                 for bound in (low, high)
             )
             each = filled(np.clip(each, lowest, highest))
@@ -334,7 +324,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         means, deviations = (M.T for M in self._target_moments.now())
         T = np.zeros((1, n_lags, self._last.shape[1]))
         known = self._last[:n_lags]
-        T[0, : len(known)] = (known - means) / np.where(deviations > 0.0, deviations, 1.0)
+        T[0, : len(known)] = scaled(known, means, deviations)
         return T
 
     def _ranges(self, Y: Array, first: int) -> tuple[Array, Array]:

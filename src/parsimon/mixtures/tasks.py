@@ -6,23 +6,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_array, check_consistent_length
 
 from parsimon import _core
-from parsimon._parts import numbers
+from parsimon.estimators.regressor import regression_targets
 from parsimon.evaluation.classification import true_class
 from parsimon.evaluation.steps import stream_probabilities
 from parsimon.mixtures.recent import Recent
 from parsimon.preprocessing import LARGEST
 
-__all__ = ["Numbers", "Probabilities", "Scores", "Task", "checked_targets", "in_deviations"]
+__all__ = ["Numbers", "Probabilities", "Scores", "Task", "checked_targets", "scaled"]
 
 Array = NDArray[np.float64]
 
 #: The number of inputs for a label: classes from this number on share the last one.
 LABEL_INPUTS = 16
-#: The largest number of deviations that predictions and targets are allowed to be away.
-LARGEST_SCALED = 1e3
 #: The least probability in losses.
 LEAST = 1e-4
 
@@ -50,6 +47,11 @@ class Task:
         """Return earlier targets (n, lags, k) as inputs."""
         return T.reshape(len(T), -1)
 
+    def predict(self, model: Any, X: Array) -> Array:
+        """Return the predictions (n, C)."""
+        found: Array = model.predict(X)
+        return found
+
 
 class Numbers(Task):
     """Targets of regression, scaled."""
@@ -57,11 +59,6 @@ class Numbers(Task):
     def predict_then_learn(self, model: Any, X: Array, T: Array) -> Array:
         """Learn rows, and return the predictions before each, (n, C)."""
         return _learned(model, X, T)
-
-    def predict(self, model: Any, X: Array) -> Array:
-        """Return the predictions (n, C)."""
-        found: Array = model.predict(X)
-        return found
 
     def losses(self, model: Any, P: Array, T: Array) -> Array:
         """Return the squared errors, (n,)."""
@@ -93,11 +90,6 @@ class Scores(_Labels):
         if model.__sklearn_is_fitted__() and model.n_outputs_ < self.n_classes:
             model.add_outputs(self.n_classes - model.n_outputs_)
         return _learned(model, X, self._indicators(T))
-
-    def predict(self, model: Any, X: Array) -> Array:
-        """Return the scores (n, C)."""
-        found: Array = model.predict(X)
-        return found
 
     def losses(self, model: Any, P: Array, T: Array) -> Array:
         """Return the squared errors, (n,)."""
@@ -143,29 +135,18 @@ def _learned(model: Any, X: Array, Y: Array) -> Array:
     return found
 
 
-def in_deviations(values: Any, means: Any, deviations: Any) -> Array:
-    """Return values in units of deviations. Without a deviation they are 0."""
+def scaled(values: Any, means: Any, deviations: Any, largest: float = np.inf) -> Array:
+    """Return values in units of deviations, at most `largest`. Without a deviation they are 0."""
     apart = np.where(deviations > 0.0, values - means, 0.0)
-    scaled = apart / np.where(deviations > 0.0, deviations, 1.0)
-    result: Array = np.clip(scaled, -LARGEST_SCALED, LARGEST_SCALED)
+    units = np.where(deviations > 0.0, deviations, 1.0)
+    result: Array = np.clip(apart / units, -largest, largest)
     return result
 
 
 def checked_targets(y: ArrayLike, n: int) -> Array:
     """Return the targets of n rows as numbers, (n,) or (n, C), or raise an error."""
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
-    Y: Array = numbers(
-        y,
-        "y",
-        lambda y: check_array(
-            y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y"
-        ),
-    )
-    if Y.ndim not in (1, 2) or Y.size == 0:
-        raise ValueError(f"y must have shape (n,) or (n, C), got {Y.shape}")
-    check_consistent_length(np.empty(n), Y)
-    _core.require_finite(np.ascontiguousarray(Y.reshape(n, -1)), "y")
+    Y = regression_targets(y, n)
+    _core.require_finite(Y.reshape(n, -1), "y")
     if np.abs(Y).max() > LARGEST:
         raise ValueError(f"y is {Y[np.abs(Y) > LARGEST].ravel()[0]:g}, which is too large")
     return Y

@@ -27,9 +27,6 @@ class MixtureRegressor(Regressor, of=parsimon.MixtureRegressor):
     0.21
     """
 
-    def _begin(self, n_features: int) -> Any:
-        return self._of(**self._given())
-
 
 class MixtureClassifier(Classifier, of=parsimon.MixtureClassifier):
     """Several classifiers learned side by side, with their probabilities combined.
@@ -47,9 +44,6 @@ class MixtureClassifier(Classifier, of=parsimon.MixtureClassifier):
     >>> round(score.get(), 2)
     0.25
     """
-
-    def _begin(self, n_features: int) -> Any:
-        return self._of(**self._given())
 
     def predict_proba_one(self, x: Any, **kwargs: Any) -> dict[Any, float]:
         """Return the probability of each label seen."""

@@ -150,16 +150,12 @@ class Stream(base.Estimator):
 
     def _begin(self, n_features: int) -> Any:
         """Return an estimator that has not learned anything."""
-        params = self._given()
+        names = [name for name in self._signature.parameters if name != "self"]
+        params = {"random_state" if name == "seed" else name: getattr(self, name) for name in names}
         # Computed here, so that a frame that comes first equals a loop over its rows
-        if kernels.named(params["kernel"]):
+        if kernels.named(params.get("kernel")):
             params["gamma"] = kernels.width(params["gamma"], np.zeros((1, n_features)))
         return self._of(**params)
-
-    def _given(self) -> dict[str, Any]:
-        """Return the parameters of the scikit-learn class."""
-        names = [name for name in self._signature.parameters if name != "self"]
-        return {"random_state" if name == "seed" else name: getattr(self, name) for name in names}
 
     @contextmanager
     def _room_for(self, names: Iterable[Hashable]) -> Iterator[None]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -233,14 +233,21 @@ class TableModel(Predicting, StoredTable):
             require_kind(self.target, target, self._target_kind)
         require_usable(self.target, target, "mean")
         if self._warm or self.task != "auto":
-            every = target if held is None else concatenated(held[self.target], target)
-            self._targets(every, self.task_ if self._warm else self.task)
+            known: list[Any] = []
+            if held is not None and self.task == "classification":
+                known = class_labels(held[self.target], self.target).tolist()
+            self._targets(target, self.task_ if self._warm else self.task, known)
         return columns, target
 
-    def _targets(self, target: Column, task: str) -> Labels:
-        """Return the targets of a task. Targets that cannot be learned are rejected."""
+    def _targets(self, target: Column, task: str, known: Iterable[Any] = ()) -> Labels:
+        """Return the targets of a task. Targets that cannot be learned are rejected.
+
+        `known` are labels so far, before there is an estimator that knows them.
+        """
         if task == "classification":
-            return class_labels(target, self.target, self.classes_.tolist() if self._warm else ())
+            return class_labels(
+                target, self.target, self.classes_.tolist() if self._warm else known
+            )
         return numeric_targets(
             target, self.target, self.estimator_ if self._warm else self._make(task)
         )
@@ -326,6 +333,10 @@ class TableModel(Predicting, StoredTable):
 
         They are made from the rows again if they are not there.
         """
+        params = self.get_params(deep=False)
+        made_with, warmup = self.__dict__.get("_warmup", (None, None))
+        if warmup is not None and warmup.n_rows == self.n_rows_ and made_with == params:
+            return cast(Warmup, warmup)
         if isinstance(self.algorithm, str):
             known = tuple(lookup(ALGORITHMS, self.algorithm, "algorithm"))
         else:
@@ -333,15 +344,13 @@ class TableModel(Predicting, StoredTable):
         tasks = known if self.task == "auto" else (self.task,)
         if not all(isinstance(self._make(task), Mixture) for task in tasks):
             return None
-        warmup: Warmup | None = self.__dict__.get("_warmup")
-        if warmup is None or warmup.n_rows != self.n_rows_:
-            warmup = Warmup(
-                self.target, tasks, lambda task: (self._encoder(), self._make(task)), self._targets
-            )
-            if self.n_rows_:
-                assert self._held is not None
-                warmup.run(self._held, 0, self.n_rows_, self.warmup)
-            self._warmup = warmup
+        warmup = Warmup(
+            self.target, tasks, lambda task: (self._encoder(), self._make(task)), self._targets
+        )
+        if self.n_rows_:
+            assert self._held is not None
+            warmup.run(self._held, 0, self.n_rows_, self.warmup)
+        self._warmup = (params, warmup)
         return warmup
 
     def _learn_held(self, held: dict[str, Column], task: str) -> None:
@@ -376,9 +385,11 @@ class TableModel(Predicting, StoredTable):
             return self
         if not self.n_rows_:
             raise TableError("nothing has been learned yet")
-        finished: TableModel
-        n_rows, finished = self.__dict__.get("_finished", (0, self))
-        if n_rows != self.n_rows_:
-            finished = copy.deepcopy(self).finish()
-            self._finished = (self.n_rows_, finished)
-        return finished
+        now = (self.n_rows_, self.get_params(deep=False))
+        made_at, finished = self.__dict__.get("_finished", (None, self))
+        if made_at != now:
+            warmup, finished = self._trials(), copy.deepcopy(self)
+            if warmup is not None:
+                finished._warmup = (now[1], warmup.copied())
+            self._finished = (now, finished.finish())
+        return cast(TableModel, finished)

@@ -12,6 +12,7 @@ from them again.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -95,6 +96,12 @@ class Warmup:
                 self.trials[task] = trial = Trial(encoder, estimator)
                 trial.learn(columns, self.targets(held[self.target].rows(slice(0, n)), task))
 
+    def copied(self) -> Warmup:
+        """Return trials that go on by themselves."""
+        other = copy.copy(self)
+        other.trials, other.found = copy.deepcopy(self.trials), copy.deepcopy(self.found)
+        return other
+
     # Implementation
 
     def _possible(self, target: Column) -> list[str]:
@@ -119,11 +126,8 @@ class Warmup:
         for task in possible:
             y = self.targets(rows[self.target], task)
             trial = self.trials.get(task)
-            if trial is None:  # the very first row, or a task that begins later
-                before = self.targets(held[self.target].rows(slice(0, first + 1)), task)
-                found = Predictions(y if first == 0 else np.repeat(before[-2:-1], len(y)))
-            else:
-                found = trial.learn(rows, y)
+            # There is none for the very first row only, of which nothing is known.
+            found = Predictions(y) if trial is None else trial.learn(rows, y)
             self.found.setdefault(task, []).append((y, found))
         self.n_rows = last
         return self.found[possible[0]][-1][1].values
