@@ -28,6 +28,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -243,7 +244,12 @@ public:
 private:
     double schur(const Look& look) const { return look.objective + needs_.ridge; }
     // Whether the point is a copy of centre j, whose kernel value is h[i].
-    bool copies(const Look& look, std::size_t i, std::size_t j) const;
+    bool copies(const Look& look, std::size_t i, std::size_t j) const {
+        // A cheap test of kernel values comes first, because most centres are not near the point.
+        const double slack = 1e-9 * look.kxx;
+        return std::fabs(look.h[i] - look.kxx) <= slack &&
+               std::fabs(diagonal_[j] - look.kxx) <= slack && points_.equals(j, look.x);
+    }
     void settle(Look& look) const;  // residual from a and objective
     // `accepts` for the dictionary without the centre `without`, which h does not cover.
     bool sound(Look& look, std::size_t without) const;

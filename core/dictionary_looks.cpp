@@ -136,13 +136,6 @@ bool Dictionary::sound(Look& look, std::size_t without) const {
     return true;
 }
 
-bool Dictionary::copies(const Look& look, std::size_t i, std::size_t j) const {
-    // A cheap test of kernel values comes first, because most centres are not near the point.
-    const double slack = 1e-9 * look.kxx;
-    return std::fabs(look.h[i] - look.kxx) <= slack &&
-           std::fabs(diagonal_[j] - look.kxx) <= slack && points_.equals(j, look.x);
-}
-
 bool Dictionary::holds(const Look& look) const {
     for (std::size_t j = 0; j < look.n_known; ++j)
         if (copies(look, j, j)) return true;

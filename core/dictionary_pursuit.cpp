@@ -20,17 +20,26 @@ std::size_t Dictionary::cheapest_candidates(double allowance, std::size_t budget
                                             const double* squares, std::size_t* candidates) const {
     constexpr std::size_t most = TriangularFactor::most_at_once;
     const double* inverse = factor_.diagonal();
-    const auto cost = [&](std::size_t j) { return squares[j] / inverse[j]; };
+    constexpr std::size_t piece = 256;  // centres per pass
     std::size_t count = 0, within = 0;  // within: how many costs are at most the allowance
-    for (std::size_t j = 0; j < size_; ++j) {
-        within += cost(j) <= allowance;
-        if (count == most && !(cost(j) < cost(candidates[most - 1]))) continue;
-        std::size_t place = count < most ? count++ : most - 1;
-        for (; place > 0 && cost(j) < cost(candidates[place - 1]); --place)
-            candidates[place] = candidates[place - 1];
-        candidates[place] = j;
+    double costs[piece], least[most] = {};
+    for (std::size_t first = 0; first < size_; first += piece) {
+        const std::size_t n = std::min(piece, size_ - first);
+        for (std::size_t i = 0; i < n; ++i) costs[i] = squares[first + i] / inverse[first + i];
+        for (std::size_t i = 0; i < n; ++i) {
+            const double cost = costs[i];
+            within += cost <= allowance;
+            if (count == most && !(cost < least[most - 1])) continue;
+            std::size_t place = count < most ? count++ : most - 1;
+            for (; place > 0 && cost < least[place - 1]; --place) {
+                least[place] = least[place - 1];
+                candidates[place] = candidates[place - 1];
+            }
+            least[place] = cost;
+            candidates[place] = first + i;
+        }
     }
-    if (size_ <= budget && !(cost(candidates[0]) <= allowance)) return 0;
+    if (size_ <= budget && !(least[0] <= allowance)) return 0;
     const std::size_t beyond = size_ > budget ? size_ - budget : 0;
     return std::min(count, std::max({within, beyond, std::size_t{1}}));
 }

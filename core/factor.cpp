@@ -66,17 +66,14 @@ double TriangularFactor::absorb(const double* a, double noise, double scale, dou
     std::fill_n(k, simd::padded(size_), 0.0);
     const double alpha = simd::loops().absorb(rows_.data(), size_, a, noise, scale, k);
     const double square = scale * scale, inverse = 1.0 / alpha;
-    for (std::size_t i = 0; i < size_; ++i) {
-        diagonal_[i] *= square;
+    bool cancelled = false;
+    for (std::size_t i = 0; i < size_; ++i) {  // without branches, so that it is vectorised
+        diagonal_[i] = diagonal_[i] * square - k[i] * k[i] * inverse;
         summed_[i] *= square;
-        lower_diagonal(i, k[i] * k[i] * inverse);
+        cancelled |= lacks_digits(i);
     }
+    if (cancelled) sum_cancelled();
     return alpha;
-}
-
-void TriangularFactor::lower_diagonal(std::size_t k, double amount) {
-    diagonal_[k] -= amount;
-    if (!(diagonal_[k] > 1e-3 * summed_[k])) diagonal_[k] = summed_[k] = column_square(k);
 }
 
 double TriangularFactor::column_square(std::size_t k) const {
@@ -169,16 +166,25 @@ void TriangularFactor::remove(const std::size_t* js, std::size_t count) {
         i += rows;
     }
     size_ -= count;
-    std::size_t left = 0;
-    for (std::size_t k = 0; k < size_; ++k) {
-        while (left < count && k + left == js[left]) ++left;
-        diagonal_[k] = diagonal_[k + left];
-        summed_[k] = summed_[k + left];
-        double gone = 0.0;
-        for (std::size_t c = 0; c < count; ++c)
-            gone += carry_[c * stride + k + left] * carry_[c * stride + k + left];
-        lower_diagonal(k, gone);
+    // One run of coordinates after another, without branches inside
+    bool cancelled = false;
+    for (std::size_t left = 0, k = 0; left <= count; ++left) {
+        const std::size_t end = left < count ? js[left] - left : size_;
+        for (; k < end; ++k) {
+            double gone = 0.0;
+            for (std::size_t c = 0; c < count; ++c)
+                gone += carry_[c * stride + k + left] * carry_[c * stride + k + left];
+            diagonal_[k] = diagonal_[k + left] - gone;
+            summed_[k] = summed_[k + left];
+            cancelled |= lacks_digits(k);
+        }
     }
+    if (cancelled) sum_cancelled();
+}
+
+void TriangularFactor::sum_cancelled() {
+    for (std::size_t k = 0; k < size_; ++k)
+        if (lacks_digits(k)) diagonal_[k] = summed_[k] = column_square(k);
 }
 
 void TriangularFactor::visit(StateVisitor visitor, std::size_t size) {

@@ -86,8 +86,9 @@ private:
     // the columns js (`gone` of them, all < i).
     void turn_up(simd::Turn* turns, std::size_t i, std::size_t rows, const std::size_t* js,
                  std::size_t gone, double* carry);
-    // Subtracts `amount` from P_kk, or sums P_kk again if too few digits are left.
-    void lower_diagonal(std::size_t k, double amount);
+    // Whether subtractions have cancelled most digits of P_kk.
+    bool lacks_digits(std::size_t k) const { return !(diagonal_[k] > 1e-3 * summed_[k]); }
+    void sum_cancelled();  // sums such entries again
     double column_square(std::size_t k) const;
 
     std::size_t size_ = 0;

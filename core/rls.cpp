@@ -153,22 +153,47 @@ bool NormRLSUpdate::enter(Dictionary& dictionary, Sample& sample) {
     // weight has mean 0 and variance 1 / (ridge residual), and the others change by -a times it.
     Look& look = *sample.look;
     const double root = 1.0 / std::sqrt(ridge_ * look.residual);
-    covariance_.append(-root, look.a, root);
+    covariance_.append_unscaled(-root, look.a, root);
     dictionary.append(look, nullptr);
     return false;
 }
 
+double SpanRLSUpdate::doubling() const {
+    return std::log(2.0) / -std::log(covariance_.forgetting());
+}
+
 void SpanRLSUpdate::hold(Dictionary& dictionary) {
-    const double doubling = std::log(2.0) / -std::log(covariance_.forgetting());
-    if (static_cast<double>(++since_) < std::min(static_cast<double>(dictionary.size()), doubling))
+    if (static_cast<double>(++since_) <
+        std::min(static_cast<double>(dictionary.size()), doubling()))
         return;
     since_ = 0;
-    for (std::size_t j = 0; j < dictionary.size(); ++j) {
-        dictionary.gram_row(j, row_.data());
-        const double variance = covariance_.factor().squared_norm(row_.data());
-        const double most = largest_variance(dictionary, j);
-        if (variance > most) covariance_.hold(row_.data(), variance, most);
+    for (std::size_t j = 0; j < dictionary.size(); ++j) hold_value(dictionary, j);
+}
+
+void SpanRLSUpdate::hold_value(Dictionary& dictionary, std::size_t j) {
+    dictionary.gram_row(j, row_.data());
+    const double variance = covariance_.factor().squared_norm(row_.data());
+    const double most = largest_variance(dictionary, j);
+    if (variance > most) covariance_.hold(row_.data(), variance, most);
+}
+
+void NormRLSUpdate::hold(Dictionary& dictionary) {
+    const double samples = doubling() / static_cast<double>(dictionary.size());  // per centre
+    if (static_cast<double>(++since_) < std::floor(samples)) return;
+    since_ = 0;
+    for (auto due = static_cast<std::size_t>(std::ceil(1.0 / samples)); due > 0; --due) {
+        if (next_ >= end_) {
+            next_ = 0;
+            end_ = dictionary.size();
+        }
+        hold_value(dictionary, next_++);
     }
+}
+
+void NormRLSUpdate::removing(Dictionary& dictionary, std::size_t j, const double* n) {
+    SpanRLSUpdate::removing(dictionary, j, n);
+    next_ -= j < next_;
+    end_ -= j < end_;
 }
 
 bool RowRLSUpdate::enter(Dictionary& dictionary, Sample& sample) {

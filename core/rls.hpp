@@ -41,6 +41,11 @@ public:
     void hold(const double* a, double variance, double cap);
     // Appends a coordinate: the row (factor * values, diagonal) of the triangular factor.
     void append(double factor, const double* values, double diagonal);
+    // The same, without a pass over the factor if there is forgetting to apply: the new row is
+    // divided by its scale.
+    void append_unscaled(double factor, const double* values, double diagonal) {
+        factor_.append(factor / scale_, values, diagonal / scale_);
+    }
     // Writes or reads a covariance of `size` coordinates (state.hpp). Reading requires capacity for
     // them.
     void visit(StateVisitor visitor, std::size_t size) {
@@ -106,10 +111,11 @@ protected:
     Covariance covariance_;
     std::vector<double> row_, new_weights_;
 
+    void removing(Dictionary& dictionary, std::size_t j, const double* n) override;
+
 private:
     void reserve(std::size_t capacity) override;
     void appended(const Dictionary&, const Look&) override {}
-    void removing(Dictionary& dictionary, std::size_t j, const double* n) override;
 };
 
 // Kernel recursive least squares of Engel, Mannor & Meir 2004, with weights as coordinates. The
@@ -145,14 +151,18 @@ protected:
     bool enter(Dictionary& dictionary, Sample& sample) override;
     // The largest variance of the value at centre j, in units of the noise.
     virtual double largest_variance(const Dictionary&, std::size_t) const { return cap; }
-
-private:
-    Sums::Coordinates coordinates() const override { return Sums::Coordinates::weights; }
     // Each variance k_j'P k_j, with k_j column j of K, costs a product. So the variances are
     // checked only every m samples, or more often if forgetting could double them in that time.
     void hold(Dictionary& dictionary) override;
+    // Checks the variance of the value at centre j.
+    void hold_value(Dictionary& dictionary, std::size_t j);
+    // The number of samples in which forgetting doubles a variance.
+    double doubling() const;
 
     std::uint64_t since_ = 0;  // samples since the last check
+
+private:
+    Sums::Coordinates coordinates() const override { return Sums::Coordinates::weights; }
 };
 
 // Least squares in the span with the penalty ridge ||f||^2: the posterior mean of a Gaussian
@@ -163,13 +173,25 @@ class NormRLSUpdate final : public SpanRLSUpdate {
 public:
     static constexpr const char* name = "norm_rls";
     using SpanRLSUpdate::SpanRLSUpdate;
+    void visit(StateVisitor visitor, Dictionary& dictionary) override {
+        SpanRLSUpdate::visit(visitor, dictionary);
+        visitor.rare_count("next", next_, dictionary.size());
+        visitor.rare_count("end", end_, dictionary.size());
+    }
 
 private:
     bool enter(Dictionary& dictionary, Sample& sample) override;
+    // Variances are checked one at a time, so that no sample takes much longer than others. A round
+    // takes at most the time in which forgetting doubles a variance. It checks the centres that
+    // there were when it began.
+    void hold(Dictionary& dictionary) override;
+    void removing(Dictionary& dictionary, std::size_t j, const double* n) override;
     // Forgetting goes back to the prior variance and not beyond.
     double largest_variance(const Dictionary& dictionary, std::size_t j) const override {
         return std::min(cap, dictionary.diagonal()[j] / ridge_);
     }
+
+    std::uint64_t next_ = 0, end_ = 0;  // centres next_..end_-1 are still to be checked
 };
 
 // Recursive least squares of Richard, Bermudez & Honeine 2009, with penalty ridge ||w||^2. When a

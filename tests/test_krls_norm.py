@@ -65,6 +65,40 @@ def test_forgetting_returns_to_the_prior_variance_where_nothing_arrives():
     assert variances.max() < 2.0 / 0.3 and variances[:20].min() > 0.4 / 0.3
 
 
+def test_forgetting_equals_the_recursion():
+    # P <- P / forgetting; a centre enters with the prior variance; then its sample is absorbed.
+    X, y = stream(30)
+    K, P, w = gaussian(0.5)(X, X), np.zeros((0, 0)), np.zeros(0)
+    for t in range(len(X)):
+        h = K[t, :t]
+        a = np.linalg.solve(K[:t, :t], h)
+        own = np.append(-a, 1.0)
+        P, w = np.pad(P / 0.99, (0, 1)), np.append(w, 0.0)
+        P += np.outer(own, own) / (0.3 * (K[t, t] - h @ a))
+        gain = P @ K[t, : t + 1]
+        gain /= 1.0 + K[t, : t + 1] @ gain
+        w = w + gain * (y[t] - K[t, : t + 1] @ w)
+        P = P - np.outer(gain, P @ K[t, : t + 1])
+    model = KRLSRegressor(**OPTIONS, forgetting=0.99, tolerance=1e-9).fit(X, y)
+    np.testing.assert_allclose(model.weights_, w, rtol=0, atol=1e-9)
+    factor = model._learner.covariance_factor()
+    np.testing.assert_allclose(factor.T @ factor, P, rtol=0, atol=1e-8)
+
+
+def test_every_variance_is_held_while_centres_come_and_go():
+    # Old centres far away are forgotten, while new ones take each other's places after them.
+    far = 30.0 * np.arange(1, 6)[:, np.newaxis] * np.ones(3)
+    X = np.random.default_rng(0).normal(size=(600, 3))
+    options = {**OPTIONS, "forgetting": 0.97, "budget": 12, "tolerance": 1e-3}
+    model = KRLSRegressor(**options).fit(far, np.full(5, 100.0))
+    for row in X:
+        model.learn_one(row, 0.1)
+        K = gaussian(0.5)(model.centers_, model.centers_)
+        variances = np.square(model._learner.covariance_factor() @ K).sum(axis=0)
+        assert variances.max() < 2.1 / 0.3
+    assert (model.centers_[:, 0] > 20.0).sum() == 5
+
+
 def test_blocks_equal_rows_and_files_go_on(tmp_path):
     X, y = stream(300)
     options = {**OPTIONS, "forgetting": 0.99, "budget": 20}
