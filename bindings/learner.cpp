@@ -30,9 +30,16 @@ public:
                   std::shared_ptr<Admission> admission, std::shared_ptr<Update> update,
                   std::shared_ptr<Compression> compression, std::size_t n_features,
                   std::size_t n_outputs, std::size_t batch_size, std::size_t reserve,
-                  std::optional<std::uint64_t> average_after, bool at_once)
-        : learner_({kernel, loss, admission, update, compression, batch_size,
-                    average_after.value_or(std::numeric_limits<std::uint64_t>::max())},
+                  std::optional<std::uint64_t> average_after, bool at_once, bool intercept,
+                  double unit, double forgetting)
+        : learner_({kernel,
+                    loss,
+                    admission,
+                    update,
+                    compression,
+                    batch_size,
+                    average_after.value_or(std::numeric_limits<std::uint64_t>::max()),
+                    {intercept, unit, forgetting}},
                    n_features, n_outputs, reserve, at_once),
           batch_size_(batch_size) {}
 
@@ -101,7 +108,8 @@ public:
         learner_.visit(StateVisitor::reader(state, n_features));
     }
     void adopt(DictionaryHandle& merged, const Sums& sums, std::uint64_t seen,
-               std::uint64_t averaged, std::uint64_t alive, double spent) {
+               std::uint64_t averaged, std::uint64_t alive, double spent, const Vector& intercepts,
+               const Vector& averages, double total, double squares) {
         const Dictionary& own = learner_.dictionary();
         if (!(merged.dictionary.needs() == own.needs()) ||
             merged.dictionary.n_outputs() != own.n_outputs() ||
@@ -111,7 +119,11 @@ public:
         ModelLock::Learning guard(lock_, as_it_is);
         if (learner_.seen() > 0 || own.size() > 0)
             throw std::runtime_error("this learner has learned already");
-        learner_.adopt(merged.dictionary, sums, {seen, averaged, alive, spent});
+        const auto copied = [](const Vector& values) {
+            return std::vector<double>(values.data(), values.data() + values.shape(0));
+        };
+        learner_.adopt(merged.dictionary, sums, {seen, averaged, alive, spent},
+                       {copied(intercepts), copied(averages), total, squares});
     }
     void require_sound() {
         ModelLock::Learning guard(lock_, without_gil);
@@ -299,6 +311,12 @@ nb::dict describe_dual(const Learner& learner) {
     return result;
 }
 
+Array to_array(const std::vector<double>& values) {
+    Result result({values.size()});
+    std::copy(values.begin(), values.end(), result.data());
+    return result.release();
+}
+
 // Everything that a merge needs of a model, taken under one lock.
 nb::dict snapshot(const Learner& learner, bool with_factor) {
     const Dictionary& dictionary = learner.dictionary();
@@ -312,6 +330,11 @@ nb::dict snapshot(const Learner& learner, bool with_factor) {
     result["seen"] = ledger.seen;
     result["averaged"] = ledger.averaged;
     result["spent"] = ledger.spent;
+    const Intercepts intercepts = learner.intercepts();
+    result["intercepts"] = to_array(intercepts.values);
+    result["intercept_averages"] = to_array(intercepts.averages);
+    result["total"] = intercepts.total;
+    result["squares"] = intercepts.squares;
     return result;
 }
 
@@ -340,11 +363,13 @@ void bind_learner(nb::module_& m) {
     nb::class_<SharedLearner>(m, "Learner")
         .def(nb::init<std::shared_ptr<Kernel>, std::shared_ptr<Loss>, std::shared_ptr<Admission>,
                       std::shared_ptr<Update>, std::shared_ptr<Compression>, std::size_t,
-                      std::size_t, std::size_t, std::size_t, std::optional<std::uint64_t>, bool>(),
+                      std::size_t, std::size_t, std::size_t, std::optional<std::uint64_t>, bool,
+                      bool, double, double>(),
              nb::arg("kernel"), nb::arg("loss"), nb::arg("admission"), nb::arg("update"),
              nb::arg("compression"), nb::arg("n_features"), nb::arg("n_outputs"),
              nb::arg("batch_size"), nb::arg("reserve"), nb::arg("average_after") = nb::none(),
-             nb::arg("at_once") = true)
+             nb::arg("at_once") = true, nb::arg("intercept") = false, nb::arg("unit") = 1.0,
+             nb::arg("forgetting") = 1.0)
         .def("learn", &SharedLearner::learn, nb::arg("X"), nb::arg("Y"),
              nb::arg("weights") = nb::none(), nb::arg("n_outputs") = 0)
         .def("check", &SharedLearner::check, nb::arg("X"), nb::arg("Y"), nb::arg("weights").none(),
@@ -365,7 +390,8 @@ void bind_learner(nb::module_& m) {
             },
             nb::arg("factor") = false)
         .def("adopt", &SharedLearner::adopt, nb::arg("dictionary"), nb::arg("sums"),
-             nb::arg("seen"), nb::arg("averaged"), nb::arg("alive"), nb::arg("spent"))
+             nb::arg("seen"), nb::arg("averaged"), nb::arg("alive"), nb::arg("spent"),
+             nb::arg("intercepts"), nb::arg("averages"), nb::arg("total"), nb::arg("squares"))
         .def("climb", &SharedLearner::climb, nb::arg("steps"))
         .def("dual", reading(&describe_dual))
         .def("predict", &SharedLearner::predict, nb::arg("X"), nb::arg("threads") = 1)
@@ -375,6 +401,10 @@ void bind_learner(nb::module_& m) {
         .def("weights", reading([](const Learner& l) {
                  return weights(l.dictionary(), l.shown(), l.n_outputs());
              }))
+        .def("intercept", reading([](const Learner& l) {
+                 return to_array({l.intercept(), l.intercept() + l.n_outputs()});
+             }))
+        .def_prop_ro("unit", reading([](const Learner& l) { return l.unit(); }))
         .def("drift", &SharedLearner::drift)
         .def("covariance_factor", reading(&covariance_factor))
         .def_prop_ro("needs", reading([](const Learner& l) {

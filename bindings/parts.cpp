@@ -42,6 +42,14 @@ Array loss_gradient(const Loss& loss, const Vector& f, const Vector& y) {
     return g.release();
 }
 
+Array loss_flow(const Loss& loss, const Vector& f, const Vector& y, double reach) {
+    require_target(loss, f, y);
+    if (!(reach > 0.0)) throw nb::value_error("reach must be above 0");
+    Result g({f.shape(0)});
+    loss.flow(f.data(), y.data(), reach, g.data(), f.shape(0));
+    return g.release();
+}
+
 const char* pooling(const Update& update) {
     switch (update.pooling()) {
         case Update::Pooling::solve:
@@ -70,7 +78,8 @@ void bind_parts(nb::module_& m) {
     nb::class_<Loss>(m, "Loss")
         .def("value", &loss_value, nb::arg("f"), nb::arg("y"))
         .def("values", &loss_values, nb::arg("F"), nb::arg("Y"))
-        .def("gradient", &loss_gradient, nb::arg("f"), nb::arg("y"));
+        .def("gradient", &loss_gradient, nb::arg("f"), nb::arg("y"))
+        .def("flow", &loss_flow, nb::arg("f"), nb::arg("y"), nb::arg("reach"));
     nb::class_<Admission>(m, "Admission");
     nb::class_<Update>(m, "Update")
         .def_prop_ro("pooling", &pooling)

@@ -97,18 +97,19 @@ private:
 
 // Dodd's novelty condition, (7) of Pothin & Richard 2006. The update proposes to add the function c
 // k(x, .). The sample is admitted if the part of this function outside the span of the centres has
-// a norm above the tolerance.
+// a norm above the tolerance, in units of the targets.
 class ResidualAdmission final : public Admission {
 public:
     static constexpr const char* name = "residual";
     explicit ResidualAdmission(double tolerance) : tolerance_(tolerance) {}
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
-    bool admits(Dictionary& dictionary, Sample& sample, const Step&) override {
+    bool admits(Dictionary& dictionary, Sample& sample, const Step& step) override {
         dictionary.project(*sample.look);
+        const double tolerance = tolerance_ * step.unit;
         double squares = 0.0;
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
             squares += sample.coefficient[c] * sample.coefficient[c];
-        return squares * sample.look->residual > tolerance_ * tolerance_;
+        return squares * sample.look->residual > tolerance * tolerance;
     }
 
 private:

@@ -41,8 +41,6 @@ public:
         : step_size_(step_size), ridge_(ridge), order_(order) {
         if (order < 1 || order > most) refuse("order must be from 1 to ", most, ", got ", order);
     }
-    double weight_bound() const override { return 2.0 / step_size_; }
-
     void attach(Dictionary& dictionary, const Loss&) override {
         n_features_ = dictionary.n_features();
         depth_ = dictionary.depth();
@@ -86,7 +84,7 @@ public:
         for (std::size_t c = 0; c < n_outputs_; ++c)
             new_targets_[c] = sample.f[c] - sample.gradient[c];  // equals y for the squared loss
         take(*sample.look, new_targets_.data());
-        project(dictionary, step.learned, step_size_ * sample.weight);
+        project(dictionary, step.learned, repeated(step_size_, sample.weight));
     }
 
     void expect(StateVisitor visitor, std::size_t) const override {

@@ -31,8 +31,8 @@ public:
 };
 
 // While there are more centres than the budget, the centre with the least removal cost is projected
-// out. Below the budget, centres are projected out while the cost is at most tolerance^2. The cost
-// is the squared RKHS norm of the change of f.
+// out. Below the budget, centres are projected out while the cost is at most tolerance^2, in units
+// of the targets. The cost is the squared RKHS norm of the change of f.
 class LeastCostCompression final : public Compression {
 public:
     static constexpr const char* name = "least_cost";
@@ -40,10 +40,11 @@ public:
         : budget_(budget), tolerance_(tolerance) {}
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
     void compress(Dictionary& dictionary, Update&, Step& step) override {
+        const double tolerance = tolerance_ * step.unit;
         while (dictionary.size() > 0) {
             const std::size_t j = dictionary.cheapest();
             if (dictionary.size() <= budget_ &&
-                !(tolerance_ > 0.0 && dictionary.removal_cost(j) <= tolerance_ * tolerance_))
+                !(tolerance > 0.0 && dictionary.removal_cost(j) <= tolerance * tolerance))
                 return;
             step.spent += dictionary.project_out(j);
         }
@@ -56,8 +57,8 @@ private:
 
 // Destructive kernel orthogonal matching pursuit with pre-fitting (Koppel et al. 2019). The
 // cheapest centres are projected out while the total change of f in this step, as an RKHS norm, is
-// at most eps = parsimony rate^power. Further centres are projected out while there are more than
-// the budget.
+// at most eps = parsimony rate^power, in units of the targets. Further centres are projected out
+// while there are more than the budget.
 class MatchingPursuitCompression final : public Compression {
 public:
     static constexpr const char* name = "matching_pursuit";
@@ -65,7 +66,7 @@ public:
         : parsimony_(parsimony), power_(power), budget_(budget) {}
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
     void compress(Dictionary& dictionary, Update&, Step& step) override {
-        const double eps = parsimony_ * std::pow(step.rate, power_);
+        const double eps = step.unit * parsimony_ * std::pow(step.rate, power_);
         step.spent += dictionary.project_out_cheapest(eps * eps - step.spent, budget_);
     }
 

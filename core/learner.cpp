@@ -19,13 +19,15 @@ Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, s
       dictionary_(
           recipe_.kernel, n_features, numbers(recipe_.averages() ? 2 : 1, n_outputs),
           recipe_.admission->needs() | recipe_.update->needs() | recipe_.compression->needs()),
-      looks_(0, dictionary_) {
+      looks_(0, dictionary_),
+      offset_(recipe_.offset, *recipe_.loss, n_outputs) {
     if (recipe_.batch_size == 0) refuse("batch_size must be at least 1");
     const double bound = recipe_.update->kernel_bound(*recipe_.loss);
-    if (recipe_.kernel->unit_diagonal() && !(1.0 < bound)) {
+    if (recipe_.kernel->unit_diagonal() && !(1.0 + offset_.constant() < bound)) {
         const double largest = 2.0 / recipe_.loss->curvature();
         refuse("learning with this loss is stable only for step_size < ", largest,
-               " / k(x, x), which is ", largest, " here; got ", largest / bound);
+               " / k(x, x), which is ", largest / (1.0 + offset_.constant()), " here; got ",
+               largest / bound);
     }
     recipe_.update->attach(dictionary_, *recipe_.loss);
     if (at_once) make_ready();
@@ -60,10 +62,13 @@ void Learner::make_ready() {
 void Learner::place_outputs() {
     const std::size_t C = dictionary_.n_outputs();
     // Coefficients of the means stay 0, because nothing is proposed for them.
-    outputs_.assign(numbers(3 * recipe_.batch_size, C), 0.0);
+    outputs_.assign(numbers(4 * recipe_.batch_size, C), 0.0);
+    targets_.resize(offset_.active() ? numbers(recipe_.batch_size, n_targets(n_outputs_)) : 0);
     double* place = outputs_.data();
     for (std::size_t i = 0; i < recipe_.batch_size; ++i) {
         step_.samples[i].look = &looks_[i];
+        step_.samples[i].at = place;
+        place += C;
         for (double** array :
              {&step_.samples[i].f, &step_.samples[i].gradient, &step_.samples[i].coefficient}) {
             *array = place;
@@ -77,21 +82,23 @@ void Learner::set_outputs(std::size_t n_outputs) {
     make_ready();
     const std::size_t more = n_outputs - n_outputs_, times = recipe_.averages() ? 2 : 1;
     // First everything that can fail, so that an exception changes nothing.
-    outputs_.reserve(numbers(3 * recipe_.batch_size, numbers(times, n_outputs)));
+    outputs_.reserve(numbers(4 * recipe_.batch_size, numbers(times, n_outputs)));
+    targets_.reserve(numbers(recipe_.batch_size, n_targets(n_outputs)));
     place_outputs();
     dictionary_.reserve_outputs(times * n_outputs);
     recipe_.update->set_outputs(times * n_outputs);
     if (recipe_.averages()) dictionary_.add_outputs(2 * n_outputs_, more);
     dictionary_.add_outputs(n_outputs_, more);
+    offset_.set_outputs(n_outputs);
     n_outputs_ = n_outputs;
     place_outputs();
 }
 
 std::size_t Learner::nbytes() const {
     return sizeof *this - sizeof dictionary_ + dictionary_.nbytes() + looks_.nbytes() +
-           outputs_.capacity() * sizeof(double) + scratch_.nbytes() +
-           step_.samples.capacity() * sizeof(Sample) + recipe_.update->nbytes() +
-           recipe_.compression->nbytes();
+           (outputs_.capacity() + targets_.capacity()) * sizeof(double) + offset_.nbytes() +
+           scratch_.nbytes() + step_.samples.capacity() * sizeof(Sample) +
+           recipe_.update->nbytes() + recipe_.compression->nbytes();
 }
 
 void Learner::check_kernel_values(const double* x, const double* weights, std::size_t n,
@@ -102,11 +109,11 @@ void Learner::check_kernel_values(const double* x, const double* weights, std::s
     for (std::size_t i = 0; i < n; ++i) {
         std::copy_n(x + i * d, d, point.data());
         const double kxx = usable_kernel_value(*recipe_.kernel, point.data(), i, d, depth, scratch);
-        if (!(kxx < bound))
+        if (!(kxx + offset_.constant() < bound))
             refuse("the kernel value k(x, x) of row ", i, " of X is ", kxx,
                    ": learning is stable only for k(x, x) < ", 2.0 / recipe_.loss->curvature(),
                    " / step_size = ", bound, "; use a smaller step_size or a Normalized kernel");
-        if (weights && !(weights[i] * kxx < bound))
+        if (weights && !(weights[i] * (kxx + offset_.constant()) < bound))
             refuse("sample_weight is ", weights[i], " at row ", i,
                    ": learning is stable only for sample_weight k(x, x) < ",
                    2.0 / recipe_.loss->curvature(), " / step_size = ", bound);
@@ -160,6 +167,7 @@ void Learner::visit(StateVisitor visitor) {
     visitor.count("averaged", averaged_);
     visitor.count("alive", alive_, n_outputs_);
     visitor.number("spent", spent_);
+    offset_.visit(visitor.part("offset"));
     std::uint64_t pending = pending_;
     visitor.rare_count("pending", pending, 1);
     pending_ = pending != 0;
@@ -171,7 +179,20 @@ void Learner::visit(StateVisitor visitor) {
     dictionary_.reserve_scratch(recipe_.batch_size);
 }
 
-void Learner::adopt(Dictionary& merged, const Sums& sums, const Ledger& ledger) {
+Intercepts Learner::intercepts() const {
+    const auto copied = [this](const double* values) {
+        return std::vector<double>(values, values + n_outputs_);
+    };
+    return {copied(offset_.values()), copied(intercept()), offset_.total(), offset_.squares()};
+}
+
+void Learner::adopt(Dictionary& merged, const Sums& sums, const Ledger& ledger,
+                    const Intercepts& intercepts) {
+    if (intercepts.values.size() != n_outputs_ || intercepts.averages.size() != n_outputs_)
+        refuse("there must be one intercept per output");
+    offset_.adopt(intercepts.values.data(), intercepts.averages.data(), intercepts.total,
+                  intercepts.squares);
+    offset_.require_sound();
     if (!std::isfinite(ledger.spent)) refuse("the numbers of the models are too large to be added");
     State state;
     merged.visit(StateVisitor::writer(state));
@@ -191,6 +212,7 @@ void Learner::require_sound() {
         refuse("the state's means are over ", averaged_, " steps after ", seen_, " samples");
     if (!(spent_ >= 0.0)) refuse("the state's spent is ", spent_);
     dictionary_.require_sound();
+    offset_.require_sound();
     recipe_.update->require_sound(dictionary_);
 }
 
@@ -243,21 +265,43 @@ void Learner::average() {
         double* mean = dictionary_.weights(n_outputs_ + c);
         for (std::size_t j = 0; j < dictionary_.size(); ++j) mean[j] += share * (w[j] - mean[j]);
     }
+    offset_.average(share);
 }
 
 void Learner::learn(const double* x, const double* y, const double* weights, std::size_t n,
                     double* predictions) {
     const std::size_t d = dictionary_.n_features(), C = n_outputs_, T = n_targets(C);
     for (std::size_t first = 0; first < n; first += recipe_.batch_size) {
-        const std::size_t count = std::min(recipe_.batch_size, n - first), from = shown();
-        learn_step(x + first * d, y + first * T, weights ? weights + first : nullptr, count);
-        if (predictions)
-            for (std::size_t i = 0; i < count; ++i)
-                std::copy_n(step_.samples[i].f + from, C, predictions + (first + i) * C);
+        const std::size_t count = std::min(recipe_.batch_size, n - first);
+        learn_step(x + first * d, y + first * T, weights ? weights + first : nullptr, count,
+                   predictions ? predictions + first * C : nullptr);
     }
 }
 
-void Learner::learn_step(const double* x, const double* y, const double* weights, std::size_t n) {
+void Learner::place_targets() {
+    const std::size_t C = n_outputs_, T = n_targets(C);
+    const bool means = recipe_.loss->has_means();
+    for (Sample& sample : step_) offset_.learn(sample.y, sample.weight);
+    step_.unit = means ? offset_.unit() : 1.0;
+    step_.constant = offset_.constant();
+    double *target = targets_.data(), *at = outputs_.data();
+    for (Sample& sample : step_) {
+        for (std::size_t t = 0; t < T; ++t)
+            target[t] = !means ? sample.y[t]
+                        : offset_.intercept()
+                            ? recipe_.loss->relative(sample.y[t], offset_.values()[t]) / step_.unit
+                            : sample.y[t] / step_.unit;
+        for (std::size_t c = 0; c < C; ++c)
+            at[c] = means ? sample.f[c] / step_.unit : sample.f[c] + offset_.values()[c];
+        sample.y = target;
+        sample.at = at;
+        target += T;
+        at += 4 * dictionary_.n_outputs();
+    }
+}
+
+void Learner::learn_step(const double* x, const double* y, const double* weights, std::size_t n,
+                         double* predictions) {
     const std::size_t C = n_outputs_, T = n_targets(C);
     make_ready();
     if (pending_) compress();
@@ -268,16 +312,27 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
     if (dictionary_.make_room(n)) dictionary_.reserve_scratch(recipe_.batch_size);
     looks_.fit(dictionary_);
     dictionary_.look(looks_, x, n);
+    const std::size_t from = shown();
     std::size_t i = 0;
     for (Sample& sample : step_) {
         sample.y = y + T * i;
         sample.weight = weights ? weights[i] : 1.0;
-        ++i;
         dictionary_.evaluate(*sample.look, sample.f);
-        recipe_.loss->gradient(sample.f, sample.y, sample.gradient, C);
+        sample.at = sample.f;
+        for (std::size_t c = 0; predictions && c < C; ++c)
+            predictions[i * C + c] =
+                offset_.intercept() ? sample.f[from + c] + intercept()[c] : sample.f[from + c];
+        ++i;
+    }
+    if (offset_.active()) place_targets();
+    for (Sample& sample : step_) {
+        recipe_.loss->gradient(sample.at, sample.y, sample.gradient, C);
+        for (std::size_t c = 0; step_.unit != 1.0 && c < C; ++c) sample.gradient[c] *= step_.unit;
     }
     pending_ = true;
     recipe_.update->open(dictionary_, step_);
+    if (offset_.constant() > 0.0)
+        for (Sample& sample : step_) offset_.step(sample.coefficient);
     for (Sample& sample : step_) {
         dictionary_.extend(*sample.look);
         sample.admitted = sample.weight > 0.0 &&

@@ -25,6 +25,7 @@
 #include "compression.hpp"
 #include "input.hpp"
 #include "losses.hpp"
+#include "offset.hpp"
 #include "sound.hpp"
 #include "updates.hpp"
 
@@ -44,6 +45,7 @@ struct Recipe {
     // After this many samples, predictions use the mean of f over the later steps instead of f. The
     // default is never. Requires a GradientUpdate.
     std::uint64_t average_after = std::numeric_limits<std::uint64_t>::max();
+    Offset::Options offset = {};  // intercept and unit of the targets
     bool averages() const { return average_after != std::numeric_limits<std::uint64_t>::max(); }
 };
 
@@ -53,6 +55,12 @@ struct Ledger {
     std::uint64_t averaged = 0;  // steps in the means of f
     std::uint64_t alive = 0;     // outputs that have had a nonzero weight
     double spent = 0.0;          // sum of the squared RKHS errors of removals
+};
+
+// The intercepts of a model for a merge, and the sums behind its unit (offset.hpp).
+struct Intercepts {
+    std::vector<double> values, averages;  // (n_outputs,)
+    double total = 0.0, squares = 0.0;
 };
 
 // A model that learns from samples with the parts of a recipe. It shares ownership of the parts. It
@@ -109,17 +117,25 @@ public:
     // Learns n samples in order: x (n, n_features), y (n, n_targets), weights (n,) or null for 1.
     // Requires samples that check_samples accepts for n_outputs() outputs.
     // - If `predictions` (n, n_outputs) is not null, it receives the prediction for each sample
-    //   before its step.
+    //   before its step: f(x) plus the intercept.
     // - Learning a block gives the same bits as learning its batches one by one.
     // - If memory runs out or a kernel throws, the exception passes through. Earlier steps are
     //   kept, and the model stays usable.
     void learn(const double* x, const double* y, const double* weights, std::size_t n,
                double* predictions);
-    // f(x) of the points x (n, n_features), into out (n, n_outputs). Requires x that check_inputs
-    // accepts.
+    // f(x) plus the intercept for the points x (n, n_features), into out (n, n_outputs). Requires x
+    // that check_inputs accepts.
     void predict(const double* x, std::size_t n, double* out) const {
         dictionary_.predict(x, n, shown(), n_outputs_, out);
+        if (!offset_.intercept()) return;
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t c = 0; c < n_outputs_; ++c) out[i * n_outputs_ + c] += intercept()[c];
     }
+    // The intercepts that predictions use, (n_outputs,). They are 0 without one.
+    const double* intercept() const {
+        return averaged_ > 0 ? offset_.averages() : offset_.values();
+    }
+    double unit() const { return offset_.unit(); }  // of the targets
     // Computes df/dx of n points, into out (n, n_outputs, n_features). Requires finite x. Throws
     // InputError if the kernel has no derivative.
     void gradient(const double* x, std::size_t n, double* out) const {
@@ -141,10 +157,12 @@ public:
     // Takes over the sum of several models: the merged dictionary, which must keep the same things
     // as this one, and the sums over its centres (sums.hpp). Requires a learner that has learned
     // nothing.
-    void adopt(Dictionary& merged, const Sums& sums, const Ledger& ledger);
+    void adopt(Dictionary& merged, const Sums& sums, const Ledger& ledger,
+               const Intercepts& intercepts);
     // The sums that a merge needs, and the counts.
     Sums sums() const { return recipe_.update->sums(dictionary_); }
     Ledger ledger() const { return {seen_, averaged_, alive_, spent_}; }
+    Intercepts intercepts() const;
 
     Dictionary& dictionary() { return dictionary_; }
     const Dictionary& dictionary() const { return dictionary_; }
@@ -153,7 +171,10 @@ public:
     std::size_t nbytes() const;                   // memory held, in bytes
 
 private:
-    void learn_step(const double* x, const double* y, const double* weights, std::size_t n);
+    void learn_step(const double* x, const double* y, const double* weights, std::size_t n,
+                    double* predictions);
+    // Learns the intercept from the targets of a step, and sets what the loss sees of each sample.
+    void place_targets();
     void check_kernel_values(const double* x, const double* weights, std::size_t n, double bound,
                              Scratch& scratch) const;
     void make_ready();
@@ -173,7 +194,10 @@ private:
     Dictionary dictionary_;
     Looks looks_;
     Step step_;
-    std::vector<double> outputs_;  // f, gradient and coefficient of each sample in a step
+    // f, gradient, coefficient and what the loss sees of f, for each sample in a step
+    std::vector<double> outputs_;
+    std::vector<double> targets_;  // as the loss sees them, if they differ from those given
+    Offset offset_;
     Scratch scratch_;
     std::uint64_t seen_ = 0;      // samples
     std::uint64_t averaged_ = 0;  // steps in the means of f

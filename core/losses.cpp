@@ -1,11 +1,15 @@
 #include "losses.hpp"
 
+#include <limits>
 #include <type_traits>
 
 #include "input.hpp"
 
 namespace parsimon {
 namespace {
+
+// The most classes, besides the true one, for which the path of the logistic loss is computed.
+constexpr std::size_t most_exact = 128;
 
 std::size_t known_classes(const double* y) { return static_cast<std::size_t>(y[1]); }
 
@@ -34,6 +38,29 @@ void MarginLoss::gradient(const double* f, const double* y, double* g, std::size
     for (std::size_t c = 0; c < n; ++c) g[c] = y[c] != 0.0 ? y[c] * slope(y[c] * f[c]) : 0.0;
 }
 
+void MarginLoss::flow(const double* f, const double* y, double reach, double* g,
+                      std::size_t n) const {
+    for (std::size_t c = 0; c < n; ++c)
+        g[c] = y[c] != 0.0 ? -y[c] * rise(y[c] * f[c], reach) / reach : 0.0;
+}
+
+double LogisticLoss::rise(double z, double reach) const {
+    // The margin z solves z' = 1 / (1 + exp(z)), so the rise d solves d + exp(z) (exp(d) - 1) =
+    // reach. It is divided by exp(z) if z > 0. Both terms are convex and increasing. Newton's
+    // method from a point beyond the solution decreases towards it.
+    const double shift = std::max(z, 0.0), own = std::exp(-shift), other = std::exp(z - shift),
+                 time = own * reach, bound = std::log(reach) - z;
+    double rise = std::min(reach, std::max(bound, 0.0) + std::log1p(std::exp(-std::fabs(bound))));
+    for (int i = 0; i < 60; ++i) {
+        const double grown = std::exp(z - shift + rise),
+                     added = rise < 1.0 ? other * std::expm1(rise) : grown - other,
+                     step = (own * rise + added - time) / (own + grown);
+        rise -= step;
+        if (!(step > 1e-16 * rise)) break;
+    }
+    return std::max(rise, 0.0);
+}
+
 const char* ClassLoss::objection(const double* y, std::size_t n_outputs) const {
     const bool good = y[0] >= 0.0 && y[0] < y[1] && y[1] <= static_cast<double>(n_outputs) &&
                       y[0] == std::floor(y[0]) && y[1] == std::floor(y[1]);
@@ -53,6 +80,35 @@ void MulticlassHingeLoss::gradient(const double* f, const double* y, double* g,
     if (other == known || !(1.0 + f[other] - f[own] > 0.0)) return;
     g[other] = 1.0;
     g[own] = -1.0;
+}
+
+void MulticlassHingeLoss::flow(const double* f, const double* y, double reach, double* g,
+                               std::size_t n) const {
+    // The true class rises at speed 1, and its runner-up falls at speed 1. Where k classes are tied
+    // as runners-up, each falls at speed 1 / k. `level` is where they are.
+    std::fill_n(g, n, 0.0);
+    const std::size_t known = known_classes(y), own = static_cast<std::size_t>(y[0]),
+                      other = runner_up(f, own, known);
+    if (other == known) return;
+    double level = f[other], margin = 1.0 + level - f[own], left = reach;
+    while (margin > 0.0 && left > 0.0) {
+        double tied = 0.0, next = -std::numeric_limits<double>::infinity();
+        for (std::size_t c = 0; c < known; ++c) {
+            if (c == own) continue;
+            if (f[c] >= level)
+                tied += 1.0;
+            else
+                next = std::max(next, f[c]);
+        }
+        const double closes = margin / (1.0 + 1.0 / tied), ties = (level - next) * tied,
+                     time = std::min({left, closes, ties});
+        level = time == ties ? next : level - time / tied;
+        margin = time == closes ? 0.0 : margin - time * (1.0 + 1.0 / tied);
+        left -= time;
+    }
+    for (std::size_t c = 0; c < known; ++c)
+        if (c != own && f[c] > level) g[c] = (f[c] - level) / reach;
+    g[own] = -(reach - left) / reach;
 }
 
 double MultinomialLogisticLoss::value(const double* f, const double* y, std::size_t) const {
@@ -76,6 +132,67 @@ void MultinomialLogisticLoss::gradient(const double* f, const double* y, double*
     for (std::size_t c = 0; c < known; ++c)
         if (c != own) others += g[c];
     g[own] = -others;
+}
+void MultinomialLogisticLoss::flow(const double* f, const double* y, double reach, double* g,
+                                   std::size_t n) const {
+    // With Z = sum_c exp f_c, the path has (exp(-f_c))' = 1 / Z for each class c but the true one,
+    // y, and the sum of all f_c is constant. So with one number s >= 0,
+    //
+    //     f_c(s) = f_c - log(1 + s b_c),    f_y(s) = f_y + sum_c log(1 + s b_c),
+    //
+    // where b_c = exp(f_c - top). The time to s is
+    //
+    //     t(s) = sum_c log(1 + s b_c) + b_y int_0^s prod_c (1 + v b_c) dv.
+    //
+    // The product is a polynomial in v with positive coefficients. t(s) = reach is solved for s.
+    std::fill_n(g, n, 0.0);
+    const std::size_t known = known_classes(y), own = static_cast<std::size_t>(y[0]);
+    if (known < 2) return;
+    const double top = *std::max_element(f, f + known), base = std::exp(f[own] - top);
+    double odds[most_exact], polynomial[most_exact + 1] = {1.0}, total = base;
+    std::size_t count = 0;
+    for (std::size_t c = 0; c < known; ++c) {
+        if (c == own) continue;
+        const double b = std::exp(f[c] - top);
+        total += b;
+        if (count == most_exact) return gradient(f, y, g, n);  // it is bounded, and cheaper
+        odds[count] = b;
+        for (std::size_t k = ++count; k > 0; --k)
+            polynomial[k] = (k < count ? polynomial[k] : 0.0) + b * polynomial[k - 1];
+    }
+    const auto time = [&](double s, double& rate) {
+        double logs = 0.0, area = 0.0, product = 0.0;
+        rate = 0.0;
+        for (std::size_t i = 0; i < count; ++i) {
+            logs += std::log1p(s * odds[i]);
+            rate += odds[i] / (1.0 + s * odds[i]);
+        }
+        for (std::size_t k = count + 1; k-- > 0;) {
+            product = product * s + polynomial[k];
+            area = area * s + polynomial[k] / static_cast<double>(k + 1);
+        }
+        rate += base * product;
+        return logs + base * area * s;
+    };
+    double low = 0.0, high = std::numeric_limits<double>::infinity(), s = reach / total;
+    for (int i = 0; i < 200; ++i) {
+        double rate = 0.0;
+        const double found = time(s, rate);
+        (found > reach ? high : low) = s;
+        if (std::fabs(found - reach) <= 1e-15 * reach) break;
+        double next = s - (found - reach) / rate;
+        if (!(next > low && next < high)) next = std::isinf(high) ? 4.0 * s : 0.5 * (low + high);
+        if (next == s) break;
+        s = next;
+    }
+    double moved = 0.0;
+    std::size_t i = 0;
+    for (std::size_t c = 0; c < known; ++c) {
+        if (c == own) continue;
+        g[c] = std::log1p(s * odds[i++]) / reach;
+        moved += g[c];
+    }
+    g[own] = -moved;
 }
 
 }  // namespace parsimon

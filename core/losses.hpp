@@ -7,8 +7,8 @@
 //
 // - Losses are immutable: many threads and learners may share one.
 // - f and g are arrays (n_outputs,), y (n_targets,). The caller owns them.
-// - `value`, `gradient` and `limit` require finite f and a target y that `objection` accepts. They
-//   throw nothing.
+// - `value`, `gradient`, `limit` and `flow` require finite f and a target y that `objection`
+//   accepts. They throw nothing.
 // - Constructors do not check parameters. The ranges are those of src/parsimon/losses.
 #pragma once
 
@@ -45,7 +45,25 @@ public:
     // their steps could diverge at any learning rate.
     virtual void limit(const double* /*f*/, const double* /*y*/, double /*reach*/, double* /*g*/,
                        std::size_t /*n_outputs*/) const {}
+    // Sets g to the mean gradient along the path of infinitely many small steps, whose lengths sum
+    // to `reach`: f' = -l'(f) from time 0 to `reach`. A step that changes f by -reach g ends where
+    // the path ends. So it never passes the minimiser, and two steps after each other equal one of
+    // both lengths (Karampatziakis & Langford 2011). Requires reach > 0.
+    virtual void flow(const double* f, const double* y, double reach, double* g,
+                      std::size_t n_outputs) const = 0;
+
+    // Whether targets are numbers whose mean makes an intercept. The functions below are for such
+    // losses, and take one output.
+    virtual bool has_means() const { return false; }
+    // The constant f that fits targets of this mean best. `total` is the sum of their weights.
+    virtual double intercept(double mean, double /*total*/) const { return mean; }
+    virtual double mean_of(double intercept) const { return intercept; }
+    // The target for f - intercept.
+    virtual double relative(double y, double intercept) const { return y - intercept; }
 };
+
+// (1 - exp(-t)) / t, the mean of exp(-u) for u in [0, t].
+inline double mean_decay(double t) { return t > 0.0 ? -std::expm1(-t) / t : 1.0; }
 
 // A loss that is a sum over the outputs: l(f, y) = sum_c l_c(f_c, y_c).
 class OutputLoss : public Loss {
@@ -58,10 +76,16 @@ public:
     void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const final {
         for (std::size_t c = 0; c < n_outputs; ++c) g[c] = slope(f[c], y[c]);
     }
+    void flow(const double* f, const double* y, double reach, double* g,
+              std::size_t n_outputs) const final {
+        for (std::size_t c = 0; c < n_outputs; ++c) g[c] = mean_slope(f[c], y[c], reach);
+    }
+    bool has_means() const final { return true; }
 
 private:
     virtual double value_at(double f, double y) const = 0;
     virtual double slope(double f, double y) const = 0;  // the derivative with respect to f
+    virtual double mean_slope(double f, double y, double reach) const = 0;  // as for `flow`
 };
 
 // (f - y)^2 / 2
@@ -73,6 +97,9 @@ public:
 private:
     double value_at(double f, double y) const override { return 0.5 * (f - y) * (f - y); }
     double slope(double f, double y) const override { return f - y; }
+    double mean_slope(double f, double y, double reach) const override {
+        return (f - y) * mean_decay(reach);
+    }
 };
 
 // max(0, |f - y| - epsilon). With epsilon = 0 this is the absolute error.
@@ -90,6 +117,9 @@ private:
         return std::fabs(r) > epsilon_ ? static_cast<double>(r > 0.0) - static_cast<double>(r < 0.0)
                                        : 0.0;
     }
+    double mean_slope(double f, double y, double reach) const override {
+        return slope(f, y) * std::min(1.0, (std::fabs(f - y) - epsilon_) / reach);
+    }
     double epsilon_;
 };
 
@@ -105,6 +135,13 @@ private:
         return std::fabs(r) <= delta_ ? 0.5 * r * r : delta_ * (std::fabs(r) - 0.5 * delta_);
     }
     double slope(double f, double y) const override { return std::clamp(f - y, -delta_, delta_); }
+    double mean_slope(double f, double y, double reach) const override {
+        // At constant speed delta up to |r| = delta, then as for the squared loss
+        const double r = f - y, linear = std::max(0.0, std::fabs(r) / delta_ - 1.0);
+        if (linear >= reach) return slope(f, y);
+        const double left = reach - linear;
+        return slope(f, y) * (linear + left * mean_decay(left)) / reach;
+    }
     double delta_;
 };
 
@@ -121,6 +158,10 @@ private:
     double slope(double f, double y) const override {
         const double r = f - y;
         return r < 0.0 ? -quantile_ : r > 0.0 ? 1.0 - quantile_ : 0.0;
+    }
+    double mean_slope(double f, double y, double reach) const override {
+        const double g = slope(f, y);
+        return std::fabs(g) * reach > std::fabs(f - y) ? (f - y) / reach : g;
     }
     double quantile_;
 };
@@ -154,6 +195,26 @@ private:
         return (f <= largest ? std::exp(f) : std::exp(largest) * (1.0 + f - largest)) - y * f;
     }
     double slope(double f, double y) const override { return std::exp(std::min(f, largest)) - y; }
+    double mean_slope(double f, double y, double reach) const override {
+        // u = exp(-f) solves u' = 1 - y u, so u(t) = u(0) exp(-y t) + (1 - exp(-y t)) / y.
+        // f(0) - f(t) is the logarithm of u(t) / u(0). Where that is small, the second form keeps
+        // its digits.
+        const double above = std::max(0.0, f - largest), start = f - above, kept = -y * reach,
+                     added = std::log(reach * mean_decay(y * reach)) + start;
+        const double growth = std::expm1(kept) + std::exp(added);
+        const double fall =
+            growth > -0.5 ? std::log1p(growth)
+                          : std::max(kept, added) + std::log1p(std::exp(-std::fabs(kept - added)));
+        return (fall + above) / reach;
+    }
+    // The logarithm of the mean. If all counts were 0 so far, half a count is assumed.
+    double intercept(double mean, double total) const override {
+        return std::log(std::max(mean, 0.5 / std::max(total, 1.0)));
+    }
+    double mean_of(double intercept) const override { return std::exp(intercept); }
+    // In units of the mean: the loss of y at f is exp(intercept) times that of `relative` at
+    // f - intercept, up to a constant.
+    double relative(double y, double intercept) const override { return y / std::exp(intercept); }
 };
 
 // Losses of the margins z_c = y_c f_c with y_c in {-1, 1}, summed over the outputs. An output with
@@ -163,10 +224,14 @@ public:
     const char* objection(const double* y, std::size_t n_outputs) const final;
     double value(const double* f, const double* y, std::size_t n_outputs) const final;
     void gradient(const double* f, const double* y, double* g, std::size_t n_outputs) const final;
+    void flow(const double* f, const double* y, double reach, double* g,
+              std::size_t n_outputs) const final;
 
 private:
     virtual double value_at(double margin) const = 0;
     virtual double slope(double margin) const = 0;
+    // How far the margin moves along the path of `flow`.
+    virtual double rise(double margin, double reach) const = 0;
 };
 
 // max(0, 1 - z)
@@ -177,6 +242,9 @@ public:
 private:
     double value_at(double z) const override { return std::max(0.0, 1.0 - z); }
     double slope(double z) const override { return z < 1.0 ? -1.0 : 0.0; }
+    double rise(double z, double reach) const override {
+        return std::min(reach, std::max(0.0, 1.0 - z));
+    }
 };
 
 // max(0, 1 - z)^2
@@ -188,6 +256,9 @@ public:
 private:
     double value_at(double z) const override { return z < 1.0 ? (1.0 - z) * (1.0 - z) : 0.0; }
     double slope(double z) const override { return z < 1.0 ? -2.0 * (1.0 - z) : 0.0; }
+    double rise(double z, double reach) const override {
+        return -std::expm1(-2.0 * reach) * std::max(0.0, 1.0 - z);
+    }
 };
 
 // log(1 + exp(-z))
@@ -202,6 +273,7 @@ private:
     double slope(double z) const override {
         return z > 0.0 ? -std::exp(-z) / (1.0 + std::exp(-z)) : -1.0 / (1.0 + std::exp(z));
     }
+    double rise(double z, double reach) const override;
 };
 
 // Losses for classification, with one output f_c per class. A target is the pair (class, number of
@@ -221,6 +293,8 @@ public:
     double value(const double* f, const double* y, std::size_t n_outputs) const override;
     void gradient(const double* f, const double* y, double* g,
                   std::size_t n_outputs) const override;
+    void flow(const double* f, const double* y, double reach, double* g,
+              std::size_t n_outputs) const override;
 };
 
 // log sum_c exp f_c - f_y, where y is the true class: (28) of Koppel et al. 2019.
@@ -230,6 +304,8 @@ public:
     double value(const double* f, const double* y, std::size_t n_outputs) const override;
     void gradient(const double* f, const double* y, double* g,
                   std::size_t n_outputs) const override;
+    void flow(const double* f, const double* y, double reach, double* g,
+              std::size_t n_outputs) const override;
 };
 
 // All losses.

@@ -42,8 +42,8 @@ constexpr bool takes(std::index_sequence<I...>) {
     return std::is_constructible_v<Part, AnyNumber<I>...>;
 }
 
-// The number of parameters of the constructor, at most 4.
-template <class Part, std::size_t n = 4>
+// The number of parameters of the constructor, at most 5.
+template <class Part, std::size_t n = 5>
 constexpr std::size_t parameter_count() {
     if constexpr (takes<Part>(std::make_index_sequence<n>()))
         return n;

@@ -13,10 +13,12 @@ namespace parsimon {
 // One sample of a step, with its prediction, gradient and proposed coefficient.
 struct Sample {
     Look* look = nullptr;
-    const double* y = nullptr;   // (n_targets,) used only by the loss, which knows its length
+    // (n_targets,) the target and (n_outputs,) the prediction as the loss sees them: without or
+    // with the intercept, and in units of the targets (offset.hpp). Only losses use them.
+    const double *y = nullptr, *at = nullptr;
     double weight = 1.0;         // a factor on the sample's loss, >= 0
-    double* f = nullptr;         // (n_outputs,) prediction before the step
-    double* gradient = nullptr;  // (n_outputs,) gradient of the loss at f
+    double* f = nullptr;         // (n_outputs,) f(x) before the step, without the intercept
+    double* gradient = nullptr;  // (n_outputs,) gradient of the loss
     // (n_outputs,) the weight that the update proposes for the sample as a centre
     double* coefficient = nullptr;
     bool admitted = false;
@@ -38,7 +40,9 @@ struct Step {
     // The first `learned` outputs learn. The others are means of these, and nothing is proposed for
     // them.
     std::size_t learned = 0;
-    double spent = 0.0;  // squared RKHS error made by projections in this step
+    double unit = 1.0;      // of the targets; thresholds of f are multiples of it
+    double constant = 0.0;  // the constant kernel of the intercept, which takes part in steps
+    double spent = 0.0;     // squared RKHS error made by projections in this step
 
     Sample* begin() { return samples.data(); }
     Sample* end() { return samples.data() + size; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace parsimon {
 
@@ -9,7 +10,14 @@ void propose_steps(const Dictionary& dictionary, Step& step, double step_size) {
     step.rate = step_size;
     for (Sample& sample : step)
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
-            sample.coefficient[c] = -step_size * sample.weight * sample.gradient[c];
+            sample.coefficient[c] = -step_size * sample.gradient[c];
+}
+
+double repeated(double share, double weight) {
+    if (weight == 1.0) return share;
+    // Between whole weights, the sign of (1 - share)^weight turns smoothly if it is negative.
+    const double left = 1.0 - share, size = std::pow(std::fabs(left), weight);
+    return 1.0 - (left < 0.0 ? size * std::cos(std::numbers::pi * weight) : size);
 }
 
 void NLMSUpdate::open(Dictionary& dictionary, Step& step) {
@@ -20,10 +28,16 @@ void NLMSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     Look& look = *sample.look;
     if (sample.admitted) dictionary.append(look, nullptr);
     const auto& loops = simd::loops();
-    const double energy = ridge_ + loops.dot(look.h, look.h, look.n_known);
+    const double square = loops.dot(look.h, look.h, look.n_known), energy = ridge_ + square;
     if (!(energy >= least_energy)) return;
+    // One step removes step_size square / energy of the error.
+    const double times = sample.weight == 1.0 || !(square > 0.0)
+                             ? sample.weight
+                             : repeated(step_size_ * (square / energy), sample.weight) /
+                                   (step_size_ * (square / energy));
     for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
-        loops.axpy(sample.coefficient[c] / energy, look.h, dictionary.weights(c), look.n_known);
+        loops.axpy(times * sample.coefficient[c] / energy, look.h, dictionary.weights(c),
+                   look.n_known);
 }
 
 void GradientUpdate::open(Dictionary& dictionary, Step& step) {
@@ -38,10 +52,16 @@ void GradientUpdate::open(Dictionary& dictionary, Step& step) {
     const double share = step.rate / static_cast<double>(step.size),
                  kept = 1.0 - step.rate * shrinkage_;
     for (Sample& sample : step) {
-        // The limit assumes that all samples of the batch equal this one. So a batch of copies
-        // keeps the limit too.
-        loss_->limit(sample.f, sample.y, step.rate * sample.weight * sample.look->kxx,
-                     sample.gradient, step.learned);
+        // How far the prediction at this sample moves, in units of the gradient. All samples of the
+        // batch count as equal to this one. So a batch of copies moves no further.
+        const double reach = step.rate * sample.weight * (sample.look->kxx + step.constant);
+        if (!invariant_) {
+            loss_->limit(sample.at, sample.y, reach, sample.gradient, step.learned);
+        } else if (reach > 0.0) {
+            loss_->flow(sample.at, sample.y, reach, sample.gradient, step.learned);
+            for (std::size_t c = 0; step.unit != 1.0 && c < step.learned; ++c)
+                sample.gradient[c] *= step.unit;
+        }
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
             sample.coefficient[c] = 0.0 - share * sample.weight * sample.gradient[c];  // not -0.0
     }

@@ -63,14 +63,20 @@ public:
     virtual void set_sums(Dictionary&, const Sums&) {}
 };
 
-// Sets the rate, and the coefficients -step_size weight gradient that normalised steps propose.
+// Sets the rate, and the coefficients -step_size gradient that normalised steps propose.
 void propose_steps(const Dictionary& dictionary, Step& step, double step_size);
+
+// The share of the error that `weight` normalised steps remove, if one step removes `share`: for a
+// whole weight, 1 - (1 - share)^weight. Requires 0 <= share < 2.
+double repeated(double share, double weight);
 
 // Normalised LMS over all weights, equation (8) of Honeine, Richard & Bermudez 2007. An admitted
 // sample first becomes a centre with weight 0. Then, with h (m,) the kernel row and e = -gradient
 // (n_outputs,),
 //
 //     w += step_size / (ridge + ||h||^2) h e'.
+//
+// A sample of weight 2 takes two such steps, and so on for any weight.
 class NLMSUpdate final : public Update {
 public:
     static constexpr const char* name = "nlms";
@@ -79,7 +85,6 @@ public:
     static constexpr double least_energy = 1e-200;
 
     NLMSUpdate(double step_size, double ridge) : step_size_(step_size), ridge_(ridge) {}
-    double weight_bound() const override { return 2.0 / step_size_; }
     void open(Dictionary& dictionary, Step& step) override;
     void step(Dictionary& dictionary, Sample& sample, Step& step) override;
 
@@ -92,14 +97,22 @@ private:
 //     f <- (1 - rate shrinkage) f - (rate / b) sum_i gradient_i k(x_i, .),
 //     rate = step_size / (1 + (t - 1) / delay)^power.
 //
+// An invariant step follows the gradient along its path (`Loss::flow`), as infinitely many small
+// steps would. So it is stable for any rate and any sample weight. An explicit step uses the
+// gradient at its start.
+//
 // Subclasses define what happens to a sample that is not admitted.
 class GradientUpdate : public Update {
 public:
-    GradientUpdate(double step_size, double shrinkage, double power, double delay)
-        : step_size_(step_size), shrinkage_(shrinkage), power_(power), delay_(delay) {}
+    GradientUpdate(double step_size, double shrinkage, double power, double delay, bool invariant = false)
+        : step_size_(step_size),
+          shrinkage_(shrinkage),
+          power_(power),
+          delay_(delay),
+          invariant_(invariant) {}
     double kernel_bound(const Loss& loss) const override {
-        return loss.curvature() > 0.0 ? 2.0 / (loss.curvature() * step_size_)
-                                      : std::numeric_limits<double>::infinity();
+        return loss.curvature() > 0.0 && !invariant_ ? 2.0 / (loss.curvature() * step_size_)
+                                                     : std::numeric_limits<double>::infinity();
     }
     void attach(Dictionary&, const Loss& loss) override { loss_ = &loss; }
     void open(Dictionary& dictionary, Step& step) override;
@@ -110,6 +123,7 @@ protected:
 
 private:
     double step_size_, shrinkage_, power_, delay_;
+    bool invariant_;
     const Loss* loss_ = nullptr;
 };
 

@@ -85,6 +85,17 @@ Whether `fit` shuffles the rows before each pass. Without shuffling, rows that a
 class are learned poorly. `partial_fit` never shuffles.""",
     "random_state": """\
 Seed for the shuffling. None gives a different order in every call.""",
+    "mean_intercept": """\
+Whether to add an intercept to f: the running mean of the targets, with columns apart. f then
+learns the difference. So predictions do not depend on where the zero of y is. False is the
+algorithm of the paper.""",
+    "class_intercept": """\
+Whether to add an intercept to f, one per class. It learns with every step like the weight of
+a constant kernel, but does not shrink. False is the algorithm of the paper.""",
+    "step": """\
+"explicit": the step of the paper, along the gradient at its start. "invariant": the step
+follows the gradient along its path, as infinitely many small steps would. It is stable for
+any step size and any sample weight, and weight 2 equals two steps of weight 1.""",
     # Parameters of the greedy support vector machines
     "bias": """\
 Size of the offset. The kernel in use is k + bias^2, so f gets a regularised constant term.
@@ -122,13 +133,17 @@ centers_ : ndarray of shape (m, d)
     "outputs_": """\
 weights_ : ndarray of shape (m,) or (m, C)
     Weights of the centres; one column per output if y had columns.
+intercept_ : float or ndarray of shape (C,)
+    What predictions add to f; 0 without an intercept.
 n_outputs_ : int
     Number of outputs C.""",
     "class_outputs_": """\
 classes_ : ndarray of shape (C,)
     Labels, sorted. Columns of other arrays follow this order.
 weights_ : ndarray of shape (m, C)
-    Weights of the centres, one column per class.""",
+    Weights of the centres, one column per class.
+intercept_ : ndarray of shape (C,)
+    What is added to f, one per class; 0 without an intercept.""",
     "fitted_": """\
 n_centers_ : int
     Number of centres m.

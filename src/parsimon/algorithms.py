@@ -49,6 +49,7 @@ from parsimon.losses import Loss, MulticlassHinge, Squared, SquaredHinge
 from parsimon.updates import (
     NLMS,
     SCHEDULES,
+    STEPS,
     AffineProjection,
     DualAscent,
     Gradient,
@@ -71,6 +72,12 @@ class Recipe:
     `batch_size` is the number of samples per step. With `average_after`, predictions use the mean
     of f over the steps after this number of samples.
 
+    With `intercept`, predictions are f(x) plus an intercept. For numbers, the intercept is the
+    running mean of the targets, and f learns the difference. For classes, it moves with every step
+    like the weight of a constant kernel, but does not shrink. `target_scale` is the unit of the
+    targets for losses and thresholds. None means their root mean squared distance from the
+    intercept so far.
+
     >>> from parsimon.kernels import Gaussian
     >>> learner = knlms(Gaussian(), step_size=0.5, coherence=0.5).build(n_features=2)
     >>> learner.n_centers
@@ -84,8 +91,12 @@ class Recipe:
     compression: Compression
     batch_size: int = 1
     average_after: int | None = None
+    intercept: bool = False
+    target_scale: float | None = 1.0
 
     def __post_init__(self) -> None:
+        if self.target_scale is not None:
+            real("target_scale", self.target_scale, above=0, at_most=1e100)
         whole("batch_size", self.batch_size, at_least=1, at_most=10**6)
         if self.average_after is not None:
             whole("average", self.average_after, at_least=0, at_most=2**62)
@@ -126,6 +137,8 @@ class Recipe:
         With a budget, memory is reserved now (`at_once`) or at the first sample.
         """
         budget = self.budget
+        # A loss with a link takes its targets as they are.
+        unit = 1.0 if self.loss.inverse_link is not None else self.target_scale
         try:
             return _core.Learner(
                 kernel=self.kernel.core(),
@@ -139,6 +152,9 @@ class Recipe:
                 reserve=self.reserve,
                 average_after=self.average_after,
                 at_once=at_once,
+                intercept=self.intercept,
+                unit=0.0 if unit is None else unit,
+                forgetting=getattr(self.update, "forgetting", 1.0),
             )
         except MemoryError:
             raise MemoryError(
@@ -193,6 +209,7 @@ def klms(
     quantization: float = 0.0,
     budget: int | None = None,
     compression: str = "least_cost",
+    step: str = "explicit",
 ) -> Recipe:
     """Kernel least mean squares (Liu, Pokharel & Principe 2008).
 
@@ -202,7 +219,7 @@ def klms(
         kernel=kernel,
         loss=Squared(),
         admission=Distance(quantization),
-        update=QuantizedGradient(step_size),
+        update=QuantizedGradient(step_size, invariant=lookup(STEPS, step, "step")),
         compression=at_budget(compression, budget),
     )
 
@@ -214,6 +231,7 @@ def norma(
     alpha: float,
     budget: int | None = None,
     compression: str = "oldest",
+    step: str = "explicit",
 ) -> Recipe:
     """NORMA: regularised gradient descent that drops its oldest centres.
 
@@ -221,11 +239,8 @@ def norma(
     of the centres up to rounding is projected onto them instead of being admitted.
     """
     evict = at_budget(compression, budget)
-    update = (
-        ProjectedGradient(step_size, alpha)
-        if isinstance(evict, LeastCost)
-        else Gradient(step_size, alpha)
-    )
+    cls = ProjectedGradient if isinstance(evict, LeastCost) else Gradient
+    update = cls(step_size, alpha, invariant=lookup(STEPS, step, "step"))
     return Recipe(
         kernel=kernel, loss=Squared(), admission=Always(), update=update, compression=evict
     )
@@ -271,6 +286,7 @@ def spl(
     coherence: float | str = 0.5,
     budget: int | None = None,
     removal: str = "older",
+    step: str = "explicit",
 ) -> Recipe:
     """Sequential projection learning.
 
@@ -295,7 +311,7 @@ def spl(
         kernel=kernel,
         loss=Squared(),
         admission=admit,
-        update=ProjectedGradient(step_size),
+        update=ProjectedGradient(step_size, invariant=lookup(STEPS, step, "step")),
         compression=compression,
     )
 
@@ -311,6 +327,7 @@ def polk(
     batch_size: int = 1,
     budget: int | None = None,
     average: bool | int = False,
+    step: str = "explicit",
 ) -> Recipe:
     """POLK: functional stochastic gradient with sparse projections, for any convex loss.
 
@@ -321,7 +338,7 @@ def polk(
         kernel=kernel,
         loss=loss,
         admission=Proposed(),
-        update=ProjectedGradient(step_size, alpha, rule),
+        update=ProjectedGradient(step_size, alpha, rule, lookup(STEPS, step, "step")),
         compression=MatchingPursuit(parsimony, 2.0 if rule.power > 0 else 1.5, budget),
         batch_size=batch_size,
         average_after=_average_after(average),
@@ -375,6 +392,7 @@ def bsgd(
     schedule: str = "constant",
     maintenance: str = "merge",
     batch_size: int = 1,
+    step: str = "explicit",
 ) -> Recipe:
     """Multi-class SVM by budgeted stochastic gradient descent (Wang, Crammer & Vucetic 2012)."""
     real("alpha", alpha, at_least=0)
@@ -382,10 +400,10 @@ def bsgd(
         if alpha == 0:
             raise ValueError("schedule='pegasos' has the rates 1 / (alpha t): it needs alpha > 0")
         real("alpha", alpha, at_least=1e-20)
-        rate = (1 / alpha, alpha, Schedule(power=1.0))
+        rate = (1 / alpha, alpha, Schedule(power=1.0), lookup(STEPS, step, "step"))
     else:
         lookup({"constant": None, "pegasos": None}, schedule, "schedule")
-        rate = (step_size, alpha, Schedule())
+        rate = (step_size, alpha, Schedule(), lookup(STEPS, step, "step"))
     rule = lookup(MAINTENANCE, maintenance, "maintenance")
     return Recipe(
         kernel=kernel,

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from parsimon import _core, _schema, _threads, kernels, merging
-from parsimon._parts import numbers, whole
+from parsimon._parts import lookup, numbers, whole
 from parsimon._schema import Schema
 from parsimon.estimators.gradients import Differentiable
 from parsimon.estimators.state import OneLearner, unchanged_on_error
@@ -34,9 +34,11 @@ NOT_THE_ALGORITHMS = (
     "gamma",
     "bias",
     "class_weight",
+    "fit_intercept",
     "n_passes",
     "shuffle",
     "random_state",
+    "target_scale",
 )
 
 
@@ -79,17 +81,31 @@ class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseE
         """Weights of the centres, (m,) or (m, C)."""
         return self._fitted().weights()
 
+    @property
+    def intercept_(self) -> Any:
+        """What predictions add to f, (C,), or a number if y had no columns. It is 0 without one."""
+        return self._offset()
+
+    def _offset(self) -> Any:
+        """Return what is added to the sum over the centres."""
+        return self._in_order(self._fitted().intercept()[np.newaxis])[0]
+
+    def _in_order(self, values: Array) -> Array:
+        """Return values of all outputs (n, C) in the order and shape that users see."""
+        raise NotImplementedError
+
     # The model as a function
 
     def norm(self) -> float:
-        """Return the RKHS norm of f, with the squares summed over the outputs."""
+        """Return the RKHS norm of f without the intercept, the squares summed over the outputs."""
         return merging.norm(self)
 
     def distance(self, other: Any) -> float:
         """Return the RKHS distance of f from the function g of another model.
 
         With several outputs, the squares are summed over the outputs. |f(x) - g(x)| is at most this
-        distance times sqrt(k(x, x)). The distance from an earlier copy measures drift.
+        distance times sqrt(k(x, x)). Intercepts are left out. The distance from an earlier copy
+        measures drift.
         """
         return merging.distance(self, other)
 
@@ -172,7 +188,13 @@ class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseE
         return {k: v for k, v in params.items() if k not in NOT_THE_ALGORITHMS}
 
     def _recipe(self, params: dict[str, Any]) -> Recipe:
-        return self._algorithm(self.kernel_, **self._options(params))
+        recipe = self._algorithm(self.kernel_, **self._options(params))
+        intercept, unit = params.get("fit_intercept", False), params.get("target_scale", 1.0)
+        if not isinstance(intercept, bool | np.bool_):
+            raise TypeError(f"fit_intercept must be True or False, got {intercept!r}")
+        if isinstance(unit, str):
+            unit = lookup({"auto": None}, unit, "target_scale")
+        return replace(recipe, intercept=bool(intercept), target_scale=unit)
 
     def _packed(self, learner: _core.Learner) -> tuple[Any, ...]:
         """Return the sizes of a learner and its state.

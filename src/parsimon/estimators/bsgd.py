@@ -42,6 +42,10 @@ class BSGDClassifier(StreamClassifier):
         projected out. "removal": the centre of smallest norm is dropped.
     batch_size : int >= 1, default=1
         {batch_size}
+    step : "invariant" or "explicit", default="explicit"
+        {step}
+    fit_intercept : bool, default=False
+        {class_intercept}
     n_passes : int, default=1
         {n_passes}
     class_weight : dict {label: weight}, "balanced" or None, default=None
@@ -86,6 +90,8 @@ class BSGDClassifier(StreamClassifier):
         budget: int = 100,
         maintenance: str = "merge",
         batch_size: int = 1,
+        step: str = "explicit",
+        fit_intercept: bool = False,
         n_passes: int = 1,
         class_weight: Any = None,
         shuffle: bool = True,
@@ -99,6 +105,8 @@ class BSGDClassifier(StreamClassifier):
         self.budget = budget
         self.maintenance = maintenance
         self.batch_size = batch_size
+        self.step = step
+        self.fit_intercept = fit_intercept
         self.n_passes = n_passes
         self.class_weight = class_weight
         self.shuffle = shuffle

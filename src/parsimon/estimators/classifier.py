@@ -211,6 +211,9 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
     def _derivatives(self, X: ArrayLike, n_jobs: int | None) -> Array:
         return self._sorted(super()._derivatives(X, n_jobs))
 
+    def _in_order(self, values: Array) -> Array:
+        return self._sorted(values)
+
     def _as_decided(self, values: Array) -> Array:
         if values.shape[1] == 2:
             return values[:, 1] - values[:, 0]

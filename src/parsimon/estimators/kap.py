@@ -50,6 +50,8 @@ class KAPRegressor(StreamRegressor):
         triangular factor of the inverse Gram matrix.
     compression : "least_cost" or "oldest", default="least_cost"
         {evicted}
+    fit_intercept : bool, default=False
+        {mean_intercept}
     n_passes : int, default=1
         {n_passes}
 
@@ -100,6 +102,7 @@ class KAPRegressor(StreamRegressor):
         ridge: float = 0.01,
         budget: int | None = None,
         compression: str = "least_cost",
+        fit_intercept: bool = False,
         n_passes: int = 1,
     ) -> None:
         self.kernel = kernel
@@ -110,4 +113,5 @@ class KAPRegressor(StreamRegressor):
         self.ridge = ridge
         self.budget = budget
         self.compression = compression
+        self.fit_intercept = fit_intercept
         self.n_passes = n_passes

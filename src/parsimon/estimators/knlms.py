@@ -43,6 +43,8 @@ class KNLMSRegressor(StreamRegressor):
         factor of the inverse Gram matrix.
     compression : "least_cost" or "oldest", default="least_cost"
         {evicted}
+    fit_intercept : bool, default=False
+        {mean_intercept}
     n_passes : int, default=1
         {n_passes}
 
@@ -93,6 +95,7 @@ class KNLMSRegressor(StreamRegressor):
         ridge: float = 0.0,
         budget: int | None = None,
         compression: str = "least_cost",
+        fit_intercept: bool = False,
         n_passes: int = 1,
     ) -> None:
         self.kernel = kernel
@@ -102,4 +105,5 @@ class KNLMSRegressor(StreamRegressor):
         self.ridge = ridge
         self.budget = budget
         self.compression = compression
+        self.fit_intercept = fit_intercept
         self.n_passes = n_passes

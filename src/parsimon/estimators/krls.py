@@ -68,6 +68,8 @@ class KRLSRegressor(StreamRegressor):
         Choose the tolerance so that the budget is rarely exceeded. If nearly every sample is
         admitted and evicts another centre, f fits each admitted sample exactly, including its
         noise.
+    fit_intercept : bool, default=False
+        {mean_intercept}
     n_passes : int, default=1
         {n_passes}
 
@@ -114,6 +116,7 @@ class KRLSRegressor(StreamRegressor):
         penalty: str = "values",
         forgetting: float = 1.0,
         budget: int | None = None,
+        fit_intercept: bool = False,
         n_passes: int = 1,
     ) -> None:
         self.kernel = kernel
@@ -125,4 +128,5 @@ class KRLSRegressor(StreamRegressor):
         self.penalty = penalty
         self.forgetting = forgetting
         self.budget = budget
+        self.fit_intercept = fit_intercept
         self.n_passes = n_passes

@@ -40,6 +40,10 @@ class KLMSRegressor(StreamRegressor):
         {budget}
     compression : "least_cost" or "oldest", default="least_cost"
         {evicted}
+    step : "invariant" or "explicit", default="explicit"
+        {step}
+    fit_intercept : bool, default=False
+        {mean_intercept}
     n_passes : int, default=1
         {n_passes}
 
@@ -84,6 +88,8 @@ class KLMSRegressor(StreamRegressor):
         quantization: float = 0.0,
         budget: int | None = None,
         compression: str = "least_cost",
+        step: str = "explicit",
+        fit_intercept: bool = False,
         n_passes: int = 1,
     ) -> None:
         self.kernel = kernel
@@ -92,6 +98,8 @@ class KLMSRegressor(StreamRegressor):
         self.quantization = quantization
         self.budget = budget
         self.compression = compression
+        self.step = step
+        self.fit_intercept = fit_intercept
         self.n_passes = n_passes
 
 
@@ -121,6 +129,10 @@ class NORMARegressor(StreamRegressor):
         {budget}
     compression : "oldest" or "least_cost", default="oldest"
         {evicted}
+    step : "invariant" or "explicit", default="explicit"
+        {step}
+    fit_intercept : bool, default=False
+        {mean_intercept}
     n_passes : int, default=1
         {n_passes}
 
@@ -162,6 +174,8 @@ class NORMARegressor(StreamRegressor):
         alpha: float = 0.01,
         budget: int | None = 300,
         compression: str = "oldest",
+        step: str = "explicit",
+        fit_intercept: bool = False,
         n_passes: int = 1,
     ) -> None:
         self.kernel = kernel
@@ -170,4 +184,6 @@ class NORMARegressor(StreamRegressor):
         self.alpha = alpha
         self.budget = budget
         self.compression = compression
+        self.step = step
+        self.fit_intercept = fit_intercept
         self.n_passes = n_passes

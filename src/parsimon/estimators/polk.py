@@ -79,6 +79,14 @@ class POLKRegressor(StreamRegressor, _POLK):
         {pursuit_budget}
     average : bool or int, default=False
         {average}
+    step : "invariant" or "explicit", default="explicit"
+        {step}
+    fit_intercept : bool, default=False
+        {mean_intercept}
+    target_scale : float > 0 or "auto", default=1.0
+        Unit of y for `parsimony` and the parameters of losses. A number fixes the unit. "auto" is
+        the root mean squared distance of the targets from the intercept so far. Then the result
+        does not depend on the unit of y. A loss with a link, "poisson", takes y as it is.
     n_passes : int, default=1
         {n_passes}
 
@@ -126,6 +134,9 @@ class POLKRegressor(StreamRegressor, _POLK):
         batch_size: int = 1,
         budget: int | None = None,
         average: bool | int = False,
+        step: str = "explicit",
+        fit_intercept: bool = False,
+        target_scale: float | str = 1.0,
         n_passes: int = 1,
     ) -> None:
         self.kernel = kernel
@@ -138,6 +149,9 @@ class POLKRegressor(StreamRegressor, _POLK):
         self.batch_size = batch_size
         self.budget = budget
         self.average = average
+        self.step = step
+        self.fit_intercept = fit_intercept
+        self.target_scale = target_scale
         self.n_passes = n_passes
 
     @property
@@ -211,6 +225,10 @@ class POLKClassifier(StreamClassifier, _POLK):
     average : bool or int, default=False
         {average}
         A new class restarts the mean.
+    step : "invariant" or "explicit", default="explicit"
+        {step}
+    fit_intercept : bool, default=False
+        {class_intercept}
     n_passes : int, default=1
         {n_passes}
     class_weight : dict {label: weight}, "balanced" or None, default=None
@@ -265,6 +283,8 @@ class POLKClassifier(StreamClassifier, _POLK):
         batch_size: int = 1,
         budget: int | None = None,
         average: bool | int = False,
+        step: str = "explicit",
+        fit_intercept: bool = False,
         n_passes: int = 1,
         class_weight: Any = None,
         shuffle: bool = True,
@@ -280,6 +300,8 @@ class POLKClassifier(StreamClassifier, _POLK):
         self.batch_size = batch_size
         self.budget = budget
         self.average = average
+        self.step = step
+        self.fit_intercept = fit_intercept
         self.n_passes = n_passes
         self.class_weight = class_weight
         self.shuffle = shuffle

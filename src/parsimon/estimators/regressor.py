@@ -192,6 +192,9 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
     def _as_decided(self, values: Array) -> Array:
         return self._outputs(values)
 
+    def _in_order(self, values: Array) -> Array:
+        return self._outputs(values)
+
     def _outputs(self, values: Array) -> Array:
         return values[:, 0] if self._flat else values
 

@@ -39,7 +39,7 @@ class _SOG(StreamEstimator):
 
         It never decreases while no new samples are learned.
         """
-        return self._each(self._fitted().dual()["value"][None])[0]
+        return self._in_order(self._fitted().dual()["value"][None])[0]
 
     @property
     def dual_residual_(self) -> Array:
@@ -48,11 +48,7 @@ class _SOG(StreamEstimator):
         Row t of A has the coefficients that express sample t by the m centres, y are the targets,
         and v the values of f at the centres.
         """
-        return self._each(self._fitted().dual()["residual"])
-
-    def _each(self, values: Array) -> Array:
-        """Return an array (n, C) in the order of the outputs that users see."""
-        raise NotImplementedError
+        return self._in_order(self._fitted().dual()["residual"])
 
     def _resolve_kernel(self, X: Array) -> kernels.Kernel:
         bias = real("bias", self.bias, at_least=0, at_most=1e40)
@@ -115,6 +111,8 @@ class SOGSVR(StreamRegressor, _SOG):
         to be unnecessary.
     budget : int or None, default=None
         {fixed_budget}
+    fit_intercept : bool, default=False
+        {mean_intercept}
     n_passes : int, default=1
         {n_passes}
         Each pass adds every sample to A'A, A'y and A'e again.
@@ -173,6 +171,7 @@ class SOGSVR(StreamRegressor, _SOG):
         ridge: float = 0.0,
         box: float | None = None,
         budget: int | None = None,
+        fit_intercept: bool = False,
         n_passes: int = 1,
     ) -> None:
         self.kernel = kernel
@@ -184,6 +183,7 @@ class SOGSVR(StreamRegressor, _SOG):
         self.ridge = ridge
         self.box = box
         self.budget = budget
+        self.fit_intercept = fit_intercept
         self.n_passes = n_passes
 
     @property
@@ -195,9 +195,6 @@ class SOGSVR(StreamRegressor, _SOG):
     def alpha_star_(self) -> Array:
         """Reduced dual variables alpha*, (m,) or (m, C)."""
         return self._outputs(self._fitted().dual()["alpha_star"])
-
-    def _each(self, values: Array) -> Array:
-        return self._outputs(values)
 
 
 @documented
@@ -318,6 +315,3 @@ class SOGSVC(StreamClassifier, _SOG):
         self.class_weight = class_weight
         self.shuffle = shuffle
         self.random_state = random_state
-
-    def _each(self, values: Array) -> Array:
-        return self._sorted(values)

@@ -53,6 +53,14 @@ class SPLRegressor(StreamRegressor):
     removal : "older" or "cheaper", default="older"
         Which of the two most coherent centres is projected out: the older one, or the one whose
         removal changes f less. Only for admission "coherence".
+    step : "invariant" or "explicit", default="explicit"
+        {step}
+    fit_intercept : bool, default=False
+        {mean_intercept}
+    target_scale : float > 0 or "auto", default=1.0
+        Unit of y for `tolerance`. A number fixes the unit. "auto" is the root mean squared
+        distance of the targets from the intercept so far. Then the result does not depend on the
+        unit of y.
     n_passes : int, default=1
         {n_passes}
 
@@ -102,6 +110,9 @@ class SPLRegressor(StreamRegressor):
         coherence: float | str = 0.5,
         budget: int | None = None,
         removal: str = "older",
+        step: str = "explicit",
+        fit_intercept: bool = False,
+        target_scale: float | str = 1.0,
         n_passes: int = 1,
     ) -> None:
         self.kernel = kernel
@@ -112,4 +123,7 @@ class SPLRegressor(StreamRegressor):
         self.coherence = coherence
         self.budget = budget
         self.removal = removal
+        self.step = step
+        self.fit_intercept = fit_intercept
+        self.target_scale = target_scale
         self.n_passes = n_passes

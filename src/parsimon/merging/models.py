@@ -62,9 +62,10 @@ def merge(
     """Return the weighted sum of models as one model of the same kind, and its error.
 
     The exact sum is f = sum_i p_i f_i, where f_i is model i and p_i its factor. It has the centres
-    of all models. Then centres are projected out, those first whose removal changes f least
-    (destructive kernel matching pursuit). This is repeated while there are more centres than the
-    budget, or while the remaining function f~ stays within the tolerance of f.
+    of all models. Intercepts are added with the same factors. Then centres are projected out, those
+    first whose removal changes f least (destructive kernel matching pursuit). This is repeated
+    while there are more centres than the budget, or while the remaining function f~ stays within
+    the tolerance of f.
 
     Parameters
     ----------
@@ -222,6 +223,7 @@ def _sum(
         averaged=together.averaged,
         alive=alive,
         spent=max(together.total("spent"), 0.0) + cost,
+        **together.intercepts(shares),
     )
     model._learner = learner
     return Merged(model, float(np.sqrt(cost)), len(centres), learner.n_centers)

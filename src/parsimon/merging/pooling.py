@@ -38,6 +38,7 @@ class Part:
     columns: Indices  # its outputs among all
     times: int
     share: float
+    shift: Array  # (C_i,): its intercepts minus those of the sum
 
     @cached_property
     def factor(self) -> Array:
@@ -59,6 +60,7 @@ class Pool:
         self.steps = max(sum(part.times * part.sums.steps for part in parts), 0)
         self.age = max(part.sums.age for part in parts)
         self.parts = [part for part in parts if len(part.rows)]
+        self.kernel, self.centres = kernel, centres
         if self.coordinates == "none" or not len(kept):
             self.parts = []
         if not self.parts:
@@ -89,7 +91,10 @@ class Pool:
                 added: Array = part.times * (B.T @ own @ B)
                 squares = added if squares is None else squares + added
             moments += part.times * (part.sums.moments @ B)
-            output_moments[:, part.columns] += part.times * (part.sums.output_moments @ B)
+            own_moments = part.sums.output_moments
+            if len(own_moments):  # of targets, which are relative to the intercept
+                own_moments = own_moments + part.shift[:, np.newaxis] * part.sums.moments[:1]
+            output_moments[:, part.columns] += part.times * (own_moments @ B)
             terms[:, part.columns] += part.share * (part.sums.terms @ B)
         V = _inverse_root(self.roots, [part.times for part in self.parts])
         if self.coordinates == "weights":
@@ -116,7 +121,7 @@ class Pool:
         K = self.gram
         information, image = np.zeros_like(K), np.zeros((len(K), self.n_outputs))
         for part, root in zip(self.parts, self.roots, strict=True):
-            own = solve_triangular(part.factor, part.weights, trans="T", lower=True)
+            own = solve_triangular(part.factor, self._shifted(part), trans="T", lower=True)
             information += part.times * (root.T @ root)
             image[:, part.columns] += part.times * (root.T @ own)
         L = np.linalg.cholesky(K)
@@ -126,6 +131,14 @@ class Pool:
         step = np.linalg.solve(whitened + max(tolerance, LEAST_TOLERANCE) * np.eye(len(K)), slope)
         fit: Array = W + solve_triangular(L, step, trans="T", lower=True)
         return fit
+
+    def _shifted(self, part: Part) -> Array:
+        """Return the weights of a model for targets relative to the intercept of the sum."""
+        if not part.shift.any():
+            return part.weights
+        gram = cho_factor(self.kernel(self.centres[part.rows]), lower=True)
+        ones: Array = cho_solve(gram, np.ones(len(part.rows)))
+        return part.weights + np.outer(ones, part.shift)
 
     def _root(self, kernel: Kernel, centres: Array, part: Part, B: Array) -> Array:
         """Return a matrix R such that R'R is the information matrix of a model.

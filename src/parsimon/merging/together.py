@@ -57,9 +57,18 @@ class Together:
 
     def parts(self, shares: Array) -> list[Part]:
         """Return what each model has learned besides its function f, with its share in the sum."""
+        intercepts = self.intercepts(shares)["intercepts"]
         return [
-            Part(state["sums"], state["learned_weights"], *where)
-            for state, *where in zip(
+            Part(
+                state["sums"],
+                state["learned_weights"],
+                rows,
+                columns,
+                times,
+                share,
+                state["intercepts"] - intercepts[columns],
+            )
+            for state, rows, columns, times, share in zip(
                 self.states, self.rows, self.columns, self.times, shares, strict=True
             )
         ]
@@ -86,6 +95,25 @@ class Together:
             if self.averages:  # f itself while there is no average yet
                 np.add.at(W, np.ix_(rows, C + columns), share * state["weights"])
         return W
+
+    def intercepts(self, shares: Array) -> dict[str, Any]:
+        """Return the intercepts of the weighted sum, and the sums for the unit of its targets."""
+        names = {"intercepts": "intercepts", "averages": "intercept_averages"}
+        found: dict[str, Any] = {name: np.zeros(self.n_outputs) for name in names}
+        for state, columns, share in zip(self.states, self.columns, shares, strict=True):
+            for name, key in names.items():
+                found[name][columns] += share * state[key]
+        found["total"] = max(self.total("total"), 0.0)
+        # Squares are distances from the intercept, which is another one now.
+        found["squares"] = max(
+            self.total("squares")
+            + sum(
+                n * state["total"] * np.square(state["intercepts"] - found["intercepts"][own]).sum()
+                for n, state, own in zip(self.times, self.states, self.columns, strict=True)
+            ),
+            0.0,
+        )
+        return found
 
     def predicted(self, columns: Array) -> Array:
         """Return the columns that predictions use: f or its averages."""

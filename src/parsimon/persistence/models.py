@@ -12,7 +12,13 @@ from parsimon import _homes, _schema
 __all__ = ["further_parts", "is_model", "restored", "state_of", "stored_class", "stored_names"]
 
 #: Parameters that were added after the first files, with the values that change nothing.
-LATER: dict[str, Any] = {"class_weight": None, "penalty": "values"}
+LATER: dict[str, Any] = {
+    "class_weight": None,
+    "penalty": "values",
+    "fit_intercept": False,
+    "target_scale": 1.0,
+    "step": "explicit",
+}
 #: Attributes that a class builds from its state. A file must not set them.
 BUILT = ("_learner", "_learners")
 

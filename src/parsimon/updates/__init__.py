@@ -13,6 +13,7 @@ from parsimon.updates.base import Update
 from parsimon.updates.dual import DualAscent
 from parsimon.updates.gradient import (
     SCHEDULES,
+    STEPS,
     Gradient,
     ProjectedGradient,
     QuantizedGradient,
@@ -24,6 +25,7 @@ from parsimon.updates.rls import NormRLS, RowRLS, SpanRLS
 __all__ = [
     "NLMS",
     "SCHEDULES",
+    "STEPS",
     "UPDATES",
     "AffineProjection",
     "DualAscent",

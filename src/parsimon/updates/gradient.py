@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from parsimon import _core
 from parsimon._parts import part, real
 from parsimon.updates.base import Update
 
-__all__ = ["SCHEDULES", "Gradient", "ProjectedGradient", "QuantizedGradient", "Schedule"]
+__all__ = ["SCHEDULES", "STEPS", "Gradient", "ProjectedGradient", "QuantizedGradient", "Schedule"]
 
 
 @part
@@ -44,20 +46,31 @@ class Gradient(Update):
 
     l' is the derivative of the loss l with respect to f, and weight_i is the weight of sample i.
     alpha is the factor of the penalty (alpha / 2) ||f||^2. An incomplete batch of s samples takes a
-    step with the rate eta_t s / b. If l' is unbounded (squared loss, squared hinge), the step is
-    stable for step_size < 2 / (L k(x, x)), with L the largest second derivative of l. This is
-    checked.
+    step with the rate eta_t s / b.
 
-    Reference: Kivinen, Smola & Williamson, *Online learning with kernels*, IEEE Transactions on
-    Signal Processing 2004.
+    This is the explicit step. If l' is unbounded (squared loss, squared hinge), it is stable for
+    step_size < 2 / (L k(x, x)), with L the largest second derivative of l. This is checked.
 
-    >>> Gradient(step_size=0.2)
-    Gradient(step_size=0.2, alpha=0.0, schedule=Schedule(power=0.0, delay=1.0))
+    With `invariant`, l' is replaced by its mean along the path of infinitely many small steps. The
+    path solves df/dt = -l'(f, y) from t = 0 to eta_t weight_i k(x_i, x_i). For the squared loss,
+    the factor eta_t weight_i becomes (1 - exp(-eta_t weight_i k(x_i, x_i))) / k(x_i, x_i). This
+    step is stable for any step_size and weight. It never passes the minimum of the loss, and weight
+    2 equals two steps of weight 1.
+
+    References: Kivinen, Smola & Williamson, *Online learning with kernels*, IEEE Transactions on
+    Signal Processing 2004. Karampatziakis & Langford, *Online importance weight aware updates*, UAI
+    2011 (invariant steps).
+
+    >>> Gradient(step_size=0.2).invariant
+    False
     """
+
+    _name: ClassVar[str] = "gradient"
 
     step_size: float
     alpha: float = 0.0
     schedule: Schedule = Schedule()
+    invariant: bool = False
 
     def __post_init__(self) -> None:
         real("step_size", self.step_size, above=0, at_most=1e20)
@@ -72,9 +85,14 @@ class Gradient(Update):
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
+        power, delay = self.schedule.power, self.schedule.delay
         return _core.update(
-            "gradient", [self.step_size, self.alpha, self.schedule.power, self.schedule.delay]
+            self._name, [self.step_size, self.alpha, power, delay, float(self.invariant)]
         )
+
+
+#: Names for the ``step`` parameter of an estimator: whether steps are invariant.
+STEPS: dict[str, bool] = {"invariant": True, "explicit": False}
 
 
 @part
@@ -93,16 +111,11 @@ class ProjectedGradient(Gradient):
     Reference: Pothin & Richard, *Online learning with kernels: a new approach for sparsity control
     based on a coherence criterion*, MLSP 2006.
 
-    >>> ProjectedGradient(step_size=0.5)
-    ProjectedGradient(step_size=0.5, alpha=0.0, schedule=Schedule(power=0.0, delay=1.0))
+    >>> ProjectedGradient(step_size=0.5).alpha
+    0.0
     """
 
-    def core(self) -> _core.Update:
-        """Return the C++ twin."""
-        return _core.update(
-            "projected_gradient",
-            [self.step_size, self.alpha, self.schedule.power, self.schedule.delay],
-        )
+    _name = "projected_gradient"
 
 
 @part
@@ -119,13 +132,8 @@ class QuantizedGradient(Gradient):
     Reference: Chen, Zhao, Zhu & Principe, *Quantized kernel least mean square algorithm*, IEEE
     Transactions on Neural Networks and Learning Systems 2012.
 
-    >>> QuantizedGradient(step_size=0.5)
-    QuantizedGradient(step_size=0.5, alpha=0.0, schedule=Schedule(power=0.0, delay=1.0))
+    >>> QuantizedGradient(step_size=0.5).alpha
+    0.0
     """
 
-    def core(self) -> _core.Update:
-        """Return the C++ twin."""
-        return _core.update(
-            "quantized_gradient",
-            [self.step_size, self.alpha, self.schedule.power, self.schedule.delay],
-        )
+    _name = "quantized_gradient"

@@ -18,8 +18,8 @@ class NLMS(Update):
 
         w <- w + step_size / (ridge + ||h||^2) h e.
 
-    It is stable for 0 < step_size < 2 (rho in the 2007 paper). A sample with ridge + ||h||^2 <
-    1e-200 changes nothing.
+    It is stable for 0 < step_size < 2 (rho in the 2007 paper). A sample of weight 2 takes this step
+    twice, and so on for any weight. A sample with ridge + ||h||^2 < 1e-200 changes nothing.
 
     References: Honeine, Richard & Bermudez, *On-line nonlinear sparse approximation of functions*,
     ISIT 2007, equation (8). The ridge (eps) is that of Richard, Bermudez & Honeine, *Online
@@ -52,7 +52,8 @@ class AffineProjection(Update):
         w <- w + step_size H'(ridge I + H H')^-1 (y - H w).
 
     order = 1 is `NLMS`. A row of H is left out if it is a combination of the rows of newer samples,
-    up to rounding. The step is stable for 0 < step_size < 2 (eta in the paper).
+    up to rounding. The step is stable for 0 < step_size < 2 (eta in the paper). A sample of weight
+    v removes the share 1 - (1 - step_size)^v of the errors instead of step_size.
 
     Reference: Richard, Bermudez & Honeine, *Online prediction of time series data with kernels*,
     IEEE Transactions on Signal Processing 2009.

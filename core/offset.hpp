@@ -1,0 +1,133 @@
+// The intercept of a model, and the unit of its targets.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "losses.hpp"
+#include "sound.hpp"
+#include "state.hpp"
+
+namespace parsimon {
+
+// A model predicts intercept_c + f_c(x) for output c.
+//
+// - For numbers, the intercept is the running mean of the targets, or what the loss makes of it
+//   (`Loss::intercept`). f learns what is left of a target (`Loss::relative`). So the model does
+//   not depend on where the zero of the targets is.
+// - For classes, the intercept moves with every gradient step, as a constant kernel of 1 would.
+//   Unlike f it does not shrink.
+//
+// The unit of the targets is given, or it is their root mean squared distance from the intercept so
+// far. Losses, and thresholds of parts, take targets in this unit.
+//
+// CONVENTION
+// - `means_` (n_outputs,) are the running means, or for classes the intercepts. With averaging,
+//   `averages_` are the averages of the intercepts over the steps.
+// - `total_` is the sum of the sample weights, each multiplied by `forgetting` at every later
+//   sample. `squares_` is the sum of the squared distances of the targets, over all outputs.
+class Offset {
+public:
+    struct Options {
+        bool intercept = false;
+        double unit = 1.0;  // 0 means that it is estimated
+        // In (0, 1]. At each new sample, the weights of the old samples are multiplied by it.
+        double forgetting = 1.0;
+    };
+
+    Offset(const Options& options, const Loss& loss, std::size_t n_outputs)
+        : options_(options), loss_(&loss) {
+        set_outputs(n_outputs);
+    }
+
+    bool intercept() const { return options_.intercept; }
+    // Whether losses see anything but f and the targets.
+    bool active() const { return options_.intercept || options_.unit != 1.0; }
+    // The value of the constant kernel that stands for the intercept in gradient steps.
+    double constant() const { return options_.intercept && !loss_->has_means() ? 1.0 : 0.0; }
+    void set_outputs(std::size_t n_outputs) {
+        means_.resize(n_outputs, 0.0);
+        averages_.resize(n_outputs, 0.0);
+        values_.resize(n_outputs, 0.0);
+    }
+    // The intercepts (n_outputs,), or their averages.
+    const double* values() const { return values_.data(); }
+    const double* averages() const { return averages_.data(); }
+    double unit() const {
+        if (options_.unit > 0.0) return options_.unit;
+        const double square = squares_ / (total_ * static_cast<double>(means_.size()));
+        return square > 0.0 ? std::sqrt(square) : 1.0;
+    }
+
+    // Learns the targets y (n_outputs,) of a sample. For classes it does nothing.
+    void learn(const double* y, double weight) {
+        if (!loss_->has_means() || !(weight > 0.0)) return;
+        total_ = options_.forgetting * total_ + weight;
+        squares_ *= options_.forgetting;
+        for (std::size_t c = 0; c < means_.size(); ++c) {
+            const double before = y[c] - means_[c];
+            if (options_.intercept) means_[c] += weight / total_ * before;
+            squares_ += weight * before * (y[c] - means_[c]);
+        }
+        settle();
+    }
+    // Moves the intercepts of classes by the step of a sample.
+    void step(const double* coefficient) {
+        for (std::size_t c = 0; c < means_.size(); ++c) means_[c] += coefficient[c];
+        std::copy(means_.begin(), means_.end(), values_.begin());
+    }
+    // Adds the intercepts to the averages, with this share.
+    void average(double share) {
+        for (std::size_t c = 0; c < values_.size(); ++c)
+            averages_[c] += share * (values_[c] - averages_[c]);
+    }
+    // Sets everything, for a merge: the intercepts and their averages (n_outputs,).
+    void adopt(const double* values, const double* averages, double total, double squares) {
+        for (std::size_t c = 0; c < means_.size(); ++c) means_[c] = loss_->mean_of(values[c]);
+        std::copy_n(averages, averages_.size(), averages_.begin());
+        std::copy_n(values, values_.size(), values_.begin());
+        total_ = total;
+        squares_ = squares;
+    }
+    double total() const { return total_; }
+    double squares() const { return squares_; }
+
+    void visit(StateVisitor visitor) {
+        if (!active()) return;
+        visitor.version(0);
+        visitor.numbers("means", means_.data(), means_.size());
+        visitor.numbers("averages", averages_.data(), averages_.size());
+        visitor.number("total", total_);
+        visitor.number("squares", squares_);
+        if (!visitor.reading()) return;
+        if (loss_->has_means())
+            settle();
+        else
+            std::copy(means_.begin(), means_.end(), values_.begin());
+    }
+    void require_sound() const {
+        sound::require_within(means_.data(), means_.size(), sound::largest_norm, "intercepts");
+        sound::require_within(averages_.data(), averages_.size(), sound::largest_norm,
+                              "averages of intercepts");
+        if (!(total_ >= 0.0 && total_ <= sound::largest_count && squares_ >= 0.0))
+            refuse("the state's sums of targets are ", total_, " and ", squares_);
+    }
+    std::size_t nbytes() const {
+        return (means_.capacity() + averages_.capacity() + values_.capacity()) * sizeof(double);
+    }
+
+private:
+    void settle() {
+        for (std::size_t c = 0; c < means_.size(); ++c)
+            values_[c] = options_.intercept ? loss_->intercept(means_[c], total_) : 0.0;
+    }
+
+    Options options_;
+    const Loss* loss_;
+    std::vector<double> means_, averages_, values_;
+    double total_ = 0.0, squares_ = 0.0;
+};
+
+}  // namespace parsimon
