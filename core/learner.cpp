@@ -145,11 +145,6 @@ void Learner::check_samples(const double* x, const double* y, const double* weig
         if (weights[i] != 0.0 && !(weights[i] >= least_weight && weights[i] <= largest_weight))
             refuse("sample_weight is ", weights[i], " at row ", i, ": it must be 0, or from ",
                    least_weight, " to ", largest_weight);
-    const double most = recipe_.update->weight_bound();
-    for (std::size_t i = 0; weights && i < n; ++i)
-        if (!(weights[i] < most))
-            refuse("sample_weight is ", weights[i], " at row ", i,
-                   ": learning is stable only below 2 / step_size = ", most);
     check_kernel_values(x, weights, n, recipe_.update->kernel_bound(*recipe_.loss), scratch_);
 }
 

@@ -1,8 +1,9 @@
 // Recipes: the parts of KNLMS, KRLS and POLK, combined as in src/parsimon/algorithms.py.
 //
 // With equal parameters, a learner made from one of these gives the same bits as the Python
-// estimator. The defaults are those of KNLMSRegressor, KRLSRegressor and POLKRegressor. The
-// docstrings of these classes explain each parameter.
+// estimator. The docstrings of KNLMSRegressor, KRLSRegressor and POLKRegressor explain each
+// parameter. The defaults here are the algorithms of the papers: no intercept, targets in their own
+// unit, explicit steps, and no budget. `Recipe::offset` adds an intercept (offset.hpp).
 //
 //     Learner model(knlms(gaussian(0.5), {.step_size = 0.1, .budget = 100}), n_features);
 //

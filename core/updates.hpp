@@ -19,8 +19,6 @@ public:
     virtual double kernel_bound(const Loss&) const {
         return std::numeric_limits<double>::infinity();
     }
-    // Learning is stable only while the sample weight is below this.
-    virtual double weight_bound() const { return std::numeric_limits<double>::infinity(); }
     // Called once before the first step. Attaches state that is kept for each centre.
     virtual void attach(Dictionary&, const Loss&) {}
     // Increases the number of outputs. If this throws, nothing has changed.

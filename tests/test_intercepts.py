@@ -234,7 +234,12 @@ def test_classes_blocks_rows_files_and_merges(model, tmp_path):
 def test_frequent_classes_win_far_from_all_centres():
     X, y = classes()
     model = POLKClassifier(
-        gamma=1.0, loss="logistic", step_size=0.1, step="invariant", fit_intercept=True, shuffle=False
+        gamma=1.0,
+        loss="logistic",
+        step_size=0.1,
+        step="invariant",
+        fit_intercept=True,
+        shuffle=False,
     ).fit(X, y)
     far = model.predict_proba([[100.0, 100.0]])[0]
     np.testing.assert_allclose(far, np.bincount(y) / len(y), atol=0.2)

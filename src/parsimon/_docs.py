@@ -38,7 +38,7 @@ TEXTS = {
 Kernel function k(x, z), given as one of these:
 
 - a name: "gaussian" (or "rbf"), "laplacian", "matern32", "matern52", "rational_quadratic",
-  "cauchy", "polynomial" or "linear";
+  "cauchy", "polynomial" (or "poly") or "linear";
 - an object of `parsimon.kernels`;
 - a Python function of two points, which is much slower.""",
     "gamma": """\
@@ -49,7 +49,8 @@ values make a narrower kernel, which can follow finer detail and needs more cent
 "scale" is 1 / (d Var(X)), and "median" is 1 / (2 median ||x_i - x_j||^2). Both are computed
 from the first block that is learned. Make sure that this block is representative, or give a
 number. If learning starts with a single row, both are 1 / d, which suits standardised
-features. If `kernel` is an object, set gamma there and leave this at "scale".""",
+features. "auto" is always 1 / d. If `kernel` is an object, set gamma there and leave this
+at "scale".""",
     "alpha": """\
 Factor lambda of the ridge penalty (lambda / 2) ||f||^2. Larger values shrink f more with
 every step. `step_size` times `alpha` must be below 1.""",
@@ -86,12 +87,12 @@ class are learned poorly. `partial_fit` never shuffles.""",
     "random_state": """\
 Seed for the shuffling. None gives a different order in every call.""",
     "mean_intercept": """\
-Whether to add an intercept to f: the running mean of the targets, with columns apart. f then
-learns the difference. So predictions do not depend on where the zero of y is. False is the
-algorithm of the paper.""",
+Whether to add an intercept to f: the running mean of the targets, for each column of y.
+Then f learns the difference, and predictions do not depend on where the zero of y is.
+False is the algorithm of the paper.""",
     "class_intercept": """\
-Whether to add an intercept to f, one per class. It learns with every step like the weight of
-a constant kernel, but does not shrink. False is the algorithm of the paper.""",
+Whether to add an intercept to f, one per class. It learns with every step like the weight
+of a constant kernel, but does not shrink. False is the algorithm of the paper.""",
     "step": """\
 "explicit": the step of the paper, along the gradient at its start. "invariant": the step
 follows the gradient along its path, as infinitely many small steps would. It is stable for

@@ -14,7 +14,7 @@ from parsimon import _core
 from parsimon._docs import documented
 from parsimon._parts import whole
 from parsimon.dictionary_learning.parameters import KernelDictionary
-from parsimon.estimators.base import one_row, points, require_unchanged
+from parsimon.estimators.inputs import one_row, points, require_unchanged
 from parsimon.estimators.state import OneLearner, unchanged_on_error
 
 __all__ = ["KernelDictionaryLearning"]

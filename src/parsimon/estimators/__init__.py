@@ -7,7 +7,8 @@ from parsimon.estimators.kap import KAPRegressor
 from parsimon.estimators.knlms import KNLMSRegressor
 from parsimon.estimators.krls import KRLSRegressor
 from parsimon.estimators.lms import KLMSRegressor, NORMARegressor
-from parsimon.estimators.polk import POLKClassifier, POLKRegressor
+from parsimon.estimators.polk import POLKRegressor
+from parsimon.estimators.polk_classifier import POLKClassifier
 from parsimon.estimators.sog import SOGSVC, SOGSVR
 from parsimon.estimators.spl import SPLRegressor
 

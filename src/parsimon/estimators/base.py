@@ -6,19 +6,19 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from parsimon import _core, _schema, _threads, kernels, merging
 from parsimon._parts import lookup, numbers, whole
 from parsimon._schema import Schema
 from parsimon.estimators.gradients import Differentiable
+from parsimon.estimators.inputs import points, require_names, require_unchanged, require_wideable
 from parsimon.estimators.state import OneLearner, unchanged_on_error
 from parsimon.persistence import Storable
 
@@ -349,68 +349,3 @@ class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseE
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> Array:
         return points(self, X, reset=reset)
-
-
-def points(model: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
-    """Return X as an array (n, d) for the core. The core checks it for NaN and infinity."""
-    result: Array = numbers(
-        X,
-        "X",
-        lambda X: validate_data(
-            model, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False
-        ),
-    )
-    return result
-
-
-def require_names(model: Any) -> None:
-    """Raise a ValueError if there are feature names, but not one per feature."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is not None and (
-        len(names) != model.n_features_in_ or not all(isinstance(n, str) for n in names)
-    ):
-        raise ValueError(f"its feature names do not fit {model.n_features_in_} features")
-
-
-def require_unchanged(
-    model: BaseEstimator, learns_with: dict[str, Any], but: str | None = None
-) -> None:
-    """Raise an error if a parameter of a model was changed after learning began."""
-    for name, value in model.get_params(deep=False).items():
-        used = learns_with[name]
-        if name != but and value is not used and value != used:
-            raise ValueError(
-                f"{name} was {used!r} when learning began and is {value!r} now: "
-                "call fit to start again with it"
-            )
-
-
-def require_wideable(kernel: kernels.Kernel) -> None:
-    """Raise an error if the kernel does not allow new feature columns in existing centres."""
-    if _calls_python(kernel):
-        raise TypeError(
-            "the kernel is a Python function, which may not support new features: "
-            "give all features in the first sample"
-        )
-
-
-def _calls_python(kernel: kernels.Kernel) -> bool:
-    return isinstance(kernel, kernels.Function) or any(
-        _calls_python(part) for part in vars(kernel).values() if isinstance(part, kernels.Kernel)
-    )
-
-
-def one_row(x: ArrayLike, what: str, shape: str) -> Array:
-    """Return one sample as a row of float64, or raise an error that says what is wrong."""
-    if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64:
-        return np.ascontiguousarray(x)
-    given = numbers(x, what, np.asarray)
-    if given.dtype.kind == "O" and not all(
-        isinstance(value, Real) for value in given.ravel().tolist()
-    ):
-        raise TypeError(f"{what} must hold numbers, got {x!r}")
-    if given.ndim > 1 or (what == "x" and given.ndim == 0):
-        raise ValueError(f"{what} must be one sample of shape {shape}, got shape {given.shape}")
-    return numbers(
-        given, what, lambda row: np.atleast_1d(np.ascontiguousarray(row, dtype=np.float64))
-    )

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from parsimon import _core, _schema, _threads, kernels, merging
 from parsimon._docs import documented
-from parsimon.estimators.base import points
 from parsimon.estimators.gradients import Differentiable
+from parsimon.estimators.inputs import points
 from parsimon.persistence import Storable
 
 __all__ = ["KernelExpansionClassifier", "KernelExpansionRegressor"]

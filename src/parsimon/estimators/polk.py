@@ -1,23 +1,21 @@
-"""POLK: parsimonious online learning with kernels."""
+"""POLK: parsimonious online learning with kernels, and its regressor."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import ArrayLike
-from sklearn.utils.metaestimators import available_if
-
 from parsimon import algorithms, losses, updates
 from parsimon._docs import documented
-from parsimon.estimators.base import Array, StreamEstimator
-from parsimon.estimators.classifier import StreamClassifier
+from parsimon.estimators.base import StreamEstimator
 from parsimon.estimators.regressor import StreamRegressor
 from parsimon.formulas import Expression
 
-__all__ = ["POLKClassifier", "POLKRegressor"]
+__all__ = ["POLK", "POLKRegressor"]
 
 
-class _POLK(StreamEstimator):
+class POLK(StreamEstimator):
+    """What the regressor and the classifier have in common."""
+
     _algorithm = staticmethod(algorithms.polk)
     loss: Any
 
@@ -39,7 +37,7 @@ class _POLK(StreamEstimator):
 
 
 @documented
-class POLKRegressor(StreamRegressor, _POLK):
+class POLKRegressor(StreamRegressor, POLK):
     """POLK: kernel regression on a stream for any convex loss, with a sparse dictionary.
 
     For each batch of b samples, POLK takes a functional stochastic gradient step,
@@ -163,156 +161,5 @@ class POLKRegressor(StreamRegressor, _POLK):
 
     @property
     def _inverse_link(self) -> Expression | None:
-        given = self._learns_with["loss"]
-        return (losses.REGRESSION[given] if type(given) is str else type(given)).inverse_link
-
-
-def _has_probabilities(model: Any) -> bool:
-    if not losses.resolve(model.loss, losses.CLASSIFICATION).has_probabilities:
-        raise AttributeError(
-            "predict_proba needs a logistic loss, loss='logistic' or 'ovr_logistic', "
-            f"not loss={model.loss!r}"
-        )
-    return True
-
-
-@documented
-class POLKClassifier(StreamClassifier, _POLK):
-    """POLK: kernel SVM or kernel logistic regression on a stream, with a sparse dictionary.
-
-    There is one function per class, over one dictionary. New classes can appear at any time. For
-    each batch of b samples, POLK takes a functional stochastic gradient step,
-
-        f~ = (1 - eta lambda) f - (eta / b) sum_i weight_i l'(f(x_i), y_i) k(x_i, .).
-
-    l' is the derivative of the loss with respect to f, and weight_i is the weight of sample i. eta
-    is `step_size`, lambda is `alpha` and b is `batch_size`. Then POLK makes f~ sparse by
-    destructive kernel orthogonal matching pursuit. The centres whose removal changes the functions
-    least are projected out, one after the other. This stops before the RKHS distance of f from f~
-    exceeds eps = K eta^(3/2), where K is `parsimony`.
-
-    Parameters
-    ----------
-    kernel : str, Kernel or callable, default="gaussian"
-        {kernel}
-    gamma : float, "scale" or "median", default="scale"
-        {gamma}
-    loss : str or ClassificationLoss, default="hinge"
-        Loss l(f, y), given as one of these:
-
-        - "hinge": multi-class SVM, max(0, 1 + f_r - f_y), where r is the class with the largest f
-          among all classes except y;
-        - "logistic": multinomial logistic regression, with `predict_proba`;
-        - "squared_hinge", "ovr_hinge", "ovr_logistic": a sum of losses, one for each class against
-          the rest;
-        - an object of `parsimon.losses`.
-    step_size : float > 0, default=1.0
-        Learning rate eta. Larger values adapt faster and leave more noise in f. It must be below 1
-        / alpha, and with "squared_hinge" below 1 / k(x, x). Larger batches allow larger rates. With
-        batches of 32, good values were 6 for points in the plane and 24 for images.
-    alpha : float >= 0, default=1e-6
-        {alpha}
-    parsimony : float >= 0, default=0.05
-        K in eps = K eta^(3/2). Larger values give fewer centres and a less accurate f. With 0 every
-        sample outside the span of the centres is kept, if its gradient is not zero.
-    schedule : "constant", "diminishing" or Schedule, default="constant"
-        {schedule}
-        An object of `parsimon.updates.Schedule` sets power and delay.
-    batch_size : int >= 1, default=1
-        {batch_size}
-    budget : int or None, default=None
-        {pursuit_budget}
-    average : bool or int, default=False
-        {average}
-        A new class restarts the mean.
-    step : "invariant" or "explicit", default="explicit"
-        {step}
-    fit_intercept : bool, default=False
-        {class_intercept}
-    n_passes : int, default=1
-        {n_passes}
-    class_weight : dict {label: weight}, "balanced" or None, default=None
-        {class_weight}
-    shuffle : bool, default=True
-        {shuffle}
-    random_state : int or None, default=None
-        {random_state}
-
-    Attributes
-    ----------
-    {centers_}
-    {class_outputs_}
-    {fitted_}
-    {compression_error_}
-
-    Notes
-    -----
-    `sample_weight` is the factor weight_i on the gradient of a sample. Weights should be about 1 on
-    average, because eps does not scale with them.
-
-    References
-    ----------
-    A. Koppel, G. Warnell, E. Stump, A. Ribeiro, *Parsimonious online learning with kernels via
-    sparse projections in function space*, JMLR 2019.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from parsimon import POLKClassifier
-    >>> X = np.random.default_rng(0).normal(size=(2000, 2))
-    >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "different")
-    >>> model = POLKClassifier(gamma=1.0, loss="logistic", random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.9)
-    True
-    >>> model.predict_proba([[1.0, 1.0], [1.0, -1.0]]).argmax(axis=1)
-    array([1, 0])
-    """
-
-    _losses = losses.CLASSIFICATION
-
-    def __init__(
-        self,
-        kernel: Any = "gaussian",
-        *,
-        gamma: float | str = "scale",
-        loss: Any = "hinge",
-        step_size: float = 1.0,
-        alpha: float = 1e-6,
-        parsimony: float = 0.05,
-        schedule: str | updates.Schedule = "constant",
-        batch_size: int = 1,
-        budget: int | None = None,
-        average: bool | int = False,
-        step: str = "explicit",
-        fit_intercept: bool = False,
-        n_passes: int = 1,
-        class_weight: Any = None,
-        shuffle: bool = True,
-        random_state: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.loss = loss
-        self.step_size = step_size
-        self.alpha = alpha
-        self.parsimony = parsimony
-        self.schedule = schedule
-        self.batch_size = batch_size
-        self.budget = budget
-        self.average = average
-        self.step = step
-        self.fit_intercept = fit_intercept
-        self.n_passes = n_passes
-        self.class_weight = class_weight
-        self.shuffle = shuffle
-        self.random_state = random_state
-
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
-        """Return the probability of each class, (n, C). Only for the logistic losses.
-
-        `predict` returns the most probable class. `n_jobs` threads share the rows (-1: one per
-        core).
-        """
-        F = self._evaluate(X, n_jobs)
-        return self._loss.probabilities(F)
+        link: Expression | None = self._target_loss.inverse_link
+        return link

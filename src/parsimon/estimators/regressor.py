@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from parsimon import _schema
 from parsimon._formula_values import applied
 from parsimon._parts import numbers, real, whole
-from parsimon.estimators.base import FITTED, Array, StreamEstimator, one_row
+from parsimon.estimators.base import FITTED, Array, StreamEstimator
+from parsimon.estimators.inputs import one_row
 from parsimon.formulas import Expression
 
 #: Types of numbers that need no conversion.

@@ -65,10 +65,10 @@ def agrees(
     """Return whether the parameters `given` and `gamma` could have produced `kernel`.
 
     `settled(given, gamma)` returns the kernel that the parameters produce if gamma is a number. If
-    `gamma` is "scale" or "median", the gamma of `kernel` can be any number.
+    `gamma` is a name, the gamma of `kernel` can be any number.
     """
     if named(given) is not None and isinstance(gamma, str):
-        lookup({"scale": None, "median": None}, gamma, "gamma")
+        lookup({"scale": None, "median": None, "auto": None}, gamma, "gamma")
         inner: Any = kernel
         while isinstance(inner, Sum | SinglePrecision):
             inner = inner.left if isinstance(inner, Sum) else inner.kernel
@@ -91,6 +91,7 @@ def width(gamma: float | str, X: Array, metric: str = "sqeuclidean") -> float:
     |---|---|---|
     | "scale" | 1 / (d Var[X]), as in scikit-learn | 1 / (d std[X]) |
     | "median" | 1 / (2 median ||x_i - x_j||^2) | 1 / median ||x_i - x_j||_1 |
+    | "auto" | 1 / d, as in scikit-learn | 1 / d |
 
     d is the number of features of X (n, d), and x_i are its rows. Medians are over at most 1000
     evenly spaced rows. If all rows are equal, gamma is 1. A block of one row has no spread to
@@ -101,7 +102,7 @@ def width(gamma: float | str, X: Array, metric: str = "sqeuclidean") -> float:
     """
     if not isinstance(gamma, str):
         return real("gamma", gamma, above=0)
-    measure = lookup({"scale": _scale, "median": _median}, gamma, "gamma")
+    measure = lookup({"scale": _scale, "median": _median, "auto": _auto}, gamma, "gamma")
     value = 1.0 / X.shape[1] if len(X) == 1 else measure(X, metric)
     if not 0.0 < value < np.inf:
         raise ValueError(
@@ -109,6 +110,10 @@ def width(gamma: float | str, X: Array, metric: str = "sqeuclidean") -> float:
             "scale the columns of X, or give a number"
         )
     return value
+
+
+def _auto(X: Array, metric: str) -> float:
+    return 1.0 / int(X.shape[1])
 
 
 def _scale(X: Array, metric: str) -> float:

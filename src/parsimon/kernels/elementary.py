@@ -238,6 +238,7 @@ class Linear(Kernel):
 KERNELS: dict[str, type[Kernel]] = {
     "gaussian": Gaussian,
     "rbf": Gaussian,
+    "poly": Polynomial,
     "laplacian": Laplacian,
     "matern32": Matern32,
     "matern52": Matern52,

@@ -54,6 +54,8 @@ __all__ = [
     "resolve",
 ]
 
+#: Names of scikit-learn for the losses that have another name here.
+SYNONYMS = {"squared_error": "squared", "absolute_error": "absolute", "log_loss": "logistic"}
 #: All losses by name.
 LOSSES: dict[str, type[Loss]] = {**REGRESSION, **CLASSIFICATION}
 
@@ -61,8 +63,10 @@ LOSSES: dict[str, type[Loss]] = {**REGRESSION, **CLASSIFICATION}
 def resolve(loss: Any, known: dict[str, type[Any]]) -> Any:
     """Return the loss called `loss`, or `loss` itself if it is an object.
 
-    >>> resolve("huber", REGRESSION)
-    Huber(delta=1.0)
+    Names of scikit-learn (`SYNONYMS`) are understood too.
+
+    >>> resolve("huber", REGRESSION), resolve("squared_error", REGRESSION)
+    (Huber(delta=1.0), Squared())
     """
     if isinstance(loss, tuple(known.values())):
         return loss
@@ -71,4 +75,6 @@ def resolve(loss: Any, known: dict[str, type[Any]]) -> Any:
     if isinstance(loss, Loss):
         names = ", ".join(cls.__name__ for cls in known.values())
         raise ValueError(f"{loss!r} cannot be used here; these can: {names}")
+    if isinstance(loss, str) and SYNONYMS.get(loss) in known:
+        loss = SYNONYMS[loss]
     return lookup(known, loss, "loss")()

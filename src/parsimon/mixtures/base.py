@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from parsimon import _core, _threads
 from parsimon._parts import whole
-from parsimon.estimators.base import StreamEstimator, points, require_unchanged
+from parsimon.estimators.base import StreamEstimator
+from parsimon.estimators.inputs import points, require_unchanged
 from parsimon.estimators.state import unchanged_on_error
 from parsimon.mixtures.experts import MOST_LAGS, Expert, has_link, split
 from parsimon.mixtures.generations import APART, Generations
@@ -144,7 +145,8 @@ class Mixture(StoredMixture):
         with unchanged_on_error(self):
             self._forget()
             if self.shuffle and y is not None:
-                X, y = shuffle(X, y, random_state=self.random_state)
+                arrays = [a if hasattr(a, "__len__") else np.asarray(a) for a in (X, y)]
+                X, y = shuffle(*arrays, random_state=self.random_state)
             self.partial_fit(X, y)
         return self
 

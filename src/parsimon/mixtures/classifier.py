@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from parsimon import _parts, _schema
 from parsimon._parts import extended_labels
-from parsimon.estimators.base import one_row
 from parsimon.estimators.classifier import StreamClassifier, first_rows
+from parsimon.estimators.inputs import one_row
 from parsimon.mixtures.base import Mixture
 from parsimon.mixtures.candidates import CandidateClassifier
 from parsimon.mixtures.combiners import LabelHistory, PoolPair

@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 
 from parsimon import _schema
 from parsimon._parts import numbers
-from parsimon.estimators.base import one_row
+from parsimon.estimators.inputs import one_row
 from parsimon.estimators.regressor import StreamRegressor
 from parsimon.mixtures.base import Mixture
 from parsimon.mixtures.combiners import StackPair, filled

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from sklearn.base import BaseEstimator
 
 from parsimon import _schema
-from parsimon.estimators.base import require_names
+from parsimon.estimators.inputs import require_names
 from parsimon.mixtures.experts import MOST_LAGS, Expert, split
 from parsimon.mixtures.generations import Generations
 from parsimon.mixtures.recent import KEEP, PIECE, Recent
