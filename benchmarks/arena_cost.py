@@ -12,7 +12,7 @@ from arena_models import BLOCK, former_options, learn_table
 from arena_streams import load, names
 from common import HERE, markdown
 
-from parsimon.estimators import KRLSRegressor
+from parsimon.estimators import KRLSRegressor, published
 from parsimon.mixtures import MixtureClassifier, MixtureRegressor
 from parsimon.tables import TableModel
 
@@ -64,7 +64,9 @@ def free_cores():
     X, y = rng.normal(size=(1500, 10)), rng.normal(size=1500)
 
     def work(_):
-        KRLSRegressor("laplacian", gamma=0.1, tolerance=0.03, ridge=0.1, budget=300).fit(X, y)
+        published(KRLSRegressor, "laplacian", gamma=0.1, tolerance=0.03, ridge=0.1, budget=300).fit(
+            X, y
+        )
 
     wall, cpu = time.perf_counter(), time.process_time()
     with ThreadPoolExecutor(2) as pool:

@@ -9,7 +9,7 @@ import numpy as np
 from arena_scores import Run
 from sklearn.linear_model import SGDClassifier
 
-from parsimon.estimators import POLKClassifier
+from parsimon.estimators import POLKClassifier, published
 from parsimon.evaluation import METRICS
 from parsimon.mixtures import CandidateClassifier
 from parsimon.preprocessing import TableEncoder
@@ -25,7 +25,8 @@ def former_options(task):
     if task == "regression":
         return {"algorithm": "krls"}
     candidates = [
-        POLKClassifier(
+        published(
+            POLKClassifier,
             "laplacian",
             gamma="median",
             loss="logistic",

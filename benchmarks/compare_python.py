@@ -28,8 +28,10 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(2000, 10))
 y = np.sin(X[:, 0])
 rows, targets, labels = list(X), y.tolist(), (y > 0).tolist()
-knlms = parsimon.KNLMSRegressor(gamma=0.1, coherence=0.5).fit(X, y)
-polk = parsimon.POLKClassifier(gamma=0.1, batch_size=32, budget=100).partial_fit(X, y > 0)
+knlms = parsimon.published(parsimon.KNLMSRegressor, gamma=0.1, coherence=0.5).fit(X, y)
+polk = parsimon.published(
+    parsimon.POLKClassifier, gamma=0.1, batch_size=32, budget=100
+).partial_fit(X, y > 0)
 best(
     "KNLMS learn_one",
     lambda: [knlms.learn_one(x, t) for x, t in zip(rows, targets, strict=True)],

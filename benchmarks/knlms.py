@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 from common import Bar, Section, build, doubles, markdown, race
 
-from parsimon import KNLMSRegressor
+from parsimon import KNLMSRegressor, published
 
 GAMMA, STEP, COHERENCE = 0.1, 0.1, 0.5
 
@@ -23,7 +23,7 @@ def numpy_knlms(centres, w, X, y):
 
 def filled(m, d, rng, kernel="gaussian", gamma=GAMMA):
     """A model with exactly m centres, and a stream from which it admits no more."""
-    model = KNLMSRegressor(kernel, gamma=gamma, step_size=STEP, coherence=COHERENCE)
+    model = published(KNLMSRegressor, kernel, gamma=gamma, step_size=STEP, coherence=COHERENCE)
     model.learn_one(rng.normal(size=d), 0.0)
     while model.n_centers_ < m:
         model.learn_one(rng.normal(size=d) * 1.5, rng.normal())

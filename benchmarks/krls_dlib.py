@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 from common import Bar, Section, Times, cpu_seconds, doubles, markdown
 
-from parsimon import KRLSRegressor
+from parsimon import KRLSRegressor, published
 
 GAMMA, D = 0.1, 8
 
@@ -64,7 +64,7 @@ def measure(m, novel, library, rounds):
         return np.ascontiguousarray(X), target(X, rng)
 
     yf = target(first, rng)
-    model = KRLSRegressor(gamma=GAMMA, tolerance=tolerance, budget=m).fit(first, yf)
+    model = published(KRLSRegressor, gamma=GAMMA, tolerance=tolerance, budget=m).fit(first, yf)
     peer = Dlib(library, tolerance, m) if library is not None else None
     if peer:
         peer.learn(first, yf)

@@ -22,7 +22,7 @@ from scipy.optimize import nnls
 from sklearn.base import clone
 from sklearn.svm import SVC
 
-from parsimon import KLMSRegressor, from_sklearn, merge
+from parsimon import KLMSRegressor, from_sklearn, merge, published
 from parsimon.datasets import load_usps
 from parsimon.persistence import dumps
 
@@ -33,7 +33,7 @@ SIZES = [(m, d) for m in (250, 500, 1000, 1500) for d in (10, 784)]
 def models(m, d):
     """Two models of m centres each, far enough apart to be a dictionary."""
     rng = np.random.default_rng(m + d)
-    make = KLMSRegressor(gamma=2.0 / d, budget=m)
+    make = published(KLMSRegressor, gamma=2.0 / d, budget=m)
     return [clone(make).fit(rng.normal(size=(m, d)), rng.normal(size=m)) for _ in range(2)]
 
 

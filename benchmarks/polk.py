@@ -20,7 +20,7 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import SGDClassifier
 from sklearn.svm import SVC
 
-from parsimon import BSGDClassifier, POLKClassifier
+from parsimon import BSGDClassifier, POLKClassifier, published
 from parsimon.datasets import Split, load_mnist
 from parsimon.experiments.koppel_2019.common import first, pass_over
 from parsimon.experiments.koppel_2019.mnist import ALPHA, SETTINGS
@@ -195,7 +195,9 @@ def runs(task, context):
     for options, begin in task.polk:
 
         def polk(options=options):
-            return POLKClassifier(**{"shuffle": False, "batch_size": 32, "alpha": ALPHA, **options})
+            return published(
+                POLKClassifier, **{"shuffle": False, "batch_size": 32, "alpha": ALPHA, **options}
+            )
 
         name = f"POLK, {options['budget']} centres" + (f", from {begin}" if begin else "")
         context.say(name)
@@ -203,8 +205,8 @@ def runs(task, context):
     for options in task.bsgd:
 
         def bsgd(options=options):
-            return BSGDClassifier(
-                **{"shuffle": False, "alpha": ALPHA, "gamma": task.gamma, **options}
+            return published(
+                BSGDClassifier, **{"shuffle": False, "alpha": ALPHA, "gamma": task.gamma, **options}
             )
 
         name = f"BSGD, {options['budget']} centres"

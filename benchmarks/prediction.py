@@ -9,7 +9,7 @@ import peaks
 from common import Bar, Section, doubles, markdown, race
 from sklearn.svm import SVC
 
-from parsimon import POLKClassifier
+from parsimon import POLKClassifier, published
 
 C = 10
 
@@ -17,8 +17,8 @@ C = 10
 def model_of(m, d, rng, kernel="gaussian"):
     """POLK with m centres and ten classes; samples so far apart that each enters."""
     X, y = rng.normal(size=(2 * m, d)), rng.integers(C, size=2 * m)
-    model = POLKClassifier(
-        kernel, gamma=0.5 / d, parsimony=0.0, batch_size=32, budget=m, shuffle=False
+    model = published(
+        POLKClassifier, kernel, gamma=0.5 / d, parsimony=0.0, batch_size=32, budget=m, shuffle=False
     )
     return model.partial_fit(X, y, classes=np.arange(C)), X, y
 

@@ -23,7 +23,7 @@ from common import markdown, processor, seconds
 from dask.distributed import Client, LocalCluster
 from sklearn.base import clone
 
-from parsimon import POLKClassifier
+from parsimon import POLKClassifier, published
 from parsimon.datasets import load_mnist, make_multidist
 from parsimon.distributed import fit
 
@@ -37,7 +37,8 @@ def task(data_dir, quick):
     if data_dir is not None:
         n = 2000 if quick else 60_000
         split = load_mnist(data_dir)
-        model = POLKClassifier(
+        model = published(
+            POLKClassifier,
             gamma=0.03,
             step_size=150.0,
             parsimony=1e-4,
@@ -47,7 +48,9 @@ def task(data_dir, quick):
         )
         return "MNIST", model, split.X_train[:n], split.y_train[:n], split.X_test, split.y_test
     n = 2000 if quick else 60_000
-    model = POLKClassifier(gamma=1.4, step_size=3.0, budget=30 if quick else 150, batch_size=32)
+    model = published(
+        POLKClassifier, gamma=1.4, step_size=3.0, budget=30 if quick else 150, batch_size=32
+    )
     return (
         "multidist",
         model,

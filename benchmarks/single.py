@@ -10,7 +10,7 @@ import polk
 import prediction
 from common import Bar, Section, markdown, race
 
-from parsimon import KNLMSRegressor, POLKClassifier
+from parsimon import KNLMSRegressor, POLKClassifier, published
 from parsimon.datasets import make_honeine_system
 from parsimon.experiments.koppel_2019.common import pass_over
 from parsimon.kernels import SinglePrecision
@@ -57,7 +57,8 @@ def on_digits(context):
     options, begin_with = task.polk[:2][-1]
     found = []
     for kernel in KERNELS.values():
-        model = POLKClassifier(
+        model = published(
+            POLKClassifier,
             kernel,
             **{
                 "gamma": task.gamma,
@@ -80,7 +81,7 @@ def on_a_system(context):
     X, y = make_honeine_system(2000 if context.quick else 50_000, random_state=0)
     found = []
     for kernel in KERNELS.values():
-        model = KNLMSRegressor(kernel, gamma=3.0, step_size=0.1, coherence=0.9)
+        model = published(KNLMSRegressor, kernel, gamma=3.0, step_size=0.1, coherence=0.9)
         f = model.predict_then_learn(X, y)
         found.append((float(np.mean((y - f) ** 2)), f, model.n_centers_))
     return "system of Honeine et al. 2007: KNLMS, mean squared error before learning", found

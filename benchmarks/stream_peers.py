@@ -10,7 +10,7 @@ from common import Section, markdown, race
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import SGDRegressor
 
-from parsimon import KNLMSRegressor, KRLSRegressor
+from parsimon import KNLMSRegressor, KRLSRegressor, published
 
 GAMMA, D, SIZE, BLOCK = 0.1, 8, 200, 100
 #: Of KNLMS; elsewhere the step that is as long for the features of that system, whose squared norm
@@ -77,10 +77,10 @@ def systems():
     """
 
     def knlms():
-        return KNLMSRegressor(gamma=GAMMA, coherence=0.5, step_size=STEP, budget=SIZE)
+        return published(KNLMSRegressor, gamma=GAMMA, coherence=0.5, step_size=STEP, budget=SIZE)
 
     def krls():
-        return KRLSRegressor(gamma=GAMMA, tolerance=TOLERANCE, ridge=0.01, budget=SIZE)
+        return published(KRLSRegressor, gamma=GAMMA, tolerance=TOLERANCE, ridge=0.01, budget=SIZE)
 
     def linear():
         return RBFSampler(gamma=GAMMA, n_components=SIZE, random_state=0), SGDRegressor(

@@ -25,13 +25,18 @@ import parsimon
 REPEATS, BAR = 5, 0.65
 #: Each learns for some tenths of a second.
 TASKS = [
-    (parsimon.KNLMSRegressor(gamma=0.1, coherence=0.5), 20_000),
-    (parsimon.KRLSRegressor(gamma=0.1, tolerance=1e-3, budget=200), 8_000),
-    (parsimon.SPLRegressor(gamma=0.1, tolerance=0.1, budget=200), 8_000),
-    (parsimon.SOGSVR(gamma=0.1, budget=200), 8_000),
-    (parsimon.POLKRegressor(gamma=0.1, budget=200), 8_000),
-    (parsimon.POLKClassifier(gamma=0.1, batch_size=32, step_size=6.0, budget=200), 8_000),
-    (parsimon.BSGDClassifier(gamma=0.1, budget=200), 8_000),
+    (parsimon.published(parsimon.KNLMSRegressor, gamma=0.1, coherence=0.5), 20_000),
+    (parsimon.published(parsimon.KRLSRegressor, gamma=0.1, tolerance=1e-3, budget=200), 8_000),
+    (parsimon.published(parsimon.SPLRegressor, gamma=0.1, tolerance=0.1, budget=200), 8_000),
+    (parsimon.published(parsimon.SOGSVR, gamma=0.1, budget=200), 8_000),
+    (parsimon.published(parsimon.POLKRegressor, gamma=0.1, budget=200), 8_000),
+    (
+        parsimon.published(
+            parsimon.POLKClassifier, gamma=0.1, batch_size=32, step_size=6.0, budget=200
+        ),
+        8_000,
+    ),
+    (parsimon.published(parsimon.BSGDClassifier, gamma=0.1, budget=200), 8_000),
     (parsimon.KernelDictionaryLearning(20, gamma=0.1, random_state=0), 3_000),
 ]
 
@@ -53,7 +58,9 @@ def ratio(model, X, y):
 def shared():
     """Rows of what one model does with one thread and with two."""
     rng, m = np.random.default_rng(0), 1500
-    model = parsimon.POLKRegressor(gamma=0.01, budget=m, parsimony=0.0, batch_size=32)
+    model = parsimon.published(
+        parsimon.POLKRegressor, gamma=0.01, budget=m, parsimony=0.0, batch_size=32
+    )
     parts = [
         copy.deepcopy(model).partial_fit(rng.normal(size=(m, 100)), rng.normal(size=m))
         for _ in range(2)

@@ -49,8 +49,8 @@ def block(rows, target):
 
 def own_experts():
     """Two experts for classes, of both kinds."""
-    rls = parsimon.KRLSRegressor("gaussian", ridge=0.1, penalty="norm")
-    polk = parsimon.POLKClassifier("laplacian", loss="logistic")
+    rls = parsimon.published(parsimon.KRLSRegressor, "gaussian", ridge=0.1, penalty="norm")
+    polk = parsimon.published(parsimon.POLKClassifier, "laplacian", loss="logistic")
     return [Expert(rls, "scores", lags=1, relevance=True, bias=1.0), Expert(polk, "logistic")]
 
 
@@ -66,7 +66,9 @@ def learned_models():
     found.append(parsimon.MixtureRegressor(budget=40).partial_fit(X, NUMBERS))
     found.append(parsimon.MixtureClassifier(own_experts(), budget=20).partial_fit(X, CLASSES))
     options = {"gamma": 1.0, "loss": "logistic", "budget": 20}
-    candidates = [parsimon.POLKClassifier(step_size=eta, **options) for eta in (2.0, 0.2)]
+    candidates = [
+        parsimon.published(parsimon.POLKClassifier, step_size=eta, **options) for eta in (2.0, 0.2)
+    ]
     found.append(CandidateClassifier(candidates, widths=[1.0, 2.0]).partial_fit(X, CLASSES))
     found.append(TargetScaler())
     found[-1].learn_transform(NUMBERS)

@@ -26,7 +26,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.svm import SVC, SVR
 
 import parsimon
-from parsimon import KNLMSRegressor, persistence
+from parsimon import KNLMSRegressor, persistence, published
 from parsimon._extras import install_command
 from parsimon.cli import choices, data_sets, main, reading
 from parsimon.cli.app import app
@@ -140,7 +140,7 @@ def test_the_example_of_the_help(folder, capsys, name, line):
     X = np.random.default_rng(0).normal(size=(200, 2))
     for i, part in enumerate(("a", "b")):
         half = X[100 * i : 100 * (i + 1)]
-        KNLMSRegressor(gamma=1.0).fit(half, half[:, 0]).save(f"{part}.parsimon")
+        published(KNLMSRegressor, gamma=1.0).fit(half, half[:, 0]).save(f"{part}.parsimon")
     electricity(".")
     assert line.startswith(name)
     out = said(capsys, *line.split())
@@ -176,10 +176,12 @@ def test_inspect_takes_every_kind_of_model(folder, capsys):
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = (X[:, 0] > 0).astype(int)
     parsimon.KernelDictionaryClassifier().fit(X, y).save("atoms")
-    parsimon.POLKClassifier().fit(X, y).save("polk")
-    KNLMSRegressor().save("new")
+    parsimon.published(parsimon.POLKClassifier).fit(X, y).save("polk")
+    published(KNLMSRegressor).save("new")
     parsimon.from_sklearn(SVC().fit(X, y)).save("svc")
-    CandidateClassifier([parsimon.POLKClassifier(loss="logistic")]).save("mixture")
+    CandidateClassifier([parsimon.published(parsimon.POLKClassifier, loss="logistic")]).save(
+        "mixture"
+    )
     for name, kind in {
         "atoms": "KernelDictionaryClassifier",
         "polk": "POLKClassifier",
@@ -198,7 +200,10 @@ def fitted_models():
     yield parsimon.KernelDictionaryLearning(5).fit(X)
     yield parsimon.from_sklearn(SVC().fit(X, y))
     yield parsimon.from_sklearn(SVR().fit(X, y))
-    candidates = [parsimon.POLKClassifier(loss="logistic", gamma=gamma) for gamma in (0.5, 2.0)]
+    candidates = [
+        parsimon.published(parsimon.POLKClassifier, loss="logistic", gamma=gamma)
+        for gamma in (0.5, 2.0)
+    ]
     yield CandidateClassifier(candidates).partial_fit(X, y)
     for targets in (y, X[:, 0]):
         table_model = TableModel("y")
@@ -232,7 +237,7 @@ def test_every_kind_of_model_has_something_to_draw(folder):
 
 def test_inspect_draws(folder, capsys):
     X = np.random.default_rng(0).normal(size=(60, 3))
-    one = KNLMSRegressor().partial_fit(X[:1], [1.0])  # one centre
+    one = published(KNLMSRegressor).partial_fit(X[:1], [1.0])  # one centre
     classes = parsimon.KernelDictionaryClassifier(2, budget=3).fit(X, np.arange(60) % 2)
     for model in (one, classes):
         model.save("m")
@@ -895,7 +900,7 @@ def test_bad_data_gets_a_line(stream, folder, capsys, name):
     columns = table(300)
     write_csv("small.csv", columns)
     said(capsys, "learn", "small.csv", "--target", "z", "--model", "z.parsimon")
-    KNLMSRegressor(gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0]).save("plain.parsimon")
+    published(KNLMSRegressor, gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0]).save("plain.parsimon")
     kept = Path("z.parsimon").read_bytes()
     Path("damaged.parsimon").write_bytes(kept[:-5] + b"spoil")
     Path("latin.csv").write_bytes("shop,y\nok,1\ncafé,2\n".encode("latin-1"))
@@ -1003,8 +1008,8 @@ def test_misuse_gets_a_line(stream, capsys, name):
     said(capsys, "learn", stream, "--target", "y", "--algorithm", "knlms", "--model", "m")
     if name == "no such form":
         said(capsys, "learn", stream, "--target", "shop", "--model", "c")
-    KNLMSRegressor(gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0]).save("plain.parsimon")
-    KNLMSRegressor().save("new.parsimon")
+    published(KNLMSRegressor, gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0]).save("plain.parsimon")
+    published(KNLMSRegressor).save("new.parsimon")
     TableEncoder().save("encoder.parsimon")
     warming = TableModel("y")
     warming.learn({"x": [1.0, 2.0], "y": [1.0, 2.0]})

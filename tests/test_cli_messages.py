@@ -163,13 +163,18 @@ def test_inspect_says_that_the_memory_is_that_of_the_file(run):
     run("learn", "s.csv", "--target", "y", "--model", "m")
     memory = pairs(run("inspect", "m")[0])["memory"]
     assert memory.endswith(" as stored; grows to its budget when it next learns")
-    parsimon.KNLMSRegressor(gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0]).save("plain")
+    parsimon.published(parsimon.KNLMSRegressor, gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0]).save(
+        "plain"
+    )
     assert pairs(run("inspect", "plain")[0])["memory"].endswith(" as stored")
 
 
 def test_inspect_shows_the_candidates_of_a_mixture_on_lines_of_their_own(run):
     x, z, y = zip(*labelled(300), strict=True)
-    candidates = [parsimon.POLKClassifier(loss="logistic", gamma=gamma) for gamma in (0.5, 2.0)]
+    candidates = [
+        parsimon.published(parsimon.POLKClassifier, loss="logistic", gamma=gamma)
+        for gamma in (0.5, 2.0)
+    ]
     model = TableModel("y", algorithm=CandidateClassifier(candidates))
     model.learn({"x": x, "z": z, "y": y})
     model.save("m")

@@ -22,29 +22,41 @@ PUBLIC = ("learner", "recipes", "kernels", "losses", "parts", "dictionary", "sta
 #: Recipes in C++, and the estimators that learn the same numbers.
 RECIPES = {
     "knlms(gaussian(0.5), {.step_size = 0.1, .coherence = 0.7, .ridge = 0.01})": (
-        parsimon.KNLMSRegressor(gamma=0.5, step_size=0.1, coherence=0.7, ridge=0.01)
+        parsimon.published(
+            parsimon.KNLMSRegressor, gamma=0.5, step_size=0.1, coherence=0.7, ridge=0.01
+        )
     ),
     "knlms(laplacian(0.3), {.coherence = 0.8, .budget = 9})": (
-        parsimon.KNLMSRegressor("laplacian", gamma=0.3, coherence=0.8, budget=9)
+        parsimon.published(parsimon.KNLMSRegressor, "laplacian", gamma=0.3, coherence=0.8, budget=9)
     ),
     "knlms(gaussian(0.5), {.budget = 9, .compression = Eviction::oldest})": (
-        parsimon.KNLMSRegressor(gamma=0.5, budget=9, compression="oldest")
+        parsimon.published(parsimon.KNLMSRegressor, gamma=0.5, budget=9, compression="oldest")
     ),
     "krls(gaussian(0.5), {.tolerance = 0.1, .ridge = 0.2, .forgetting = 0.99, .budget = 8})": (
-        parsimon.KRLSRegressor(gamma=0.5, tolerance=0.1, ridge=0.2, forgetting=0.99, budget=8)
+        parsimon.published(
+            parsimon.KRLSRegressor, gamma=0.5, tolerance=0.1, ridge=0.2, forgetting=0.99, budget=8
+        )
     ),
     "krls(gaussian(0.5), {.admission = KRLSOptions::Admission::coherence, .ridge = 0.1})": (
-        parsimon.KRLSRegressor(gamma=0.5, admission="coherence", ridge=0.1)
+        parsimon.published(parsimon.KRLSRegressor, gamma=0.5, admission="coherence", ridge=0.1)
     ),
     "polk(gaussian(0.5), {.step_size = 0.3, .alpha = 1e-3, .parsimony = 0.1, .budget = 15})": (
-        parsimon.POLKRegressor(gamma=0.5, step_size=0.3, alpha=1e-3, parsimony=0.1, budget=15)
+        parsimon.published(
+            parsimon.POLKRegressor, gamma=0.5, step_size=0.3, alpha=1e-3, parsimony=0.1, budget=15
+        )
     ),
     "polk(gaussian(0.5), {.schedule = diminishing, .average_after = 50})": (
-        parsimon.POLKRegressor(gamma=0.5, schedule="diminishing", average=50)
+        parsimon.published(parsimon.POLKRegressor, gamma=0.5, schedule="diminishing", average=50)
     ),
     "polk(gaussian(0.5), {.loss = std::make_shared<HuberLoss>(0.5),"
     " .schedule = {.power = 0.6, .delay = 20}, .batch_size = 4})": (
-        parsimon.POLKRegressor(gamma=0.5, loss=Huber(0.5), schedule=Schedule(0.6, 20), batch_size=4)
+        parsimon.published(
+            parsimon.POLKRegressor,
+            gamma=0.5,
+            loss=Huber(0.5),
+            schedule=Schedule(0.6, 20),
+            batch_size=4,
+        )
     ),
 }
 DRIVER = """
@@ -224,7 +236,9 @@ def test_the_program_of_the_documentation_runs(prefix, tmp_path):
     said = run(folder / "sine").stdout
     found, centers = re.fullmatch(r"f\(1\) = (\S+) with (\d+) centres\n", said).groups()
     x = (37 * np.arange(500) % 500 / 500 * 6 - 3)[:, None]
-    model = parsimon.KNLMSRegressor(gamma=1.0, budget=20, n_passes=5).fit(x, np.sin(x[:, 0]))
+    model = parsimon.published(parsimon.KNLMSRegressor, gamma=1.0, budget=20, n_passes=5).fit(
+        x, np.sin(x[:, 0])
+    )
     assert int(centers) == model.n_centers_
     assert float(found) == pytest.approx(model.predict([[1.0]])[0], rel=1e-12)
 

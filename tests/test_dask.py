@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from parsimon import KNLMSRegressor, KRLSRegressor, POLKClassifier
+from parsimon import KNLMSRegressor, KRLSRegressor, POLKClassifier, published
 from parsimon._extras import install_command
 from parsimon.datasets import make_multidist
 from parsimon.distributed import fit, rounds
@@ -21,7 +21,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
 
-MODEL = POLKClassifier(gamma=1.4, step_size=3.0, budget=30, batch_size=4)
+MODEL = published(POLKClassifier, gamma=1.4, step_size=3.0, budget=30, batch_size=4)
 DASK = {"engine": "dask", "progress": False}
 
 
@@ -29,7 +29,7 @@ def test_without_a_client():  # first of all, while there is none
     with pytest.raises(
         RuntimeError, match=r"needs a cluster: first make a client with distributed\.Client"
     ):
-        fit(KNLMSRegressor(), [data()], **DASK)
+        fit(published(KNLMSRegressor), [data()], **DASK)
 
 
 def local_cluster(n_workers):
@@ -167,7 +167,7 @@ def test_frames(client):
 def test_several_targets_and_an_estimator_that_adds_up(client):
     X, _ = data()
     Y = np.stack([np.sin(X[:, 0]), X[:, 1] ** 2], axis=1)
-    model = KRLSRegressor(gamma="scale", tolerance=1e-2)
+    model = published(KRLSRegressor, gamma="scale", tolerance=1e-2)
     result = fit(
         model, (da.from_array(X, chunks=(200, 2)), da.from_array(Y, chunks=(100, 1))), **DASK
     )
@@ -226,7 +226,7 @@ def test_rows_stay_where_they_are(client):
 @pytest.mark.parametrize("lazy", [False, True], ids=["in memory", "arrays"])
 def test_a_worker_that_is_killed(client, cluster, lazy):
     X, y = data(6000)
-    model = POLKClassifier(gamma=1.4, step_size=3.0, budget=150, parsimony=1e-6)
+    model = published(POLKClassifier, gamma=1.4, step_size=3.0, budget=150, parsimony=1e-6)
     shards = cut(X, y, [1500] * 4)
     given = (da.from_array(X, chunks=(1500, 2)), da.from_array(y, chunks=1500)) if lazy else shards
     model_killed = learned_with_a_kill(model, given, client, cluster)
@@ -269,7 +269,7 @@ def later(key, keys):
 
 def test_the_only_worker_is_killed():
     X, y = data(3000)
-    model = POLKClassifier(gamma=1.4, step_size=3.0, budget=100, parsimony=1e-6)
+    model = published(POLKClassifier, gamma=1.4, step_size=3.0, budget=100, parsimony=1e-6)
     shards = cut(X, y, [1000] * 3)
     with local_cluster(1) as cluster, distributed.Client(cluster, set_as_default=False) as client:
         killed = learned_with_a_kill(model, shards, client, cluster)
@@ -342,7 +342,8 @@ def test_without_dask():
         "import sys; import parsimon, parsimon.distributed;"
         "assert not {'dask', 'distributed'} & set(sys.modules);"
         "sys.modules['dask'] = None;"
-        "parsimon.distributed.fit(parsimon.KNLMSRegressor(), [([[0.0]], [1.0])], engine='dask')"
+        "parsimon.distributed.fit("
+        "parsimon.KNLMSRegressor(), [([[0.0]], [1.0])], engine='dask')"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False

@@ -14,6 +14,7 @@ from parsimon import (
     SPLRegressor,
     diagnostics,
     plots,
+    published,
 )
 from parsimon.diagnostics import AssumptionError, RunningCoherence
 from parsimon.kernels import Function, Gaussian, Laplacian, Linear, Normalized, Polynomial
@@ -65,8 +66,8 @@ def built_by_the_rule(kernel, rng, n=120):
     """A KNLMS model with up to 50 centres, and all inputs it has seen."""
     d = int(rng.integers(1, 12))
     X = rng.normal(size=(n, d)) * rng.uniform(0.3, 6)
-    model = KNLMSRegressor(
-        kernel, coherence=float(rng.uniform(0.0, 0.98) ** rng.choice([0.5, 1, 2]))
+    model = published(
+        KNLMSRegressor, kernel, coherence=float(rng.uniform(0.0, 0.98) ** rng.choice([0.5, 1, 2]))
     ).partial_fit(X[:1], [0.0])
     for i in range(1, n):
         if model.n_centers_ == 50:
@@ -136,11 +137,11 @@ def test_no_centres_and_copies():
 def test_a_model_stands_for_its_kernel_and_centres():
     X = np.random.default_rng(0).normal(size=(200, 2))
     for model in (
-        KNLMSRegressor(),
-        KRLSRegressor(),
-        KLMSRegressor(budget=20),
-        NORMARegressor(),
-        SPLRegressor(),
+        published(KNLMSRegressor),
+        published(KRLSRegressor),
+        published(KLMSRegressor, budget=20),
+        published(NORMARegressor),
+        published(SPLRegressor),
     ):
         model.fit(X, X[:, 0])
         parts = model.kernel_, model.centers_
@@ -378,7 +379,7 @@ def test_proposition_2_is_sharp():
 def test_proposition_4_as_printed_fails_for_one_centre(mu0):
     value = mu0 + 0.01  # k(d, x): just coherent enough to be rejected
     x = np.sqrt(-np.log(value))
-    model = KNLMSRegressor(Gaussian(1.0), coherence=mu0).fit([[0.0], [x]], [0.0, 1.0])
+    model = published(KNLMSRegressor, Gaussian(1.0), coherence=mu0).fit([[0.0], [x]], [0.0, 1.0])
     assert model.n_centers_ == 1
     error = diagnostics.projection_errors(model, X=[[x]])[0]
     assert error == pytest.approx(1 - value**2)
@@ -391,7 +392,7 @@ def test_proposition_5_as_printed_fails_for_one_centre():
     # function.
     x = np.sqrt(-np.log(0.51))
     X = np.array([[0.0]] + [[x]] * 60)
-    model = KNLMSRegressor(Gaussian(1.0), coherence=0.5).fit(X, np.zeros(61))
+    model = published(KNLMSRegressor, Gaussian(1.0), coherence=0.5).fit(X, np.zeros(61))
     assert model.n_centers_ == 1
     _, errors = diagnostics.axis_errors(model, X=X)
     assert errors[0] > diagnostics.principal_axis_bound(model, X=X, form="printed")[0]
@@ -513,7 +514,7 @@ def test_wrong_arguments_are_named(ask, error, message):
 )
 def test_unfitted(ask):
     with pytest.raises(NotFittedError):
-        ask(KNLMSRegressor())
+        ask(published(KNLMSRegressor))
 
 
 def fitted(model, n=300):
@@ -525,26 +526,37 @@ def fitted(model, n=300):
     ("model", "message"),
     [
         (
-            KNLMSRegressor(gamma=1.0, budget=10),
+            published(KNLMSRegressor, gamma=1.0, budget=10),
             "may have evicted centres.*no centre was evicted",
         ),
-        (KNLMSRegressor(gamma=1.0, budget=10, compression="oldest"), "may have evicted centres"),
-        (KRLSRegressor(gamma=1.0, admission="coherence", budget=10), "may have evicted centres"),
         (
-            KRLSRegressor(gamma=1.0),
+            published(KNLMSRegressor, gamma=1.0, budget=10, compression="oldest"),
+            "may have evicted centres",
+        ),
+        (
+            published(KRLSRegressor, gamma=1.0, admission="coherence", budget=10),
+            "may have evicted centres",
+        ),
+        (
+            published(KRLSRegressor, gamma=1.0),
             "admission='ald': the centres were not chosen by the coherence rule",
         ),
-        (SPLRegressor(gamma=1.0), "admission='residual'"),
+        (published(SPLRegressor, gamma=1.0), "admission='residual'"),
         (
-            SPLRegressor(gamma=1.0, admission="coherence", coherence="adaptive", budget=10),
+            published(
+                SPLRegressor, gamma=1.0, admission="coherence", coherence="adaptive", budget=10
+            ),
             "coherence='adaptive'",
         ),
-        (SPLRegressor(gamma=0.1, admission="coherence", coherence=0.99999), "nearly singular"),
         (
-            KLMSRegressor(gamma=1.0),
+            published(SPLRegressor, gamma=0.1, admission="coherence", coherence=0.99999),
+            "nearly singular",
+        ),
+        (
+            published(KLMSRegressor, gamma=1.0),
             "KLMSRegressor: the centres were not chosen by a fixed coherence",
         ),
-        (NORMARegressor(gamma=1.0), "NORMARegressor"),
+        (published(NORMARegressor, gamma=1.0), "NORMARegressor"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
 )
@@ -563,11 +575,11 @@ def test_propositions_4_and_5_refuse_what_they_do_not_speak_of(model, message):
 @pytest.mark.parametrize(
     "model",
     [
-        KNLMSRegressor(gamma=1.0),
-        KNLMSRegressor(gamma=1.0, budget=200),
-        KNLMSRegressor(gamma=1.0, n_passes=3),
-        KRLSRegressor(gamma=1.0, admission="coherence"),
-        SPLRegressor(gamma=1.0, admission="coherence", coherence=0.8),
+        published(KNLMSRegressor, gamma=1.0),
+        published(KNLMSRegressor, gamma=1.0, budget=200),
+        published(KNLMSRegressor, gamma=1.0, n_passes=3),
+        published(KRLSRegressor, gamma=1.0, admission="coherence"),
+        published(SPLRegressor, gamma=1.0, admission="coherence", coherence=0.8),
     ],
 )
 def test_propositions_4_and_5_speak_of_dictionaries_of_the_rule(model):
@@ -581,20 +593,20 @@ def test_propositions_4_and_5_speak_of_dictionaries_of_the_rule(model):
 
 
 def test_a_budget_does_break_proposition_4():
-    model, X = fitted(KNLMSRegressor(gamma=1.0, budget=10))
+    model, X = fitted(published(KNLMSRegressor, gamma=1.0, budget=10))
     assert diagnostics.projection_errors(model, X=X).max() > 1 - model.coherence**2
 
 
 def test_a_removal_does_no_harm_to_proposition_3():
-    model, _ = fitted(KNLMSRegressor(gamma=2.0, coherence=0.1, budget=5))
+    model, _ = fitted(published(KNLMSRegressor, gamma=2.0, coherence=0.1, budget=5))
     assert model.n_centers_ == 5
     assert diagnostics.residuals(model).min() >= diagnostics.ald_threshold(model)
     with pytest.raises(ValueError, match="admission='ald'"):
-        diagnostics.ald_threshold(fitted(KRLSRegressor(gamma=1.0))[0])
+        diagnostics.ald_threshold(fitted(published(KRLSRegressor, gamma=1.0))[0])
 
 
 def test_inputs_never_seen_are_refused():
-    model, X = fitted(KNLMSRegressor(gamma=1.0))
+    model, X = fitted(published(KNLMSRegressor, gamma=1.0))
     strange = np.vstack([X, [[100.0, 100.0]]])
     with pytest.raises(
         AssumptionError, match=r"row 300 of X is not a centre and has coherence 0 <= 0\.5"
@@ -607,7 +619,7 @@ def test_inputs_never_seen_are_refused():
 
 
 def test_the_threshold_in_force_counts():
-    model, _ = fitted(KNLMSRegressor(gamma=1.0, coherence=0.5))
+    model, _ = fitted(published(KNLMSRegressor, gamma=1.0, coherence=0.5))
     model.set_params(coherence=0.1, budget=5)
     assert diagnostics.rejection_bound(model) == 0.75
 
@@ -616,7 +628,7 @@ def test_the_threshold_in_force_counts():
 
 
 def test_report_holds_what_the_functions_say():
-    model, X = fitted(KNLMSRegressor(gamma=4.0, coherence=0.01))
+    model, X = fitted(published(KNLMSRegressor, gamma=4.0, coherence=0.01))
     found = diagnostics.report(model, X, n_axes=3)
     assert found.n_centers == model.n_centers_
     assert found.coherence == diagnostics.coherence(model)
@@ -639,7 +651,7 @@ def test_report_holds_what_the_functions_say():
 
 
 def test_report_without_inputs_or_promises():
-    model, _ = fitted(KNLMSRegressor(gamma=1.0, coherence=0.9))
+    model, _ = fitted(published(KNLMSRegressor, gamma=1.0, coherence=0.9))
     found = diagnostics.report(model)
     assert not found.independence_guaranteed
     assert "which Proposition 3 assumes" in found.residual_bound
@@ -648,7 +660,7 @@ def test_report_without_inputs_or_promises():
     assert "without X" in found.axes
     with pytest.raises(ValueError, match="X has no rows"):
         diagnostics.report(model, np.zeros((0, 2)))
-    one = diagnostics.report(KNLMSRegressor(gamma=1.0).fit([[0.0]], [1.0]), [[0.0]])
+    one = diagnostics.report(published(KNLMSRegressor, gamma=1.0).fit([[0.0]], [1.0]), [[0.0]])
     assert (one.n_centers, one.coherence, one.babel, one.condition_number, one.residual_bound) == (
         1,
         0,

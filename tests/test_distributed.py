@@ -15,20 +15,21 @@ from parsimon import (
     POLKRegressor,
     kernels,
     merge,
+    published,
 )
 from parsimon.distributed import fit, local, rounds
 from parsimon.persistence import dumps
 
 QUIET = {"progress": False, "n_jobs": 1}
 REGRESSORS = [
-    KNLMSRegressor(gamma=1.0, coherence=0.9),
-    KRLSRegressor(gamma=1.0, tolerance=1e-2),
-    POLKRegressor(gamma=1.0, budget=20, batch_size=4, schedule="diminishing"),
+    published(KNLMSRegressor, gamma=1.0, coherence=0.9),
+    published(KRLSRegressor, gamma=1.0, tolerance=1e-2),
+    published(POLKRegressor, gamma=1.0, budget=20, batch_size=4, schedule="diminishing"),
 ]
 CLASSIFIERS = [
-    POLKClassifier(gamma=1.0, budget=25, batch_size=4),
-    POLKClassifier(gamma=1.0, budget=25, average=True),
-    BSGDClassifier(gamma=1.0, budget=25),
+    published(POLKClassifier, gamma=1.0, budget=25, batch_size=4),
+    published(POLKClassifier, gamma=1.0, budget=25, average=True),
+    published(BSGDClassifier, gamma=1.0, budget=25),
 ]
 every_model = pytest.mark.parametrize("model", REGRESSORS + CLASSIFIERS, ids=str)
 
@@ -106,7 +107,7 @@ def test_rounds_are_a_plain_loop(model):
 
 
 def test_the_tree_does_not_matter_but_for_rounding():
-    model = KNLMSRegressor(gamma=1.0)
+    model = published(KNLMSRegressor, gamma=1.0)
     shards, first = (
         shards_of(model, [50, 30, 20]),
         copy.deepcopy(model).partial_fit(*stream(model, 40, seed=3)),
@@ -131,7 +132,7 @@ def test_the_tree_does_not_matter_but_for_rounding():
 
 
 def test_bytes_are_counted():
-    model = POLKClassifier(kernels.Gaussian(1.0), budget=25)
+    model = published(POLKClassifier, kernels.Gaussian(1.0), budget=25)
     shards = shards_of(model, [40, 60])
     _, sent = plain(model, shards, 2)
     result = fit(model, shards, rounds=2, **QUIET)
@@ -142,7 +143,7 @@ def test_bytes_are_counted():
 
 
 def test_processes_make_no_difference():
-    model = POLKClassifier(gamma=1.0, budget=25)
+    model = published(POLKClassifier, gamma=1.0, budget=25)
     shards = shards_of(model, [50, 80, 20])
     one, two = (fit(model, shards, rounds=3, progress=False, n_jobs=n) for n in (1, 2))
     assert_same(one.model, two.model, shards[0][0])
@@ -202,7 +203,7 @@ def test_batches_are_not_cut():
             seen.append(spans)
             return super().round(start, spans)
 
-    model = POLKRegressor(gamma=1.0, batch_size=8, budget=20)
+    model = published(POLKRegressor, gamma=1.0, batch_size=8, budget=20)
     shards = shards_of(model, [50, 23])
     fit(model, shards, engine=Listening(shards, 1), rounds=3, progress=False)
     for shard, n in enumerate([50, 23]):
@@ -214,7 +215,7 @@ def test_batches_are_not_cut():
 
 @pytest.mark.parametrize("gamma", ["scale", "median"])
 def test_the_width_is_measured_on_the_head(gamma):
-    model = KNLMSRegressor(gamma=gamma)
+    model = published(KNLMSRegressor, gamma=gamma)
     shards = shards_of(model, [1500, 100])
     shards[0][0][1000:] *= 100.0  # beyond the head
     result = fit(model, [(shards[0][0][:0], shards[0][1][:0]), *shards], rounds=2, **QUIET)
@@ -222,7 +223,7 @@ def test_the_width_is_measured_on_the_head(gamma):
 
 
 def test_parameters_are_given_back():
-    model = KNLMSRegressor(gamma="scale", coherence=0.7)
+    model = published(KNLMSRegressor, gamma="scale", coherence=0.7)
     shards = shards_of(model, [60, 60])
     before = model.get_params()
     learned = fit(model, shards, rounds=2, **QUIET).model
@@ -236,15 +237,19 @@ def test_rounds_by_default():
     def made(model):
         return fit(model, shards_of(model, [60, 60]), **QUIET).rounds
 
-    assert made(KRLSRegressor(gamma=1.0, tolerance=1e-2)) == 1
-    assert made(KRLSRegressor(gamma=1.0, forgetting=0.99)) == 1
-    assert made(KRLSRegressor(gamma=1.0, admission="coherence", ridge=0.1)) == 16
-    assert made(parsimon.SOGSVR(gamma=1.0)) == 1
-    assert made(KNLMSRegressor(gamma=1.0)) == made(POLKClassifier(gamma=1.0, budget=20)) == 16
+    assert made(published(KRLSRegressor, gamma=1.0, tolerance=1e-2)) == 1
+    assert made(published(KRLSRegressor, gamma=1.0, forgetting=0.99)) == 1
+    assert made(published(KRLSRegressor, gamma=1.0, admission="coherence", ridge=0.1)) == 16
+    assert made(parsimon.published(parsimon.SOGSVR, gamma=1.0)) == 1
+    assert (
+        made(published(KNLMSRegressor, gamma=1.0))
+        == made(published(POLKClassifier, gamma=1.0, budget=20))
+        == 16
+    )
 
 
 def test_progress_is_told(capsys):
-    model = KNLMSRegressor(gamma=1.0)
+    model = published(KNLMSRegressor, gamma=1.0)
     shards = shards_of(model, [60, 60])
     fit(model, shards, rounds=2, **QUIET)
     assert capsys.readouterr() == ("", "")
@@ -258,7 +263,7 @@ def test_progress_is_told(capsys):
 
 
 def test_what_is_wrong_is_said():
-    model = KNLMSRegressor(gamma=1.0)
+    model = published(KNLMSRegressor, gamma=1.0)
     X, y = stream(model, 60)
     cases = [
         (ValueError, "there are no shards", model, [], {}),
@@ -289,7 +294,7 @@ def test_what_is_wrong_is_said():
 
 @pytest.mark.parametrize("gamma", [1.0, "scale", "median"])
 def test_a_bad_value_names_shard_and_row(gamma):
-    model = KNLMSRegressor(gamma=gamma)
+    model = published(KNLMSRegressor, gamma=gamma)
     for shard, row, message in (
         (0, 11, "shard 0: X contains NaN at row 11, column 1"),
         (1, 7, "shard 1: X contains NaN at row 7, column 1"),
@@ -308,10 +313,10 @@ def test_a_bad_value_names_shard_and_row(gamma):
 @pytest.mark.parametrize(
     "model",
     [
-        KRLSRegressor(gamma=0.5, tolerance=0.01),
-        KRLSRegressor(gamma=0.5, tolerance=0.01, forgetting=0.9999),
-        KRLSRegressor(gamma=0.5, admission="coherence", coherence=0.8, ridge=0.1),
-        SOGSVR(gamma=0.5, tolerance=0.05, epsilon=0.05),
+        published(KRLSRegressor, gamma=0.5, tolerance=0.01),
+        published(KRLSRegressor, gamma=0.5, tolerance=0.01, forgetting=0.9999),
+        published(KRLSRegressor, gamma=0.5, admission="coherence", coherence=0.8, ridge=0.1),
+        published(SOGSVR, gamma=0.5, tolerance=0.05, epsilon=0.05),
     ],
     ids=str,
 )
@@ -334,9 +339,9 @@ def test_shards_need_not_be_alike(model):
 
 def test_columns_keep_their_names():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    X, y = stream(KNLMSRegressor(), 90)
+    X, y = stream(published(KNLMSRegressor), 90)
     frame = pandas.DataFrame(X, columns=[f"x {i}" for i in range(X.shape[1])])
-    model = KNLMSRegressor(gamma=1.0)
+    model = published(KNLMSRegressor, gamma=1.0)
     result = fit(model, [(frame[:50], y[:50]), (frame[50:], y[50:])], rounds=2, **QUIET)
     assert list(result.model.feature_names_in_) == list(frame.columns)
     plain = fit(model, [(X[:50], y[:50]), (X[50:], y[50:])], rounds=2, **QUIET)
@@ -346,8 +351,8 @@ def test_columns_keep_their_names():
 
 
 def test_what_is_no_shard_says_so():
-    X, y = stream(KNLMSRegressor(), 40)
-    model = KNLMSRegressor(gamma=1.0)
+    X, y = stream(published(KNLMSRegressor), 40)
+    model = published(KNLMSRegressor, gamma=1.0)
     with pytest.raises(ValueError, match="shard 0 has 2 features, shard 1 1"):
         fit(model, [(X, y), (X[:, :1], y)], **QUIET)
     with pytest.raises(TypeError, match="shards must be a sequence of pairs"):
@@ -355,20 +360,22 @@ def test_what_is_no_shard_says_so():
     with pytest.raises(TypeError, match="n_jobs: options need an engine given by name"):
         fit(model, None, engine=local.Local([(X, y)], 1), n_jobs=2, progress=False)
     with pytest.raises(ValueError, match="models with forgetting < 1 need rounds=1"):
-        fit(KRLSRegressor(gamma=1.0, forgetting=0.9), [(X, y), (X, y)], rounds=2, **QUIET)
+        fit(
+            published(KRLSRegressor, gamma=1.0, forgetting=0.9), [(X, y), (X, y)], rounds=2, **QUIET
+        )
 
 
 def test_a_fit_on_a_budget_is_made_once():
     rng = np.random.default_rng(0)
     x = np.sort(rng.uniform(-3, 3, size=1000))[:, np.newaxis]
     y = np.sin(2 * x[:, 0]) + 0.1 * rng.normal(size=1000)
-    model = KRLSRegressor(gamma=1.0, budget=12)
+    model = published(KRLSRegressor, gamma=1.0, budget=12)
     result = fit(model, list(zip(np.array_split(x, 5), np.array_split(y, 5), strict=True)), **QUIET)
     assert np.abs(result.model.predict(x) - np.sin(2 * x[:, 0])).mean() < 0.03
 
 
 def test_shards_without_rows_change_nothing():
-    model = POLKClassifier(gamma=1.0, budget=25)
+    model = published(POLKClassifier, gamma=1.0, budget=25)
     shards = shards_of(model, [50, 3, 50, 40])
     X, y = shards[0]
     with_empty = [shards[0], (X[:0], y[:0]), *shards[1:], (X[:0], y[:0])]

@@ -93,9 +93,9 @@ def test_nothing_to_score(task):
 @pytest.mark.parametrize(
     "model",
     [
-        parsimon.KNLMSRegressor(gamma=1.0),
-        parsimon.POLKClassifier(gamma=1.0),
-        parsimon.POLKClassifier(gamma=1.0, loss="logistic"),
+        parsimon.published(parsimon.KNLMSRegressor, gamma=1.0),
+        parsimon.published(parsimon.POLKClassifier, gamma=1.0),
+        parsimon.published(parsimon.POLKClassifier, gamma=1.0, loss="logistic"),
         SGDRegressor(random_state=0),
         SGDClassifier(random_state=0),
         linear_model.LinearRegression(),
@@ -120,7 +120,9 @@ def test_any_model_is_tested_before_it_learns(model):
 
 def test_probabilities_are_those_before_each_row():
     X, y = stream("classification")
-    block, single = (parsimon.POLKClassifier(gamma=1.0, loss="logistic") for _ in range(2))
+    block, single = (
+        parsimon.published(parsimon.POLKClassifier, gamma=1.0, loss="logistic") for _ in range(2)
+    )
     found = predict_then_learn(block, X, y)
     expected = []
     for i in range(N):
@@ -132,7 +134,10 @@ def test_probabilities_are_those_before_each_row():
         found.probabilities[2:][known], [expected[i] for i in known], atol=1e-12
     )
     np.testing.assert_array_equal(
-        found.values, parsimon.POLKClassifier(gamma=1.0, loss="logistic").predict_then_learn(X, y)
+        found.values,
+        parsimon.published(parsimon.POLKClassifier, gamma=1.0, loss="logistic").predict_then_learn(
+            X, y
+        ),
     )
 
 
@@ -153,10 +158,10 @@ def test_a_table_model_scores_itself(tmp_path):
 
 def test_going_on_with_metrics():
     X, y = stream()
-    model = parsimon.KNLMSRegressor(gamma=1.0)
+    model = parsimon.published(parsimon.KNLMSRegressor, gamma=1.0)
     first = prequential(model, [(X[:100], y[:100])])
     second = prequential(model, [(X[100:], y[100:])], metrics=first.metrics)
-    once = prequential(parsimon.KNLMSRegressor(gamma=1.0), [(X, y)])
+    once = prequential(parsimon.published(parsimon.KNLMSRegressor, gamma=1.0), [(X, y)])
     assert second.metrics.total() == once.metrics.total()
 
 
@@ -164,11 +169,11 @@ def test_what_cannot_be_evaluated():
     with pytest.raises(TypeError, match="object learns from no stream"):
         prequential(object(), [([[1.0]], [1.0])])
     with pytest.raises(ValueError, match="unknown task 'ranking'"):
-        prequential(parsimon.KNLMSRegressor(), [], task="ranking")
+        prequential(parsimon.published(parsimon.KNLMSRegressor), [], task="ranking")
     with pytest.raises(ValueError, match="every must be >= 1"):
-        next(watch(parsimon.KNLMSRegressor(), [], every=0))
+        next(watch(parsimon.published(parsimon.KNLMSRegressor), [], every=0))
     with pytest.raises(ValueError, match="nothing to draw"):
-        prequential(parsimon.KNLMSRegressor(), []).plot("nowhere.png")
+        prequential(parsimon.published(parsimon.KNLMSRegressor), []).plot("nowhere.png")
 
 
 def test_probabilities_above_one_by_rounding_cost_nothing():

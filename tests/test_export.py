@@ -83,26 +83,37 @@ KERNELS = [
 
 #: Estimators in all their ways of predicting.
 MODELS = [
-    parsimon.KNLMSRegressor(gamma=0.7),
-    parsimon.KAPRegressor(gamma=0.7, order=2),
-    parsimon.KLMSRegressor(gamma=0.7, quantization=0.2),
-    parsimon.NORMARegressor(gamma=0.7, budget=20),
-    parsimon.KRLSRegressor(gamma=0.7, forgetting=0.99),
-    parsimon.KRLSRegressor(gamma=0.7, admission="coherence", ridge=0.1, budget=30),
-    parsimon.SPLRegressor(gamma=0.7),
-    parsimon.POLKRegressor(gamma=0.7, loss="huber"),
-    parsimon.POLKRegressor(gamma=0.7, average=50, budget=30),
-    parsimon.SOGSVR(gamma=0.7, tolerance=0.1),
+    parsimon.published(parsimon.KNLMSRegressor, gamma=0.7),
+    parsimon.published(parsimon.KAPRegressor, gamma=0.7, order=2),
+    parsimon.published(parsimon.KLMSRegressor, gamma=0.7, quantization=0.2),
+    parsimon.published(parsimon.NORMARegressor, gamma=0.7, budget=20),
+    parsimon.published(parsimon.KRLSRegressor, gamma=0.7, forgetting=0.99),
+    parsimon.published(
+        parsimon.KRLSRegressor, gamma=0.7, admission="coherence", ridge=0.1, budget=30
+    ),
+    parsimon.published(parsimon.SPLRegressor, gamma=0.7),
+    parsimon.published(parsimon.POLKRegressor, gamma=0.7, loss="huber"),
+    parsimon.published(parsimon.POLKRegressor, gamma=0.7, average=50, budget=30),
+    parsimon.published(parsimon.SOGSVR, gamma=0.7, tolerance=0.1),
     *(
-        parsimon.POLKClassifier(gamma=0.7, loss=name, step_size=0.5, random_state=0)
+        parsimon.published(
+            parsimon.POLKClassifier, gamma=0.7, loss=name, step_size=0.5, random_state=0
+        )
         for name in losses.CLASSIFICATION
     ),
-    parsimon.POLKClassifier(gamma=0.7, loss="logistic", average=True, batch_size=4, random_state=0),
-    parsimon.BSGDClassifier(gamma=0.7, budget=30, random_state=0),
-    parsimon.SOGSVC(gamma=0.7, random_state=0),
+    parsimon.published(
+        parsimon.POLKClassifier,
+        gamma=0.7,
+        loss="logistic",
+        average=True,
+        batch_size=4,
+        random_state=0,
+    ),
+    parsimon.published(parsimon.BSGDClassifier, gamma=0.7, budget=30, random_state=0),
+    parsimon.published(parsimon.SOGSVC, gamma=0.7, random_state=0),
 ]
 
-REGRESSOR = parsimon.KNLMSRegressor(gamma=0.3, budget=40)
+REGRESSOR = parsimon.published(parsimon.KNLMSRegressor, gamma=0.3, budget=40)
 #: Around estimators.
 PIPELINES = [
     make_pipeline(StandardScaler(), REGRESSOR),
@@ -110,20 +121,27 @@ PIPELINES = [
     make_pipeline(StandardScaler(with_std=False), REGRESSOR),
     make_pipeline(
         MinMaxScaler((-1, 2)),
-        parsimon.POLKClassifier(gamma=3.0, loss="ovr_logistic", random_state=0),
+        parsimon.published(parsimon.POLKClassifier, gamma=3.0, loss="ovr_logistic", random_state=0),
     ),
     make_pipeline(MaxAbsScaler(), "passthrough", RobustScaler(), REGRESSOR),
     make_pipeline(
-        RobustScaler(with_centering=False), None, parsimon.SOGSVC(gamma=0.3, random_state=0)
+        RobustScaler(with_centering=False),
+        None,
+        parsimon.published(parsimon.SOGSVC, gamma=0.3, random_state=0),
     ),
     make_pipeline(
-        RobustScaler(with_scaling=False), FunctionTransformer(), parsimon.KNLMSRegressor("linear")
+        RobustScaler(with_scaling=False),
+        FunctionTransformer(),
+        parsimon.published(parsimon.KNLMSRegressor, "linear"),
     ),
     make_pipeline(
         make_pipeline(MinMaxScaler(), StandardScaler()),
-        parsimon.KNLMSRegressor(Normalized(Polynomial(2))),
+        parsimon.published(parsimon.KNLMSRegressor, Normalized(Polynomial(2))),
     ),
-    make_pipeline(StandardScaler(), parsimon.KNLMSRegressor("laplacian", gamma=0.3, budget=40)),
+    make_pipeline(
+        StandardScaler(),
+        parsimon.published(parsimon.KNLMSRegressor, "laplacian", gamma=0.3, budget=40),
+    ),
     TransformedTargetRegressor(REGRESSOR, transformer=StandardScaler()),
     TransformedTargetRegressor(REGRESSOR),
     make_pipeline(
@@ -174,7 +192,8 @@ NAMES = [
 def cases():
     """Return every fitted model, by name."""
     models = [
-        fitted(parsimon.KNLMSRegressor(k, coherence=0.95, budget=40), outputs=2) for k in KERNELS
+        fitted(parsimon.published(parsimon.KNLMSRegressor, k, coherence=0.95, budget=40), outputs=2)
+        for k in KERNELS
     ]
     return dict(zip(NAMES, [*models, *map(fitted, MODELS), *map(fitted, PIPELINES)], strict=True))
 
@@ -274,7 +293,9 @@ def test_single_precision_loses_what_the_columns_size_costs():
 
 def test_a_graph_says_what_it_is(tmp_path):
     frame = pd.DataFrame(points(100, 0), columns=["a", "b", 'c"d*/??'])
-    pipeline = make_pipeline(StandardScaler(), parsimon.POLKClassifier(gamma=1.0, random_state=0))
+    pipeline = make_pipeline(
+        StandardScaler(), parsimon.published(parsimon.POLKClassifier, gamma=1.0, random_state=0)
+    )
     pipeline.fit(frame, np.where(frame["a"] > 0, "on", "off"))
     graph = to_onnx(pipeline, tmp_path / "model.onnx")
     stored = onnx.load(tmp_path / "model.onnx")
@@ -326,7 +347,7 @@ def test_far_away_onnx_still_agrees(name):
 def test_without_onnx_only_onnx_is_missed():
     code = "import sys\nfrom parsimon import export, KNLMSRegressor\n"
     code += "assert 'onnx' not in sys.modules\nsys.modules['onnx'] = None\n"
-    code += "m = KNLMSRegressor().fit([[0.0], [1.0]], [0.0, 1.0])\n"
+    code += "m = published(KNLMSRegressor).fit([[0.0], [1.0]], [0.0, 1.0])\n"
     code += "export.to_c(m)\nexport.to_libsvm(m)\nexport.to_onnx(m)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert f"ImportError: to_onnx needs ONNX: {install_command('onnx')}" in done.stderr
@@ -493,13 +514,16 @@ def test_headers_can_do_without_a_library(tmp_path):
     for i, kernel in enumerate(
         [Linear(), Polynomial(3), RationalQuadratic(0.5, 2.0), 0.5 * Linear() + 1.0]
     ):
-        model = fitted(parsimon.KNLMSRegressor(kernel), n=50)
+        model = fitted(parsimon.published(parsimon.KNLMSRegressor, kernel), n=50)
         header = to_c(model, tmp_path / f"m{i}.h", name=f"m{i}")
         assert "Nothing is needed from the C library" in header
         source.append(driver(model, f"m{i}", "double"))
     # Others can bring their own functions.
     model = fitted(
-        parsimon.POLKClassifier(Matern32(0.5), loss="ovr_logistic", random_state=0), n=50
+        parsimon.published(
+            parsimon.POLKClassifier, Matern32(0.5), loss="ovr_logistic", random_state=0
+        ),
+        n=50,
     )
     assert "Needed from libm: exp, log1p, sqrt." in to_c(model, tmp_path / "own.h", name="own")
     own = "double %s(double x);\n" * 3 % ("my_exp", "my_log1p", "my_sqrt")
@@ -526,7 +550,7 @@ LABELS = [sorted(ODD_LABELS), [-(2**63), -7, 0, 5, 2**63 - 1], [False, True], [-
 
 def with_labels(labels):
     """Return a classifier of these labels, whatever they are."""
-    model = parsimon.POLKClassifier(Linear(), random_state=0)
+    model = parsimon.published(parsimon.POLKClassifier, Linear(), random_state=0)
     return model.fit(points(8 * len(labels), 0), np.array(labels * 8))
 
 
@@ -690,7 +714,7 @@ LIBSVM_KERNELS = [
 
 @pytest.mark.parametrize("kernel", LIBSVM_KERNELS, ids=str)
 def test_libsvm_regressors_agree(kernel, tmp_path):
-    model = fitted(parsimon.SOGSVR(kernel, tolerance=0.1))
+    model = fitted(parsimon.published(parsimon.SOGSVR, kernel, tolerance=0.1))
     text = to_libsvm(model, tmp_path / "model")
     assert (tmp_path / "model").read_text() == text
     X = points(N_TEST, 1)
@@ -711,7 +735,9 @@ def test_libsvm_classifiers_agree(make, kernel, labels):
 
 
 def test_libsvm_takes_the_first_of_equals():
-    model = parsimon.POLKClassifier(Linear(), random_state=0).fit(points(30, 0), [1, 2, 3] * 10)
+    model = parsimon.published(parsimon.POLKClassifier, Linear(), random_state=0).fit(
+        points(30, 0), [1, 2, 3] * 10
+    )
     X = np.zeros((1, 3))  # where every class has f = 0
     assert (
         libsvm(to_libsvm(model), X)[1] == model.predict(X) == run(to_onnx(model), X)["label"] == 1
@@ -721,10 +747,15 @@ def test_libsvm_takes_the_first_of_equals():
 @pytest.mark.parametrize(
     "pipeline",
     [
-        make_pipeline(StandardScaler(), parsimon.SOGSVR(Linear())),
-        make_pipeline(MaxAbsScaler(), parsimon.SOGSVR(Polynomial(2))),
-        make_pipeline(RobustScaler(with_scaling=False), parsimon.KNLMSRegressor(gamma=1e-4)),
-        TransformedTargetRegressor(parsimon.SOGSVR(gamma=0.7), transformer=StandardScaler()),
+        make_pipeline(StandardScaler(), parsimon.published(parsimon.SOGSVR, Linear())),
+        make_pipeline(MaxAbsScaler(), parsimon.published(parsimon.SOGSVR, Polynomial(2))),
+        make_pipeline(
+            RobustScaler(with_scaling=False),
+            parsimon.published(parsimon.KNLMSRegressor, gamma=1e-4),
+        ),
+        TransformedTargetRegressor(
+            parsimon.published(parsimon.SOGSVR, gamma=0.7), transformer=StandardScaler()
+        ),
     ],
     ids=["linear", "polynomial", "gaussian", "target"],
 )
@@ -738,14 +769,23 @@ def test_libsvm_takes_scaling_where_it_can(pipeline):
     ("model", "message"),
     [
         (make_pipeline(StandardScaler(), REGRESSOR), "cannot scale inputs.*export the last step"),
-        (make_pipeline(StandardScaler(), parsimon.SOGSVR(Polynomial(2))), "cannot scale inputs"),
         (
-            parsimon.KNLMSRegressor(Matern32()),
+            make_pipeline(StandardScaler(), parsimon.published(parsimon.SOGSVR, Polynomial(2))),
+            "cannot scale inputs",
+        ),
+        (
+            parsimon.published(parsimon.KNLMSRegressor, Matern32()),
             "LIBSVM has the kernels Gaussian, Polynomial and Linear.*Matern32",
         ),
-        (parsimon.KNLMSRegressor(Gaussian(1.0) + Linear()), "LIBSVM has the kernels"),
-        (parsimon.KNLMSRegressor(Normalized(Linear())), "LIBSVM has the kernels"),
-        (parsimon.SOGSVC(gamma=1.0), "integer labels only"),
+        (
+            parsimon.published(parsimon.KNLMSRegressor, Gaussian(1.0) + Linear()),
+            "LIBSVM has the kernels",
+        ),
+        (
+            parsimon.published(parsimon.KNLMSRegressor, Normalized(Linear())),
+            "LIBSVM has the kernels",
+        ),
+        (parsimon.published(parsimon.SOGSVC, gamma=1.0), "integer labels only"),
     ],
 )
 def test_libsvm_refuses_what_it_has_not(model, message):
@@ -766,7 +806,7 @@ def test_libsvm_refuses_outputs_and_labels_it_has_not():
 @pytest.mark.parametrize("labels", [(3, -1), (7, 2, 5)], ids=["two", "three"])
 def test_libsvm_itself_agrees(labels, tmp_path):
     svmutil = pytest.importorskip("libsvm.svmutil", reason="libsvm-official is not installed")
-    model = fitted(parsimon.SOGSVC(gamma=0.7, random_state=0), labels=labels)
+    model = fitted(parsimon.published(parsimon.SOGSVC, gamma=0.7, random_state=0), labels=labels)
     to_libsvm(model, tmp_path / "model")
     X = points(1000, 1)
     predicted, _, _ = svmutil.svm_predict(
@@ -796,9 +836,14 @@ def test_wrong_models_are_refused(export, tmp_path):
     for model, message in [
         (parsimon.KernelDictionaryLearning(4, gamma=1.0).fit(X), "iterative lasso"),
         (parsimon.KernelDictionaryClassifier(4, gamma=1.0).fit(X, y > 9), "iterative lasso"),
-        (parsimon.KNLMSRegressor(lambda x, z: float(x @ z)).fit(X, y), "is a Python function"),
         (
-            parsimon.KNLMSRegressor(1.0 + Function(lambda x, z: float(x @ z))).fit(X, y),
+            parsimon.published(parsimon.KNLMSRegressor, lambda x, z: float(x @ z)).fit(X, y),
+            "is a Python function",
+        ),
+        (
+            parsimon.published(
+                parsimon.KNLMSRegressor, 1.0 + Function(lambda x, z: float(x @ z))
+            ).fit(X, y),
             "is a Python function",
         ),
         (LinearRegression().fit(X, y), "got LinearRegression"),
@@ -842,7 +887,9 @@ class Inherits(Gaussian):
 @pytest.mark.parametrize("export", [to_c, to_onnx])
 def test_a_kernel_of_ones_own_needs_its_formula(export):
     def learned(kernel):
-        return parsimon.KNLMSRegressor(kernel).fit(points(20, 0), np.arange(20.0))
+        return parsimon.published(parsimon.KNLMSRegressor, kernel).fit(
+            points(20, 0), np.arange(20.0)
+        )
 
     for kernel in (Own(), Own() + Linear(), Normalized(2.0 * Own())):
         with pytest.raises(
@@ -859,7 +906,9 @@ def test_a_kernel_of_ones_own_needs_its_formula(export):
 
 
 def test_a_kernel_of_ones_own_is_exported_by_its_formula():
-    model = parsimon.KNLMSRegressor(OwnWithFormula()).fit(points(50, 0), np.arange(50.0))
+    model = parsimon.published(parsimon.KNLMSRegressor, OwnWithFormula()).fit(
+        points(50, 0), np.arange(50.0)
+    )
     X = points(100, 1)
     np.testing.assert_allclose(
         run(to_onnx(model), X)["variable"][:, 0], model.predict(X), rtol=0, atol=1e-11
@@ -894,17 +943,20 @@ def test_labels_of_mixed_kinds_are_refused():
 
 
 EMPTY = [
-    (parsimon.POLKRegressor(gamma=1.0), np.zeros(20)),
-    (parsimon.POLKRegressor(gamma=1.0), np.zeros((20, 2))),
-    (parsimon.POLKClassifier(gamma=1.0, loss="logistic"), np.full(20, "only")),
-    (parsimon.POLKClassifier(gamma=1.0), np.full(20, 4)),
-    (parsimon.BSGDClassifier(gamma=1.0), np.full(20, 4)),
+    (parsimon.published(parsimon.POLKRegressor, gamma=1.0), np.zeros(20)),
+    (parsimon.published(parsimon.POLKRegressor, gamma=1.0), np.zeros((20, 2))),
+    (parsimon.published(parsimon.POLKClassifier, gamma=1.0, loss="logistic"), np.full(20, "only")),
+    (parsimon.published(parsimon.POLKClassifier, gamma=1.0), np.full(20, 4)),
+    (parsimon.published(parsimon.BSGDClassifier, gamma=1.0), np.full(20, 4)),
 ]
 SMALL = [
-    (parsimon.POLKClassifier(gamma=1.0, loss="ovr_logistic"), np.full(20, "only")),
-    (parsimon.SOGSVC(gamma=1.0), np.full(20, 4)),
-    (parsimon.KNLMSRegressor(gamma=1e-9), np.arange(20.0)),
-    (parsimon.KNLMSRegressor(gamma=1.0), np.arange(20.0) * 1e90),
+    (
+        parsimon.published(parsimon.POLKClassifier, gamma=1.0, loss="ovr_logistic"),
+        np.full(20, "only"),
+    ),
+    (parsimon.published(parsimon.SOGSVC, gamma=1.0), np.full(20, 4)),
+    (parsimon.published(parsimon.KNLMSRegressor, gamma=1e-9), np.arange(20.0)),
+    (parsimon.published(parsimon.KNLMSRegressor, gamma=1.0), np.arange(20.0) * 1e90),
 ]
 
 
@@ -934,12 +986,16 @@ def test_models_with_hardly_anything_in_them(tmp_path):
 
 
 def test_numbers_too_large_for_single_precision_are_refused():
-    model = parsimon.KNLMSRegressor(gamma=1.0).fit(points(20, 0), np.arange(20.0) * 1e90)
+    model = parsimon.published(parsimon.KNLMSRegressor, gamma=1.0).fit(
+        points(20, 0), np.arange(20.0) * 1e90
+    )
     with pytest.raises(ValueError, match="weights are too large for dtype='float32'"):
         to_onnx(model, dtype="float32")
     with pytest.raises(ValueError, match="weights are too large for dtype='float'"):
         to_c(model, dtype="float")
-    model = parsimon.KNLMSRegressor(gamma=1e-60).fit(points(20, 0), np.arange(20.0))
+    model = parsimon.published(parsimon.KNLMSRegressor, gamma=1e-60).fit(
+        points(20, 0), np.arange(20.0)
+    )
     with pytest.raises(ValueError, match="parameter -1e-60 is too small for dtype='float32'"):
         to_onnx(model, dtype="float32")
     with pytest.raises(ValueError, match="parameter -1e-60 is too small for dtype='float'"):
@@ -949,9 +1005,9 @@ def test_numbers_too_large_for_single_precision_are_refused():
 def test_a_mean_far_away_costs_nothing():
     # As single precision holds them, the inputs are off by 0.03, and that is all that may be lost.
     X = points(400, 0).astype(np.float32) * 16 + np.float32(2**20)
-    model = make_pipeline(StandardScaler(), parsimon.KNLMSRegressor(gamma=0.3)).fit(
-        X.astype(np.float64), np.sin(X[:, 0])
-    )
+    model = make_pipeline(
+        StandardScaler(), parsimon.published(parsimon.KNLMSRegressor, gamma=0.3)
+    ).fit(X.astype(np.float64), np.sin(X[:, 0]))
     given = run(to_onnx(model, dtype="float32"), X)["variable"][:, 0]
     np.testing.assert_allclose(given, model.predict(X.astype(np.float64)), rtol=0, atol=1e-5)
 

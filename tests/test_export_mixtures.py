@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from parsimon import KRLSRegressor, POLKClassifier, kernels
+from parsimon import KRLSRegressor, POLKClassifier, kernels, published
 from parsimon.cli import main
 from parsimon.export import to_c, to_libsvm, to_onnx
 from parsimon.export.model_functions import model_function
@@ -71,8 +71,10 @@ def classifier(n, names, **options):
 
 
 def own_experts(*more):
-    rls = KRLSRegressor("gaussian", ridge=0.1, penalty="norm", tolerance=0.01)
-    linear = KRLSRegressor(kernels.Linear() + kernels.Constant(1.0), ridge=0.1, penalty="norm")
+    rls = published(KRLSRegressor, "gaussian", ridge=0.1, penalty="norm", tolerance=0.01)
+    linear = published(
+        KRLSRegressor, kernels.Linear() + kernels.Constant(1.0), ridge=0.1, penalty="norm"
+    )
     return [
         Expert(rls, "lags", lags=8),
         Expert(linear, "linear"),
@@ -83,7 +85,9 @@ def own_experts(*more):
 
 def asleep():
     """Return experts that all sleep during the first 16 rows."""
-    return [Expert(KRLSRegressor("laplacian", ridge=0.1, penalty="norm"), "late", lags=1)]
+    return [
+        Expert(published(KRLSRegressor, "laplacian", ridge=0.1, penalty="norm"), "late", lags=1)
+    ]
 
 
 def late_class():
@@ -102,7 +106,9 @@ def unscaled(mixture, **options):
 
 
 FIVE = ["m", "b", "a long label", "é 東京", 'qu"ote\\?*/']
-LOGISTIC = Expert(POLKClassifier("laplacian", loss="ovr_logistic", step_size=1.0), "one vs rest")
+LOGISTIC = Expert(
+    published(POLKClassifier, "laplacian", loss="ovr_logistic", step_size=1.0), "one vs rest"
+)
 MODELS = {
     "numbers_1": lambda: regressor(1),
     "numbers_2": lambda: regressor(2),
@@ -587,7 +593,9 @@ def test_errors(models, tmp_path):
         model = models["numbers_50"][0]
         with pytest.raises(TypeError, match="only estimators"):
             export(make_pipeline(StandardScaler(), model).fit(rows(20), numbers(rows(20))))
-        function = Expert(KRLSRegressor(lambda x, z: float(x @ z) + 1.0, budget=5), "own")
+        function = Expert(
+            published(KRLSRegressor, lambda x, z: float(x @ z) + 1.0, budget=5), "own"
+        )
         with pytest.raises(TypeError, match="is a Python function"):
             export(
                 MixtureRegressor([function]).partial_fit(rows(5), numbers(rows(5))), tmp_path / "m"

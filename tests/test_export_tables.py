@@ -94,8 +94,13 @@ def learned(target, n=700, **options):
 
 CANDIDATES = CandidateClassifier(
     [
-        parsimon.POLKClassifier(
-            "laplacian", gamma="median", loss="logistic", step_size=eta, budget=100
+        parsimon.published(
+            parsimon.POLKClassifier,
+            "laplacian",
+            gamma="median",
+            loss="logistic",
+            step_size=eta,
+            budget=100,
         )
         for eta in (2.0, 0.5)
     ],
@@ -419,7 +424,7 @@ def test_the_example_in_the_header_of_a_table_runs(models, name, tmp_path):
 
 def test_a_header_of_numbers_needs_no_library(tmp_path):
     rng = np.random.default_rng(0)
-    model = TableModel("y", algorithm=parsimon.KNLMSRegressor("linear"))
+    model = TableModel("y", algorithm=parsimon.published(parsimon.KNLMSRegressor, "linear"))
     model.learn(
         {"a": rng.normal(size=50), "b": rng.choice(["u", "v"], size=50), "y": rng.random(50)}
     )
@@ -686,7 +691,10 @@ def test_errors(models, tmp_path):
         with pytest.raises(NotFittedError, match="learned nothing"):
             export(CandidateClassifier([]), tmp_path / "m")
         with pytest.raises(TypeError, match="is a Python function"):
-            odd = TableModel("y", algorithm=parsimon.KNLMSRegressor(lambda x, z: float(x @ z)))
+            odd = TableModel(
+                "y",
+                algorithm=parsimon.published(parsimon.KNLMSRegressor, lambda x, z: float(x @ z)),
+            )
             odd.learn({"x": [1.0, 2.0, 4.0], "y": [1.5, 2.5, 3.0]})
             export(odd, tmp_path / "m")
     with pytest.raises(ValueError, match="named by the columns"):
@@ -696,7 +704,7 @@ def test_errors(models, tmp_path):
     with pytest.raises(TypeError, match="LIBSVM has no mixtures"):
         to_libsvm(models["mixture"].estimator_, tmp_path / "m")
     assert not (tmp_path / "m").exists()
-    margins = parsimon.BSGDClassifier(gamma=1.0).fit([[0.0], [1.0]], ["a", "b"])
+    margins = parsimon.published(parsimon.BSGDClassifier, gamma=1.0).fit([[0.0], [1.0]], ["a", "b"])
     e = expansion(margins)
     with pytest.raises(TypeError, match="without probabilities"):
         Combination("Own", (Expert(e),), Pool(np.ones(1)), 1, 2, classes=e.classes)

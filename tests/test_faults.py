@@ -14,7 +14,7 @@ import pyarrow.csv
 import pytest
 
 import parsimon
-from parsimon import KNLMSRegressor, _files
+from parsimon import KNLMSRegressor, _files, published
 from parsimon.cli import main
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
@@ -90,7 +90,7 @@ def folder(tmp_path, monkeypatch):
     write_rows("first.csv", 250)
     assert main(learn("first.csv", "m")) == 0
     X = np.linspace(0, 1, 20)[:, None]
-    KNLMSRegressor(gamma=900.0).fit(X, np.sin(9 * X[:, 0])).save("plain")
+    published(KNLMSRegressor, gamma=900.0).fit(X, np.sin(9 * X[:, 0])).save("plain")
     return tmp_path
 
 

@@ -11,6 +11,7 @@ from parsimon import (
     NORMARegressor,
     SPLRegressor,
     kernels,
+    published,
 )
 
 GAUSSIAN = kernels.Gaussian(0.7)
@@ -28,52 +29,60 @@ def stream(n, d=2, outputs=2, seed=0, scale=1.5):
 #: without sparsification.
 CASES = {
     "klms": (
-        lambda k: KLMSRegressor(k, step_size=0.3),
+        lambda k: published(KLMSRegressor, k, step_size=0.3),
         lambda k, X, Y: oracle.klms(k, X, Y, step_size=0.3),
     ),
     "qklms": (
-        lambda k: KLMSRegressor(k, step_size=0.3, quantization=0.25),
+        lambda k: published(KLMSRegressor, k, step_size=0.3, quantization=0.25),
         lambda k, X, Y: oracle.klms(k, X, Y, step_size=0.3, radius=0.25),
     ),
     "norma": (
-        lambda k: NORMARegressor(k, step_size=0.3, alpha=0.01, budget=60),
+        lambda k: published(NORMARegressor, k, step_size=0.3, alpha=0.01, budget=60),
         lambda k, X, Y: oracle.norma(k, X, Y, step_size=0.3, alpha=0.01, budget=60),
     ),
     "krls_ald": (
-        lambda k: KRLSRegressor(k, tolerance=1e-2),
+        lambda k: published(KRLSRegressor, k, tolerance=1e-2),
         lambda k, X, Y: oracle.krls_ald(k, X, Y, nu=1e-2),
     ),
     "krls_ald_forgetting": (
-        lambda k: KRLSRegressor(k, tolerance=1e-2, ridge=0.1, forgetting=0.995),
+        lambda k: published(KRLSRegressor, k, tolerance=1e-2, ridge=0.1, forgetting=0.995),
         lambda k, X, Y: oracle.krls_ald(k, X, Y, nu=1e-2, ridge=0.1, forgetting=0.995),
     ),
     "krls_coherence": (
-        lambda k: KRLSRegressor(k, admission="coherence", coherence=0.7),
+        lambda k: published(KRLSRegressor, k, admission="coherence", coherence=0.7),
         lambda k, X, Y: oracle.krls_coherence(k, X, Y, mu0=0.7),
     ),
     "krls_coherence_forgetting": (
-        lambda k: KRLSRegressor(
-            k, admission="coherence", coherence=0.7, ridge=0.01, forgetting=0.995
+        lambda k: published(
+            KRLSRegressor, k, admission="coherence", coherence=0.7, ridge=0.01, forgetting=0.995
         ),
         lambda k, X, Y: oracle.krls_coherence(k, X, Y, mu0=0.7, ridge=0.01, forgetting=0.995),
     ),
     "spl": (
-        lambda k: SPLRegressor(k, step_size=0.4, tolerance=0.02),
+        lambda k: published(SPLRegressor, k, step_size=0.4, tolerance=0.02),
         lambda k, X, Y: oracle.spl(k, X, Y, step_size=0.4, eps0=0.02),
     ),
     "spl_coherence": (
-        lambda k: SPLRegressor(k, step_size=0.4, admission="coherence", coherence=0.9, budget=20),
+        lambda k: published(
+            SPLRegressor, k, step_size=0.4, admission="coherence", coherence=0.9, budget=20
+        ),
         lambda k, X, Y: oracle.spl(k, X, Y, step_size=0.4, mu0=0.9, budget=20),
     ),
     "spl_cheaper": (
-        lambda k: SPLRegressor(
-            k, step_size=0.4, admission="coherence", coherence=0.9, budget=20, removal="cheaper"
+        lambda k: published(
+            SPLRegressor,
+            k,
+            step_size=0.4,
+            admission="coherence",
+            coherence=0.9,
+            budget=20,
+            removal="cheaper",
         ),
         lambda k, X, Y: oracle.spl(k, X, Y, step_size=0.4, mu0=0.9, budget=20, removal="cheaper"),
     ),
     "spl_adaptive": (
-        lambda k: SPLRegressor(
-            k, step_size=0.4, admission="coherence", coherence="adaptive", budget=20
+        lambda k: published(
+            SPLRegressor, k, step_size=0.4, admission="coherence", coherence="adaptive", budget=20
         ),
         lambda k, X, Y: oracle.spl(k, X, Y, step_size=0.4, mu0="adaptive", budget=20),
     ),
@@ -136,7 +145,7 @@ def test_ald_krls_is_least_squares_in_the_dictionary(ridge, weighted):
         1 - kernel(x[None], centres)[0] @ np.linalg.solve(K, kernel(x[None], centres)[0])
         for x in X[25:]
     )
-    model = KRLSRegressor(kernel, tolerance=nu, ridge=ridge).fit(X, y, sample_weight=s)
+    model = published(KRLSRegressor, kernel, tolerance=nu, ridge=ridge).fit(X, y, sample_weight=s)
     assert model.n_centers_ == 25  # the centres all came first
     A = np.linalg.solve(K, kernel(centres, X)).T
     values = np.linalg.solve(A.T @ (s[:, None] * A) + ridge * np.eye(25), A.T @ (s * y))
@@ -151,7 +160,9 @@ def test_coherence_krls_is_ridge_regression_on_rows():
     X = np.vstack([[[0.0]], [[2.0]], [[4.0]], rng.uniform(-1, 5, size=(500, 1))])
     y = np.sin(X[:, 0])
     kernel = kernels.Gaussian(0.3)
-    model = KRLSRegressor(kernel, admission="coherence", coherence=0.35, ridge=0.2).fit(X, y)
+    model = published(KRLSRegressor, kernel, admission="coherence", coherence=0.35, ridge=0.2).fit(
+        X, y
+    )
     H = kernel(X, model.centers_)
     first = [int(np.flatnonzero((c == X).all(axis=1))[0]) for c in model.centers_]
     for column, row in enumerate(first):
@@ -165,8 +176,8 @@ def test_weights_are_repetitions_and_zeros_are_absences(admission):
     X, Y = stream(400, outputs=1)
     options = dict(kernel=GAUSSIAN, admission=admission, tolerance=0.05, coherence=0.6, ridge=0.1)
     counts = np.random.default_rng(0).integers(0, 4, size=400)
-    weighted = KRLSRegressor(**options).fit(X, Y[:, 0], sample_weight=counts)
-    repeated = KRLSRegressor(**options).fit(
+    weighted = published(KRLSRegressor, **options).fit(X, Y[:, 0], sample_weight=counts)
+    repeated = published(KRLSRegressor, **options).fit(
         np.repeat(X, counts, axis=0), np.repeat(Y[:, 0], counts)
     )
     np.testing.assert_array_equal(weighted.centers_, repeated.centers_)
@@ -183,9 +194,9 @@ def test_eviction_is_least_squares_without_the_centre(admission):
     X = np.vstack([grid, rng.uniform(-3, 3, size=(400, 1)), [[8.0]]])
     y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=len(X))
     options = dict(admission=admission, tolerance=0.5, coherence=0.6, ridge=1e-3)
-    free = KRLSRegressor(kernel, **options).fit(X, y)
+    free = published(KRLSRegressor, kernel, **options).fit(X, y)
     assert free.n_centers_ == 10
-    model = KRLSRegressor(kernel, **options, budget=9).fit(X, y)
+    model = published(KRLSRegressor, kernel, **options, budget=9).fit(X, y)
     C = free.centers_
     K = kernel(C)
     A = np.linalg.solve(K, kernel(C, X)).T if admission == "ald" else kernel(X, C)
@@ -217,7 +228,8 @@ def test_budgeted_krls_with_forgetting_tracks_and_holds_its_memory(admission):
     X = rng.uniform(-3, 3, size=(12000, 1))
     sign = np.where((np.arange(12000) // 3000) % 2, -1.0, 1.0)
     y = sign * np.sin(2 * X[:, 0]) + 0.05 * rng.normal(size=12000)
-    model = KRLSRegressor(
+    model = published(
+        KRLSRegressor,
         gamma=1.0,
         admission=admission,
         tolerance=0.02,
@@ -251,8 +263,13 @@ def held_factor(model, admission):
 @pytest.mark.parametrize("kind", ["constant", "corner"])
 def test_covariance_stays_bounded_where_nothing_excites_it(admission, kind):
     rng = np.random.default_rng(0)
-    model = KRLSRegressor(
-        gamma=1.0, admission=admission, tolerance=0.01, coherence=0.8, forgetting=0.99
+    model = published(
+        KRLSRegressor,
+        gamma=1.0,
+        admission=admission,
+        tolerance=0.01,
+        coherence=0.8,
+        forgetting=0.99,
     )
     X = rng.uniform(-3, 3, size=(500, 1))
     model.fit(X, np.sin(X[:, 0]))
@@ -343,7 +360,7 @@ def test_the_step_size_is_checked_against_the_kernel(estimator):
 )
 def test_bad_weights_are_named(weights, message):
     X, Y = stream(50, outputs=1)
-    model = KRLSRegressor(GAUSSIAN).fit(X, Y[:, 0])
+    model = published(KRLSRegressor, GAUSSIAN).fit(X, Y[:, 0])
     before = state(model)
     with pytest.raises(ValueError, match=message):
         model.fit(X, Y[:, 0], sample_weight=weights)
@@ -361,7 +378,7 @@ def test_weights_stay_finite(case, data):
         "far": rng.normal(size=(400, 2)) * 10 ** rng.uniform(-300, 300, size=(400, 1)),
     }[data]
     y = np.tile([1e100, -1e100, 1.0, 0.0], 100)
-    model = KNLMSRegressor(GAUSSIAN) if case == "knlms" else CASES[case][0](GAUSSIAN)
+    model = published(KNLMSRegressor, GAUSSIAN) if case == "knlms" else CASES[case][0](GAUSSIAN)
     model.fit(X, y)
     assert np.isfinite(model.weights_).all()
     assert np.isfinite(model.predict(X)).all()
@@ -375,7 +392,7 @@ def test_strong_forgetting_stays_finite(forgetting, admission, budget):
     X = rng.uniform(-3, 3, size=(3000, 1))
     y = np.sin(2 * X[:, 0])
     options = dict(tolerance=1e-3, coherence=0.9, forgetting=forgetting, budget=budget)
-    model = KRLSRegressor(gamma=1.0, admission=admission, **options)
+    model = published(KRLSRegressor, gamma=1.0, admission=admission, **options)
     errors = (y - model.predict_then_learn(X, y)) ** 2
     assert np.isfinite(model.weights_).all()
     if budget is None and forgetting >= 0.9:
@@ -388,7 +405,7 @@ def test_strong_forgetting_stays_finite(forgetting, admission, budget):
 @pytest.mark.parametrize("admission", ["ald", "coherence"])
 def test_centres_that_keep_coming_do_not_wind_the_covariance_up(admission):
     X = np.arange(2500.0)[:, None] * 10
-    model = KRLSRegressor(gamma=1.0, admission=admission, forgetting=0.5, budget=300)
+    model = published(KRLSRegressor, gamma=1.0, admission=admission, forgetting=0.5, budget=300)
     model.fit(X, np.sin(X[:, 0])).partial_fit(X[-3:], np.ones(3))
     assert np.isfinite(model.weights_).all()
     R = held_factor(model, admission)
@@ -402,8 +419,8 @@ def test_an_odd_first_sample_does_not_spoil_the_rest(admission, weight):
     X = rng.uniform(-2, 2, size=(1500, 1))
     weights = np.ones(1500)
     weights[0] = weight
-    model = KRLSRegressor(
-        gamma=1.0, admission=admission, coherence=0.7, ridge=0.01, forgetting=0.98
+    model = published(
+        KRLSRegressor, gamma=1.0, admission=admission, coherence=0.7, ridge=0.01, forgetting=0.98
     )
     model.fit(X, np.sin(2 * X[:, 0]), sample_weight=weights)
     away = np.abs(X[:, 0] - X[0, 0]) > 0.5
@@ -418,7 +435,7 @@ def test_a_first_point_of_another_scale_does_not_spoil_the_rest():
     options = dict(
         kernel=kernels.Polynomial(3), admission="coherence", coherence=0.95, forgetting=0.99
     )
-    fits = [KRLSRegressor(**options).fit(X[i:], y[i:]) for i in (0, 1)]
+    fits = [published(KRLSRegressor, **options).fit(X[i:], y[i:]) for i in (0, 1)]
     rmse = [np.sqrt(np.mean((fit.predict(X[-500:]) - y[-500:]) ** 2)) for fit in fits]
     assert rmse[0] < 3 * rmse[1] + 1e-3
 
@@ -432,8 +449,14 @@ def test_weighted_forgetting_trajectory_equals_the_oracle(admission, ridge):
         expected, centres, _ = oracle.krls_ald(GAUSSIAN, X, Y, 1e-2, ridge, 0.995, weights)
     else:
         expected, centres, _ = oracle.krls_coherence(GAUSSIAN, X, Y, 0.7, ridge, 0.995, weights)
-    model = KRLSRegressor(
-        GAUSSIAN, admission=admission, tolerance=1e-2, coherence=0.7, ridge=ridge, forgetting=0.995
+    model = published(
+        KRLSRegressor,
+        GAUSSIAN,
+        admission=admission,
+        tolerance=1e-2,
+        coherence=0.7,
+        ridge=ridge,
+        forgetting=0.995,
     )
     ours = model.predict_then_learn(X, Y, sample_weight=weights)
     np.testing.assert_array_equal(model.centers_, centres)
@@ -443,8 +466,8 @@ def test_weighted_forgetting_trajectory_equals_the_oracle(admission, ridge):
 @pytest.mark.parametrize("forgetting", [1.0, 0.99])
 def test_the_centre_evicted_is_the_least_needed(forgetting):
     X, Y = stream(1500, outputs=1)
-    model = KRLSRegressor(
-        GAUSSIAN, tolerance=1e-3, ridge=0.01, forgetting=forgetting, budget=15
+    model = published(
+        KRLSRegressor, GAUSSIAN, tolerance=1e-3, ridge=0.01, forgetting=forgetting, budget=15
     ).fit(X[:200], Y[:200, 0])
     assert model.n_centers_ == 15
     evictions = 0
@@ -472,10 +495,13 @@ def test_norma_that_removes_by_cost_learns_too():
     X = rng.uniform(-1, 1, size=(3000, 1))
     y = np.sin(3 * X[:, 0])
     assert (
-        NORMARegressor(gamma=2.0, compression="least_cost", budget=50).fit(X, y).score(X, y) > 0.85
+        published(NORMARegressor, gamma=2.0, compression="least_cost", budget=50)
+        .fit(X, y)
+        .score(X, y)
+        > 0.85
     )
 
 
 def test_a_huge_quantisation_radius_keeps_one_centre():
     X, Y = stream(50, outputs=1)
-    assert KLMSRegressor(GAUSSIAN, quantization=1e200).fit(X, Y[:, 0]).n_centers_ == 1
+    assert published(KLMSRegressor, GAUSSIAN, quantization=1e200).fit(X, Y[:, 0]).n_centers_ == 1

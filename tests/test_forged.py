@@ -284,7 +284,7 @@ def test_metadata_that_is_no_text(value):
 
 
 def test_what_could_not_be_loaded_is_not_stored():
-    model = parsimon.KNLMSRegressor(gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0])
+    model = parsimon.published(parsimon.KNLMSRegressor, gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0])
     model.note_ = "of a user"
     assert persistence.loads(persistence.dumps(model)).note_ == "of a user"
     for name, value in {"extra_": np.array([1.0]), "_note": "private"}.items():

@@ -67,7 +67,9 @@ def test_every_kernel(name, d, outputs):
 def test_every_kernel_in_a_learner(name):
     kernel, _ = dense.KERNELS[name]
     X = kernels.seen(kernel, points(60, 3))
-    model = parsimon.KRLSRegressor(kernel, tolerance=0.01, budget=20).fit(X, np.sin(X).sum(axis=1))
+    model = parsimon.published(parsimon.KRLSRegressor, kernel, tolerance=0.01, budget=20).fit(
+        X, np.sin(X).sum(axis=1)
+    )
     same = parsimon.KernelExpansionRegressor(kernel, model.centers_, model.weights_)
     G = model.gradient(X)
     np.testing.assert_array_equal(same.gradient(X), G)
@@ -150,9 +152,15 @@ def cases():
                 yield pytest.param(cls(gamma=0.3), y, id=f"{cls.__name__}, {name}")
     options = {"gamma": 0.3, "budget": 20, "step_size": 0.2}
     number, classes = TARGETS["number"], TARGETS["three classes"]
-    yield pytest.param(parsimon.POLKRegressor(loss="poisson", **options), number, id="poisson")
-    yield pytest.param(parsimon.POLKRegressor(average=True, **options), number, id="mean")
-    yield pytest.param(parsimon.POLKClassifier(average=True, **options), classes, id="means")
+    yield pytest.param(
+        parsimon.published(parsimon.POLKRegressor, loss="poisson", **options), number, id="poisson"
+    )
+    yield pytest.param(
+        parsimon.published(parsimon.POLKRegressor, average=True, **options), number, id="mean"
+    )
+    yield pytest.param(
+        parsimon.published(parsimon.POLKClassifier, average=True, **options), classes, id="means"
+    )
 
 
 @pytest.mark.parametrize(("model", "y"), list(cases()))
@@ -169,7 +177,7 @@ def test_every_estimator(model, y):
 
 
 def test_classes_that_came_later_are_sorted():
-    model = parsimon.POLKClassifier(gamma=0.3, budget=20)
+    model = parsimon.published(parsimon.POLKClassifier, gamma=0.3, budget=20)
     for label in "cab":
         model.partial_fit(X[:40], np.full(40, label))
         model.partial_fit(X[40:80], np.full(40, "d"))
@@ -179,7 +187,7 @@ def test_classes_that_came_later_are_sorted():
 def test_merged_and_compressed_models():
     y = TARGETS["number"]
     parts = [
-        parsimon.KRLSRegressor(gamma=0.3, ridge=0.1).fit(X[rows], y[rows])
+        parsimon.published(parsimon.KRLSRegressor, gamma=0.3, ridge=0.1).fit(X[rows], y[rows])
         for rows in (slice(0, 60), slice(60, 120))
     ]
     model = parsimon.merge(parts).model
@@ -199,7 +207,9 @@ def test_models_of_scikit_learn(name):
 
 
 def test_a_model_without_centres_has_derivative_zero():
-    model = parsimon.KLMSRegressor(kernels.Linear()).fit(np.zeros((1, 3)), [0.0])
+    model = parsimon.published(parsimon.KLMSRegressor, kernels.Linear()).fit(
+        np.zeros((1, 3)), [0.0]
+    )
     np.testing.assert_array_equal(model.gradient(X), np.zeros_like(X))
 
 
@@ -221,13 +231,17 @@ def test_blocks_equal_rows_bit_for_bit(name, m):
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, -1])
 def test_threads_give_the_same_bits(n_jobs):
     Z = points(1000, 3, seed=2)
-    learned = parsimon.KRLSRegressor(gamma=0.3, budget=30).fit(X, TARGETS["columns"])
+    learned = parsimon.published(parsimon.KRLSRegressor, gamma=0.3, budget=30).fit(
+        X, TARGETS["columns"]
+    )
     for model in (learned, expansion(kernels.Laplacian(0.2), d=3)):
         np.testing.assert_array_equal(model.gradient(Z, n_jobs=n_jobs), model.gradient(Z))
 
 
 def test_the_model_is_not_changed():
-    model = parsimon.KRLSRegressor(gamma=0.3, budget=30).fit(X, TARGETS["number"])
+    model = parsimon.published(parsimon.KRLSRegressor, gamma=0.3, budget=30).fit(
+        X, TARGETS["number"]
+    )
     other = copy.deepcopy(model)
     model.gradient(X)
     for each in (model, other):
@@ -247,8 +261,8 @@ def test_a_model_that_is_not_fitted(cls):
 @pytest.mark.parametrize(
     "model",
     [
-        parsimon.KRLSRegressor(gamma=0.3).fit(X, TARGETS["number"]),
-        parsimon.POLKClassifier(gamma=0.3).fit(X, TARGETS["two classes"]),
+        parsimon.published(parsimon.KRLSRegressor, gamma=0.3).fit(X, TARGETS["number"]),
+        parsimon.published(parsimon.POLKClassifier, gamma=0.3).fit(X, TARGETS["two classes"]),
         expansion(kernels.Gaussian(1.0), d=3),
     ],
 )
@@ -280,7 +294,9 @@ PYTHON = kernels.Function(unknown)
 )
 def test_a_python_function_is_named_before_anything_is_computed(kernel):
     unknown.calls = 0
-    learned = parsimon.KLMSRegressor(kernel, step_size=0.1, budget=3).fit(X[:5], X[:5, 0])
+    learned = parsimon.published(parsimon.KLMSRegressor, kernel, step_size=0.1, budget=3).fit(
+        X[:5], X[:5, 0]
+    )
     for model in (learned, expansion(kernel, d=3)):
         calls = unknown.calls
         named = rf"the kernel {re.escape(repr(PYTHON))} has no derivative"
@@ -319,7 +335,7 @@ def test_the_core_checks_shapes():
 
 @pytest.mark.parametrize("name", ["number", "columns"])
 def test_relevance_is_the_root_mean_square_of_the_derivatives(name):
-    model = parsimon.KRLSRegressor(gamma=0.3, budget=30).fit(X, TARGETS[name])
+    model = parsimon.published(parsimon.KRLSRegressor, gamma=0.3, budget=30).fit(X, TARGETS[name])
     squares = model.gradient(X).reshape(120, -1, 3) ** 2
     s = diagnostics.relevance(model, X)
     np.testing.assert_allclose(s, np.sqrt(squares.sum(axis=1).mean(axis=0)), rtol=1e-13)
@@ -328,12 +344,14 @@ def test_relevance_is_the_root_mean_square_of_the_derivatives(name):
 
 def test_relevance_of_a_linear_function():
     y = X @ [3.0, 0.0, -0.5]
-    model = parsimon.KRLSRegressor("linear", ridge=0.0).fit(X, y)
+    model = parsimon.published(parsimon.KRLSRegressor, "linear", ridge=0.0).fit(X, y)
     np.testing.assert_allclose(diagnostics.relevance(model, X), [3.0, 0.0, 0.5], atol=1e-9)
-    classifier = parsimon.POLKClassifier(gamma=0.3).fit(X, TARGETS["three classes"])
+    classifier = parsimon.published(parsimon.POLKClassifier, gamma=0.3).fit(
+        X, TARGETS["three classes"]
+    )
     assert diagnostics.relevance(classifier, X).shape == (3,)
 
 
 def test_relevance_raises_the_errors_of_the_gradient():
     with pytest.raises(NotFittedError):
-        diagnostics.relevance(parsimon.KRLSRegressor(), X)
+        diagnostics.relevance(parsimon.published(parsimon.KRLSRegressor), X)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 import parsimon
-from parsimon import KNLMSRegressor, POLKClassifier, kernels
+from parsimon import KNLMSRegressor, POLKClassifier, kernels, published
 
 #: The same cases in every run.
 settings.register_profile(
@@ -232,7 +232,7 @@ classifiers = pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.__
 )
 def test_what_is_no_number_is_not_read_as_one(spoilt, message):
     for begun in (False, True):
-        model = KNLMSRegressor(gamma=1.0)
+        model = published(KNLMSRegressor, gamma=1.0)
         if begun:
             model.partial_fit(ROWS, np.ones(3))
         with pytest.raises((ValueError, TypeError), match=message):
@@ -244,8 +244,8 @@ def test_what_is_no_number_is_not_read_as_one(spoilt, message):
 )
 def test_one_row_that_is_none(x):
     for model in (
-        KNLMSRegressor(gamma=1.0),
-        KNLMSRegressor(gamma=1.0).partial_fit(ROWS, np.ones(3)),
+        published(KNLMSRegressor, gamma=1.0),
+        published(KNLMSRegressor, gamma=1.0).partial_fit(ROWS, np.ones(3)),
     ):
         with pytest.raises(
             (ValueError, TypeError), match=r"x (has masked|holds a whole|must hold)"
@@ -316,19 +316,19 @@ def test_labels_are_kept_exactly(cls):
 
 def test_probabilities_of_a_model_that_has_learned_nothing():
     with pytest.raises(NotFittedError):
-        POLKClassifier(loss="logistic").predict_proba(ROWS)
+        published(POLKClassifier, loss="logistic").predict_proba(ROWS)
 
 
 def test_parameters_beyond_all_doubles():
     with pytest.raises(ValueError, match="gamma must be finite"):
-        KNLMSRegressor(gamma=10**400).fit(ROWS, np.ones(3))
+        published(KNLMSRegressor, gamma=10**400).fit(ROWS, np.ones(3))
     with pytest.raises(ValueError, match="gamma='median' gives 0"):
-        KNLMSRegressor(gamma="median").fit([[1e154], [0.0], [0.0]], np.ones(3))
+        published(KNLMSRegressor, gamma="median").fit([[1e154], [0.0], [0.0]], np.ones(3))
 
 
 @pytest.mark.parametrize("weight", [np.inf, -1.0, np.nan])
 def test_a_class_of_weight_zero_hides_no_bad_weight(weight):
-    model = POLKClassifier(gamma=1.0, class_weight={0: 0.0}).partial_fit(ROWS, LABELS)
+    model = published(POLKClassifier, gamma=1.0, class_weight={0: 0.0}).partial_fit(ROWS, LABELS)
     with pytest.raises(ValueError, match=f"sample_weight is {weight:g} at row 2"):
         model.partial_fit(ROWS, LABELS, sample_weight=[1.0, 1.0, weight])
     with pytest.raises(ValueError, match="sample_weight"):

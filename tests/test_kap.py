@@ -8,7 +8,7 @@ import oracle
 import pytest
 
 import parsimon
-from parsimon import KAPRegressor, KNLMSRegressor, kernels, merge, persistence
+from parsimon import KAPRegressor, KNLMSRegressor, kernels, merge, persistence, published
 
 
 def stream(n, seed=0):
@@ -33,7 +33,7 @@ def test_trajectory_equals_the_oracle(name, order):
     options = {"step_size": 0.3, "order": order, "ridge": 0.05}
     seen = kernels.seen(kernel, X)
     predictions, centres, W = oracle.kap(kernel, seen, Y, 0.3, mu0, order, ridge=0.05)
-    model = KAPRegressor(kernel, coherence=mu0, **options)
+    model = published(KAPRegressor, kernel, coherence=mu0, **options)
     ours = model.predict_then_learn(X, Y)
     assert model.n_centers_ > 1
     np.testing.assert_array_equal(model.centers_, centres)
@@ -45,8 +45,8 @@ def test_trajectory_equals_the_oracle(name, order):
 def test_order_one_is_normalised_lms():
     X, Y = stream(800)
     options = {"step_size": 0.4, "coherence": 0.9, "ridge": 0.1}
-    one = KAPRegressor(kernels.Gaussian(1.0), order=1, **options)
-    lms = KNLMSRegressor(kernels.Gaussian(1.0), **options)
+    one = published(KAPRegressor, kernels.Gaussian(1.0), order=1, **options)
+    lms = published(KNLMSRegressor, kernels.Gaussian(1.0), **options)
     np.testing.assert_allclose(
         one.predict_then_learn(X, Y), lms.predict_then_learn(X, Y), rtol=0, atol=1e-12
     )
@@ -56,7 +56,9 @@ def test_recent_samples_are_fitted_exactly_by_a_whole_step():
     """With step_size 1 and no ridge the error of all recent samples is zero after a step."""
     X, Y = stream(300)
     X = X + np.random.default_rng(0).normal(size=X.shape)  # independent rows
-    model = KAPRegressor(kernels.Gaussian(1.0), step_size=1.0, order=4, ridge=0.0, coherence=0.5)
+    model = published(
+        KAPRegressor, kernels.Gaussian(1.0), step_size=1.0, order=4, ridge=0.0, coherence=0.5
+    )
     model.fit(X, Y)
     np.testing.assert_allclose(model.predict(X[-4:]), Y[-4:], atol=1e-8)
 
@@ -64,7 +66,7 @@ def test_recent_samples_are_fitted_exactly_by_a_whole_step():
 @pytest.mark.parametrize("budget", [{}, {"budget": 12}, {"budget": 12, "compression": "oldest"}])
 def test_blocks_loops_and_files_agree_bit_for_bit(budget):
     X, Y = stream(400)
-    fresh = KAPRegressor(kernels.Gaussian(2.0), coherence=0.95, order=4, **budget)
+    fresh = published(KAPRegressor, kernels.Gaussian(2.0), coherence=0.95, order=4, **budget)
     block = copy.deepcopy(fresh).partial_fit(X, Y)
     loop = copy.deepcopy(fresh)
     for x, y in zip(X, Y, strict=True):
@@ -82,10 +84,14 @@ def test_copies_of_a_sample_do_no_harm():
     """Their rows are alike: without a ridge H H' is singular."""
     X, Y = stream(200)
     copies = np.repeat(X, 3, axis=0), np.repeat(Y, 3, axis=0)
-    model = KAPRegressor(kernels.Gaussian(1.0), order=5, ridge=0.0, coherence=0.9)
+    model = published(KAPRegressor, kernels.Gaussian(1.0), order=5, ridge=0.0, coherence=0.9)
     assert np.isfinite(model.partial_fit(*copies).predict(X)).all()
-    same = KAPRegressor(kernels.Gaussian(1.0), order=5, ridge=0.0, coherence=0.9, step_size=1.0)
-    once = KAPRegressor(kernels.Gaussian(1.0), order=1, ridge=0.0, coherence=0.9, step_size=1.0)
+    same = published(
+        KAPRegressor, kernels.Gaussian(1.0), order=5, ridge=0.0, coherence=0.9, step_size=1.0
+    )
+    once = published(
+        KAPRegressor, kernels.Gaussian(1.0), order=1, ridge=0.0, coherence=0.9, step_size=1.0
+    )
     x, y = X[:1], Y[:1]
     same.partial_fit(np.repeat(x, 5, axis=0), np.repeat(y, 5, axis=0))
     np.testing.assert_allclose(same.weights_, once.partial_fit(x, y).weights_, atol=1e-12)
@@ -93,7 +99,7 @@ def test_copies_of_a_sample_do_no_harm():
 
 def test_a_sample_of_weight_zero_changes_nothing():
     X, Y = stream(100)
-    model = KAPRegressor(kernels.Gaussian(1.0), order=3).partial_fit(X, Y)
+    model = published(KAPRegressor, kernels.Gaussian(1.0), order=3).partial_fit(X, Y)
     before = persistence.dumps(model)
     model.partial_fit(X[:1] + 5, Y[:1], sample_weight=[0.0])
     model_state, earlier = model._learner.state()[0], persistence.loads(before)._learner.state()[0]
@@ -103,7 +109,7 @@ def test_a_sample_of_weight_zero_changes_nothing():
 
 def test_a_merged_model_goes_on_without_recent_samples():
     X, Y = stream(600)
-    parts = [KAPRegressor(kernels.Gaussian(1.0)).fit(X[i::2], Y[i::2]) for i in range(2)]
+    parts = [published(KAPRegressor, kernels.Gaussian(1.0)).fit(X[i::2], Y[i::2]) for i in range(2)]
     model = merge(parts).model
     mean = (parts[0].predict(X) + parts[1].predict(X)) / 2
     np.testing.assert_allclose(model.predict(X), mean, atol=1e-9)
@@ -113,7 +119,7 @@ def test_a_merged_model_goes_on_without_recent_samples():
 
 
 def test_forged_windows_are_refused():
-    model = KAPRegressor(kernels.Gaussian(1.0), order=3).partial_fit(*stream(50))
+    model = published(KAPRegressor, kernels.Gaussian(1.0), order=3).partial_fit(*stream(50))
     arrays, counts = model._learner.state()
     for changed, more in (
         ({"update.inputs": np.full_like(arrays["update.inputs"], np.nan)}, {}),
@@ -133,8 +139,8 @@ def test_it_is_faster_than_normalised_lms_on_correlated_inputs():
     X, Y = stream(1500)
     scores = []
     for model in (
-        KNLMSRegressor(kernels.Gaussian(1.0), coherence=0.95),
-        KAPRegressor(kernels.Gaussian(1.0), coherence=0.95),
+        published(KNLMSRegressor, kernels.Gaussian(1.0), coherence=0.95),
+        published(KAPRegressor, kernels.Gaussian(1.0), coherence=0.95),
     ):
         errors = Y - model.predict_then_learn(X, Y)
         scores.append((errors[:500] ** 2).mean())
@@ -149,12 +155,12 @@ def test_bad_parameters_are_named():
         ({"step_size": 2}, "step_size"),
     ):
         with pytest.raises(ValueError, match=name):
-            KAPRegressor(**options).fit(X, Y)
+            published(KAPRegressor, **options).fit(X, Y)
     assert parsimon.KAPRegressor is KAPRegressor
 
 
 def test_an_empty_window_takes_no_memory_when_it_is_read():
-    model = KAPRegressor(kernels.Gaussian(1.0), order=64).partial_fit([[1.0]], [0.0])
+    model = published(KAPRegressor, kernels.Gaussian(1.0), order=64).partial_fit([[1.0]], [0.0])
     model.compress(tolerance=1e9)
     arrays, counts = model._learner.state()
     assert counts["update.window"] == 0
@@ -164,7 +170,7 @@ def test_an_empty_window_takes_no_memory_when_it_is_read():
 
 
 def test_windows_whose_kernel_values_are_too_large_are_refused():
-    model = KAPRegressor(kernels.Linear(), order=2).partial_fit([[1.0, 0.0]], [1.0])
+    model = published(KAPRegressor, kernels.Linear(), order=2).partial_fit([[1.0, 0.0]], [1.0])
     arrays, counts = model._learner.state()
     fresh = model._recipe(model._learns_with).build(2, 1, at_once=False)
     fresh.restore(arrays | {"update.inputs": np.array([0.0, 1e150])}, counts)
@@ -176,5 +182,7 @@ def test_windows_whose_kernel_values_are_too_large_are_refused():
 def test_extreme_targets_stay_finite(order):
     X, Y = stream(200)
     kernel = 1e-99 * kernels.Gaussian(1.0)
-    model = KAPRegressor(kernel, order=order, ridge=0.0, step_size=1.5).partial_fit(X, 1e99 * Y)
+    model = published(KAPRegressor, kernel, order=order, ridge=0.0, step_size=1.5).partial_fit(
+        X, 1e99 * Y
+    )
     assert np.isfinite(model.weights_).all()

@@ -31,21 +31,34 @@ class Failing:
 
 
 RECIPES = {
-    "neighbours": lambda k: parsimon.SPLRegressor(k, admission="coherence", coherence=0.95,
-        budget=12, removal="cheaper"),
-    "adaptive": lambda k: parsimon.SPLRegressor(k, admission="coherence", coherence="adaptive",
-        budget=12),
-    "residual": lambda k: parsimon.SPLRegressor(k, budget=12),
-    "batches": lambda k: parsimon.POLKRegressor(k, batch_size=4, budget=12, step_size=0.5,
-        average=True),
-    "held": lambda k: parsimon.KRLSRegressor(k, forgetting=0.9, budget=12, tolerance=1e-3),
-    "rows": lambda k: parsimon.KRLSRegressor(k, admission="coherence", coherence=0.95,
-        forgetting=0.9, budget=12),
-    "oldest": lambda k: parsimon.NORMARegressor(k, budget=12),
-    "least cost": lambda k: parsimon.KNLMSRegressor(k, coherence=0.95, budget=12),
-    "dual": lambda k: parsimon.SOGSVR(k, bias=0),
+    "neighbours": lambda k: parsimon.published(
+        parsimon.SPLRegressor,
+        k,
+        admission="coherence",
+        coherence=0.95,
+        budget=12,
+        removal="cheaper",
+    ),
+    "adaptive": lambda k: parsimon.published(
+        parsimon.SPLRegressor, k, admission="coherence", coherence="adaptive", budget=12
+    ),
+    "residual": lambda k: parsimon.published(parsimon.SPLRegressor, k, budget=12),
+    "batches": lambda k: parsimon.published(
+        parsimon.POLKRegressor, k, batch_size=4, budget=12, step_size=0.5, average=True
+    ),
+    "held": lambda k: parsimon.published(
+        parsimon.KRLSRegressor, k, forgetting=0.9, budget=12, tolerance=1e-3
+    ),
+    "rows": lambda k: parsimon.published(
+        parsimon.KRLSRegressor, k, admission="coherence", coherence=0.95, forgetting=0.9, budget=12
+    ),
+    "oldest": lambda k: parsimon.published(parsimon.NORMARegressor, k, budget=12),
+    "least cost": lambda k: parsimon.published(
+        parsimon.KNLMSRegressor, k, coherence=0.95, budget=12
+    ),
+    "dual": lambda k: parsimon.published(parsimon.SOGSVR, k, bias=0),
     "atoms": lambda k: parsimon.KernelDictionaryLearning(3, k, budget=12, random_state=0),
-}  # fmt: skip
+}
 
 
 def learn(model, rows):
@@ -103,14 +116,15 @@ def hooked(make):
 
 USES = {
     "partial_fit": lambda m: learn(m, slice(0, 1)),
-    "learn_one": lambda m: m.learn_one(X[0],
-        *[] if isinstance(m, parsimon.KernelDictionaryLearning) else [0.0]),
+    "learn_one": lambda m: m.learn_one(
+        X[0], *[] if isinstance(m, parsimon.KernelDictionaryLearning) else [0.0]
+    ),
     "state": lambda m: m.__getstate__(),
     "copy": copy.deepcopy,
     "set_budget": lambda m: m.set_budget(3),
     "predict": lambda m: look(m, X[:1]),
     "centers": lambda m: m.centers_,
-}  # fmt: skip
+}
 
 
 def look(model, rows, **options):
@@ -179,9 +193,9 @@ def test_bytes_of_merging_are_counted():
     wide = np.random.default_rng(0).normal(size=(30, d))
     sizes = {}
     for rule in ("merge", "removal"):
-        model = parsimon.BSGDClassifier(gamma=1 / d, budget=8, maintenance=rule).partial_fit(
-            wide[:2], [0, 1]
-        )
+        model = parsimon.published(
+            parsimon.BSGDClassifier, gamma=1 / d, budget=8, maintenance=rule
+        ).partial_fit(wide[:2], [0, 1])
         sizes[rule] = model.nbytes_
         assert model.partial_fit(wide, np.arange(30) % 2).nbytes_ == sizes[rule]
     assert sizes["merge"] - sizes["removal"] > 3 * 8 * d
@@ -203,8 +217,12 @@ def test_a_copy_of_an_interrupted_model_goes_on_alike():
                     raise RuntimeError("no value")
             return float(np.exp(-((a - b) ** 2).sum()))
 
-        model = parsimon.SPLRegressor(
-            kernels.Function(kernel), budget=5, admission="coherence", coherence=0.99
+        model = parsimon.published(
+            parsimon.SPLRegressor,
+            kernels.Function(kernel),
+            budget=5,
+            admission="coherence",
+            coherence=0.99,
         )
         model.partial_fit(X[:at], y[:at])
         calls[0] = n

@@ -3,7 +3,16 @@ import numpy as np
 import oracle
 import pytest
 
-from parsimon import KNLMSRegressor, admission, algorithms, compression, kernels, losses, updates
+from parsimon import (
+    KNLMSRegressor,
+    admission,
+    algorithms,
+    compression,
+    kernels,
+    losses,
+    published,
+    updates,
+)
 
 
 def stream(n, d=3, outputs=1, seed=0):
@@ -30,7 +39,7 @@ def test_trajectory_equals_the_oracle(name):
     if name == "function":  # a call for each value of the kernel: few centres, or it takes minutes
         mu0 = 0.2
     predictions, centres, weights = oracle.knlms(kernel, X, Y, step_size=0.3, mu0=mu0, ridge=0.01)
-    model = KNLMSRegressor(kernel, step_size=0.3, coherence=mu0, ridge=0.01)
+    model = published(KNLMSRegressor, kernel, step_size=0.3, coherence=mu0, ridge=0.01)
     ours = model.predict_then_learn(X, Y)
     assert 1 < model.n_centers_ < 2500
     np.testing.assert_array_equal(model.centers_, kernels.seen(kernel, centres))
@@ -54,7 +63,7 @@ def test_block_chunks_and_loop_are_bit_identical(name, budget, outputs):
     y = Y if outputs > 1 else Y[:, 0]
 
     def fresh():
-        return KNLMSRegressor(dense.KERNELS[name][0], coherence=0.8, **budget)
+        return published(KNLMSRegressor, dense.KERNELS[name][0], coherence=0.8, **budget)
 
     block = fresh().partial_fit(X, y)
     chunks = fresh()
@@ -77,7 +86,9 @@ def test_budget_holds_in_centres_and_bytes(compression):
     X, Y = stream(6000)
     for kernel in ("gaussian", dense.KERNELS["nested"][0]):
         options = {"gamma": 1.0} if kernel == "gaussian" else {}
-        model = KNLMSRegressor(kernel, coherence=0.9, budget=25, compression=compression, **options)
+        model = published(
+            KNLMSRegressor, kernel, coherence=0.9, budget=25, compression=compression, **options
+        )
         model.learn_one(X[0], Y[0, 0])
         size = model.nbytes_
         for i in range(1, 6000, 100):
@@ -89,9 +100,9 @@ def test_budget_holds_in_centres_and_bytes(compression):
 
 def test_oldest_keeps_the_newest_centres():
     X, Y = stream(500)
-    window = KNLMSRegressor(gamma=1.0, coherence=1.0, budget=5, compression="oldest").fit(
-        X, Y[:, 0]
-    )
+    window = published(
+        KNLMSRegressor, gamma=1.0, coherence=1.0, budget=5, compression="oldest"
+    ).fit(X, Y[:, 0])
     np.testing.assert_array_equal(window.centers_, X[-5:])
 
 
@@ -100,12 +111,12 @@ def test_least_cost_keeps_the_function():
     # answer.
     X, Y = stream(300)
     options = dict(gamma=0.5, coherence=0.9, step_size=0.3)
-    free = KNLMSRegressor(**options)
+    free = published(KNLMSRegressor, **options)
     i = 0
     while i == 0 or free.n_centers_ <= 30:
         free.partial_fit(X[i : i + 1], Y[i : i + 1, 0])
         i += 1
-    budgeted = KNLMSRegressor(**options, budget=30).fit(X[:i], Y[:i, 0])
+    budgeted = published(KNLMSRegressor, **options, budget=30).fit(X[:i], Y[:i, 0])
     K, w = kernels.Gaussian(0.5)(free.centers_), free.weights_
     costs = w**2 / np.diag(np.linalg.inv(K))
     keep = np.arange(31) != np.argmin(costs)
@@ -117,15 +128,17 @@ def test_least_cost_keeps_the_function():
 
 def test_it_learns():
     X, Y = stream(8000, d=2)
-    model = KNLMSRegressor(gamma=1.0, coherence=0.7, step_size=0.5).fit(X[:6000], Y[:6000, 0])
+    model = published(KNLMSRegressor, gamma=1.0, coherence=0.7, step_size=0.5).fit(
+        X[:6000], Y[:6000, 0]
+    )
     assert model.score(X[6000:], Y[6000:, 0]) > 0.95
-    again = KNLMSRegressor(gamma="median", n_passes=3).fit(X[:100], Y[:100, 0])
+    again = published(KNLMSRegressor, gamma="median", n_passes=3).fit(X[:100], Y[:100, 0])
     assert again.n_samples_seen_ == 300
 
 
 def test_fitted_attributes():
     X, Y = stream(200, d=4, outputs=2)
-    model = KNLMSRegressor().fit(X, Y)
+    model = published(KNLMSRegressor).fit(X, Y)
     m = model.n_centers_
     assert model.centers_.shape == (m, 4)
     assert model.weights_.shape == (m, 2)
@@ -138,14 +151,14 @@ def test_fitted_attributes():
     np.testing.assert_allclose(
         model.kernel_(X, model.centers_) @ model.weights_, model.predict(X), atol=1e-12
     )
-    flat = KNLMSRegressor().fit(X, Y[:, 0])
+    flat = published(KNLMSRegressor).fit(X, Y[:, 0])
     assert flat.weights_.shape == (flat.n_centers_,)
     assert isinstance(flat.predict_one(X[0]), float)
 
 
 def test_learn_one_takes_what_people_have():
     X, Y = stream(5)
-    a, b = KNLMSRegressor(gamma=1.0), KNLMSRegressor(gamma=1.0)
+    a, b = published(KNLMSRegressor, gamma=1.0), published(KNLMSRegressor, gamma=1.0)
     for x, y in zip(X, Y[:, 0], strict=True):
         a.learn_one(x, y)
         b.learn_one(list(x), np.array(y))
@@ -161,7 +174,7 @@ def test_learn_one_takes_what_people_have():
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_non_finite_input_is_named_and_changes_nothing(method, value):
     X, Y = stream(50)
-    model = KNLMSRegressor(gamma=1.0).fit(X, Y[:, 0])
+    model = published(KNLMSRegressor, gamma=1.0).fit(X, Y[:, 0])
     before = state(model)
     bad = X[:10].copy()
     bad[7, 1] = value
@@ -206,7 +219,7 @@ def test_non_finite_input_is_named_and_changes_nothing(method, value):
 )
 def test_bad_parameters_are_named_and_change_nothing(parameters, error, message):
     X, Y = stream(50)
-    model = KNLMSRegressor().fit(X, Y[:, 0])
+    model = published(KNLMSRegressor).fit(X, Y[:, 0])
     before = state(model)
     with pytest.raises(error, match=message):
         model.set_params(**parameters).fit(X, Y[:, 0])
@@ -231,12 +244,12 @@ def test_bad_parameters_are_named_and_change_nothing(parameters, error, message)
 )
 def test_bad_blocks_are_named_and_change_nothing(X, y, message):
     A, B = stream(50)
-    model = KNLMSRegressor(kernels.Polynomial(2)).fit(A, B[:, 0])
+    model = published(KNLMSRegressor, kernels.Polynomial(2)).fit(A, B[:, 0])
     before = state(model)
     with pytest.raises((ValueError, TypeError), match=message):
         model.partial_fit(X, y)
     assert state(model) == before
-    fresh = KNLMSRegressor(kernels.Polynomial(2))
+    fresh = published(KNLMSRegressor, kernels.Polynomial(2))
     if X.ndim == 2 and X.shape[1] == 3 and message != "y has 2 outputs, but 1 are expected":
         with pytest.raises((ValueError, TypeError), match=message):
             fresh.partial_fit(X, y)
@@ -246,12 +259,12 @@ def test_bad_blocks_are_named_and_change_nothing(X, y, message):
 def test_object_arrays_of_anything_but_numbers_are_refused():
     X = np.array([[1.0, {"a": 1}]], dtype=object)
     with pytest.raises(TypeError, match="number"):
-        KNLMSRegressor().fit(X, [1.0])
+        published(KNLMSRegressor).fit(X, [1.0])
 
 
 def test_wrong_shapes_in_learn_one():
     X, Y = stream(50)
-    model = KNLMSRegressor(gamma=1.0).fit(X, Y[:, 0])
+    model = published(KNLMSRegressor, gamma=1.0).fit(X, Y[:, 0])
     before = state(model)
     bad = [
         (X[0, :2], 1.0),
@@ -288,7 +301,7 @@ def test_unfitted():
         lambda m: m.nbytes_,
     ):
         with pytest.raises(NotFittedError):
-            ask(KNLMSRegressor())
+            ask(published(KNLMSRegressor))
 
 
 @pytest.mark.parametrize(
@@ -307,7 +320,9 @@ def test_unfitted():
 @pytest.mark.parametrize("name", [*dense.FAST])
 def test_weights_stay_finite(X, coherence, name):
     y = np.tile([1e100, -1e100, 0.0], 100)
-    model = KNLMSRegressor(dense.KERNELS[name][0], coherence=coherence, step_size=1.9, budget=10)
+    model = published(
+        KNLMSRegressor, dense.KERNELS[name][0], coherence=coherence, step_size=1.9, budget=10
+    )
     try:
         model.fit(X, y)
     except ValueError as error:
@@ -322,14 +337,14 @@ def test_threads_predict_while_one_learns():
     from concurrent.futures import ThreadPoolExecutor
 
     X, Y = stream(20_000)
-    model = KNLMSRegressor(gamma=1.0, coherence=0.9).fit(X[:10], Y[:10, 0])
+    model = published(KNLMSRegressor, gamma=1.0, coherence=0.9).fit(X[:10], Y[:10, 0])
     with ThreadPoolExecutor(4) as pool:
         learning = pool.submit(model.partial_fit, X[10:], Y[10:, 0])
         answers = [pool.submit(model.predict, X[:50]) for _ in range(200)]
         assert all(np.isfinite(a.result()).all() for a in answers)
         learning.result()
     assert state(model) == state(
-        KNLMSRegressor(gamma=1.0, coherence=0.9)
+        published(KNLMSRegressor, gamma=1.0, coherence=0.9)
         .fit(X[:10], Y[:10, 0])
         .partial_fit(X[10:], Y[10:, 0])
     )
@@ -345,7 +360,7 @@ def test_the_recipe_names_its_parts():
 
 def test_parameters_changed_after_the_start_are_refused():
     X, Y = stream(50)
-    model = KNLMSRegressor(gamma=1.0).fit(X, Y[:, 0])
+    model = published(KNLMSRegressor, gamma=1.0).fit(X, Y[:, 0])
     before = state(model)
     with pytest.raises(
         ValueError, match=r"step_size was 0.2 when learning began and is 0.5 now: call fit"
@@ -358,9 +373,9 @@ def test_parameters_changed_after_the_start_are_refused():
 
 def test_a_budget_beyond_the_memory_says_so():
     with pytest.raises(MemoryError, match="budget=100000000"):
-        KNLMSRegressor(budget=10**8).fit([[1.0]], [1.0])
+        published(KNLMSRegressor, budget=10**8).fit([[1.0]], [1.0])
     with pytest.raises(ValueError, match="budget must be <="):
-        KNLMSRegressor(budget=10**30).fit([[1.0]], [1.0])
+        published(KNLMSRegressor, budget=10**30).fit([[1.0]], [1.0])
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, None, "a", np.ones(1)])
@@ -368,7 +383,7 @@ def test_a_kernel_function_must_give_finite_numbers(value):
     def kernel(x, y):
         return value if (x[0] > 3) != (y[0] > 3) else float(np.exp(-((x - y) ** 2).sum()))
 
-    model = KNLMSRegressor(kernel).fit([[0.0], [1.0]], [0.0, 1.0])
+    model = published(KNLMSRegressor, kernel).fit([[0.0], [1.0]], [0.0, 1.0])
     before = state(model)
     for ask in (lambda: model.learn_one([4.0], 1.0), lambda: model.predict([[4.0]])):
         with pytest.raises((ValueError, TypeError), match="kernel function"):
@@ -381,7 +396,7 @@ def test_a_kernel_function_must_give_finite_numbers(value):
 def test_measured_widths_do_not_depend_on_units(name, gamma):
     X, Y = stream(300)
     sizes = {
-        s: KNLMSRegressor(name, gamma=gamma).fit(X * s, Y[:, 0]).n_centers_
+        s: published(KNLMSRegressor, name, gamma=gamma).fit(X * s, Y[:, 0]).n_centers_
         for s in (1.0, 2.0**-9, 2.0**9)
     }
     if name != "polynomial" or gamma == "scale":
@@ -395,8 +410,8 @@ def test_weights_stay_finite_whatever_the_norms(scale, coherence):
     for seed in range(20):
         X = rng.normal(size=(200, 2)) * scale * 10 ** rng.uniform(-5, 0, size=(200, 1))
         y = rng.choice([1e100, -1e100, 1.0, 0.0], size=200)
-        model = KNLMSRegressor(
-            "linear", coherence=coherence, step_size=1.9, budget=1 + seed % 5
+        model = published(
+            KNLMSRegressor, "linear", coherence=coherence, step_size=1.9, budget=1 + seed % 5
         ).fit(X, y)
         assert np.isfinite(model.weights_).all()
         assert np.isfinite(model.predict(X)).all()
@@ -404,7 +419,7 @@ def test_weights_stay_finite_whatever_the_norms(scale, coherence):
 
 def test_tiny_copies_are_not_admitted_twice():
     X = np.repeat(np.random.default_rng(0).normal(size=(20, 3)) * 1e-40, 10, axis=0)
-    model = KNLMSRegressor("linear", coherence=1.0).fit(X, np.ones(200))
+    model = published(KNLMSRegressor, "linear", coherence=1.0).fit(X, np.ones(200))
     assert len(np.unique(model.centers_, axis=0)) == model.n_centers_
 
 
@@ -417,7 +432,7 @@ def test_a_function_sees_only_real_points():
         seen.extend([x, y])
         return float(x @ y / np.sqrt((x @ x) * (y @ y)))
 
-    KNLMSRegressor(cosine, coherence=0.99, budget=5).fit(X, Y[:, 0])
+    published(KNLMSRegressor, cosine, coherence=0.99, budget=5).fit(X, Y[:, 0])
     assert {x.tobytes() for x in seen} <= {x.tobytes() for x in X}
 
 
@@ -431,7 +446,7 @@ def test_a_type_error_in_a_function_comes_through_and_nothing_is_learned_twice()
                 raise TypeError("mine")
             return float(np.exp(-((x - y) ** 2).sum()))
 
-        model, raised = KNLMSRegressor(kernel, coherence=0.9, budget=3), 0
+        model, raised = published(KNLMSRegressor, kernel, coherence=0.9, budget=3), 0
         for i, (x, y) in enumerate(zip(X, Y[:, 0], strict=True)):
             try:
                 model.learn_one(x, y)
@@ -445,8 +460,9 @@ def test_a_type_error_in_a_function_comes_through_and_nothing_is_learned_twice()
 
 def test_a_function_that_uses_its_own_model_is_told_so():
     X, Y = stream(30)
-    model = KNLMSRegressor(
-        lambda x, y: model.n_centers_ * 0 + float(np.exp(-((x - y) ** 2).sum())) if fitted else 1.0
+    model = published(
+        KNLMSRegressor,
+        lambda x, y: model.n_centers_ * 0 + float(np.exp(-((x - y) ** 2).sum())) if fitted else 1.0,
     )
     fitted = False
     model.fit(X[:1], Y[:1, 0])
@@ -462,7 +478,7 @@ def test_a_signal_handler_may_read_the_model():
     import signal
 
     X, Y = stream(200_000)
-    model = KNLMSRegressor(gamma=1.0, coherence=0.95).fit(X[:10], Y[:10, 0])
+    model = published(KNLMSRegressor, gamma=1.0, coherence=0.95).fit(X[:10], Y[:10, 0])
     heard = []
     before = signal.signal(signal.SIGALRM, lambda *_: heard.append(model.n_centers_))
     signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)

@@ -5,7 +5,7 @@ import pytest
 from dense import gaussian
 
 import parsimon
-from parsimon import KRLSRegressor
+from parsimon import KRLSRegressor, published
 
 OPTIONS = {"gamma": 0.5, "ridge": 0.3, "penalty": "norm"}
 
@@ -19,7 +19,7 @@ def stream(n=80, d=3, seed=0):
 def test_equals_kernel_ridge_regression_when_all_samples_are_centres():
     X, y = stream()
     weights = np.random.default_rng(1).uniform(0.5, 2.0, size=len(y))
-    model = KRLSRegressor(**OPTIONS, tolerance=1e-9).fit(X, y, weights)
+    model = published(KRLSRegressor, **OPTIONS, tolerance=1e-9).fit(X, y, weights)
     K = gaussian(0.5)(X, X)
     dense = np.linalg.solve(K + 0.3 * np.diag(1.0 / weights), y)
     assert model.n_centers_ == len(y)
@@ -33,7 +33,7 @@ def test_equals_the_penalised_fit_over_its_centres():
     rng = np.random.default_rng(2)
     rows = np.concatenate([np.arange(30), rng.integers(0, 30, size=200)])
     targets = y[rows] + rng.normal(size=len(rows))
-    model = KRLSRegressor(**OPTIONS, tolerance=1e-6).fit(X[rows], targets)
+    model = published(KRLSRegressor, **OPTIONS, tolerance=1e-6).fit(X[rows], targets)
     assert model.n_centers_ == 30
     K = gaussian(0.5)(X, X)
     H = K[rows]
@@ -45,7 +45,9 @@ def test_does_not_fit_the_noise_of_admitted_samples():
     X = np.random.default_rng(3).normal(size=(400, 5))
     noise = np.random.default_rng(4).normal(size=400)
     values, norm = (
-        KRLSRegressor(gamma=0.5, tolerance=1e-3, ridge=1.0, penalty=penalty).fit(X, noise)
+        published(KRLSRegressor, gamma=0.5, tolerance=1e-3, ridge=1.0, penalty=penalty).fit(
+            X, noise
+        )
         for penalty in ("values", "norm")
     )
     new = np.random.default_rng(5).normal(size=(400, 5))
@@ -54,7 +56,7 @@ def test_does_not_fit_the_noise_of_admitted_samples():
 
 def test_forgetting_returns_to_the_prior_variance_where_nothing_arrives():
     X, y = stream(20)
-    model = KRLSRegressor(**OPTIONS, forgetting=0.9, tolerance=1e-9).fit(X, y)
+    model = published(KRLSRegressor, **OPTIONS, forgetting=0.9, tolerance=1e-9).fit(X, y)
     before = model.predict(X)
     far = np.full((500, 3), 50.0)
     model.partial_fit(far, np.zeros(500))
@@ -79,7 +81,7 @@ def test_forgetting_equals_the_recursion():
         gain /= 1.0 + K[t, : t + 1] @ gain
         w = w + gain * (y[t] - K[t, : t + 1] @ w)
         P = P - np.outer(gain, P @ K[t, : t + 1])
-    model = KRLSRegressor(**OPTIONS, forgetting=0.99, tolerance=1e-9).fit(X, y)
+    model = published(KRLSRegressor, **OPTIONS, forgetting=0.99, tolerance=1e-9).fit(X, y)
     np.testing.assert_allclose(model.weights_, w, rtol=0, atol=1e-9)
     factor = model._learner.covariance_factor()
     np.testing.assert_allclose(factor.T @ factor, P, rtol=0, atol=1e-8)
@@ -90,7 +92,7 @@ def test_every_variance_is_held_while_centres_come_and_go():
     far = 30.0 * np.arange(1, 6)[:, np.newaxis] * np.ones(3)
     X = np.random.default_rng(0).normal(size=(600, 3))
     options = {**OPTIONS, "forgetting": 0.97, "budget": 12, "tolerance": 1e-3}
-    model = KRLSRegressor(**options).fit(far, np.full(5, 100.0))
+    model = published(KRLSRegressor, **options).fit(far, np.full(5, 100.0))
     for row in X:
         model.learn_one(row, 0.1)
         K = gaussian(0.5)(model.centers_, model.centers_)
@@ -102,11 +104,11 @@ def test_every_variance_is_held_while_centres_come_and_go():
 def test_blocks_equal_rows_and_files_go_on(tmp_path):
     X, y = stream(300)
     options = {**OPTIONS, "forgetting": 0.99, "budget": 20}
-    whole = KRLSRegressor(**options).partial_fit(X, y)
-    rows = KRLSRegressor(**options)
+    whole = published(KRLSRegressor, **options).partial_fit(X, y)
+    rows = published(KRLSRegressor, **options)
     for i in range(300):
         rows.partial_fit(X[i : i + 1], y[i : i + 1])
-    half = KRLSRegressor(**options).partial_fit(X[:150], y[:150])
+    half = published(KRLSRegressor, **options).partial_fit(X[:150], y[:150])
     half.save(tmp_path / "half.parsimon")
     resumed = parsimon.load(tmp_path / "half.parsimon").partial_fit(X[150:], y[150:])
     for other in (rows, resumed):
@@ -125,4 +127,4 @@ def test_blocks_equal_rows_and_files_go_on(tmp_path):
 def test_errors(options, message):
     X, y = stream(10)
     with pytest.raises(ValueError, match=message):
-        KRLSRegressor(gamma=1.0, **options).fit(X, y)
+        published(KRLSRegressor, gamma=1.0, **options).fit(X, y)

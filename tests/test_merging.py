@@ -23,28 +23,29 @@ from parsimon import (
     SPLRegressor,
     kernels,
     merge,
+    published,
 )
 
 REGRESSORS = [
-    KLMSRegressor(gamma=1.0, quantization=0.2),
-    KNLMSRegressor(gamma=1.0, step_size=0.5),
-    KNLMSRegressor(kernels.Polynomial(3, 0.5), coherence=0.9),
-    KRLSRegressor(gamma=1.0),
-    KRLSRegressor(gamma=1.0, admission="coherence", ridge=0.1),
-    KRLSRegressor(gamma=1.0, forgetting=0.99),
-    NORMARegressor(gamma=1.0, budget=None),
-    POLKRegressor(gamma=1.0),
-    POLKRegressor(gamma=1.0, average=20, batch_size=4),
-    SOGSVR(gamma=1.0, tolerance=0.1),
-    SOGSVR(gamma=1.0, tolerance=0.1, ridge=0.01),
-    SPLRegressor(gamma=1.0),
-    SPLRegressor(gamma=1.0, admission="coherence"),
+    published(KLMSRegressor, gamma=1.0, quantization=0.2),
+    published(KNLMSRegressor, gamma=1.0, step_size=0.5),
+    published(KNLMSRegressor, kernels.Polynomial(3, 0.5), coherence=0.9),
+    published(KRLSRegressor, gamma=1.0),
+    published(KRLSRegressor, gamma=1.0, admission="coherence", ridge=0.1),
+    published(KRLSRegressor, gamma=1.0, forgetting=0.99),
+    published(NORMARegressor, gamma=1.0, budget=None),
+    published(POLKRegressor, gamma=1.0),
+    published(POLKRegressor, gamma=1.0, average=20, batch_size=4),
+    published(SOGSVR, gamma=1.0, tolerance=0.1),
+    published(SOGSVR, gamma=1.0, tolerance=0.1, ridge=0.01),
+    published(SPLRegressor, gamma=1.0),
+    published(SPLRegressor, gamma=1.0, admission="coherence"),
 ]
 CLASSIFIERS = [
-    BSGDClassifier(gamma=1.0, budget=400),
-    POLKClassifier(gamma=1.0, loss="logistic"),
-    POLKClassifier(gamma=1.0, average=True),
-    SOGSVC(gamma=1.0),
+    published(BSGDClassifier, gamma=1.0, budget=400),
+    published(POLKClassifier, gamma=1.0, loss="logistic"),
+    published(POLKClassifier, gamma=1.0, average=True),
+    published(SOGSVC, gamma=1.0),
 ]
 
 
@@ -186,7 +187,7 @@ def test_a_merge_goes_on_learning_and_can_be_stored(model, tmp_path):
 def test_what_recursive_least_squares_has_seen_adds_up(options):
     """One dictionary, two halves of a stream: the information P^-1 is that of both."""
     X, y = stream(30)
-    first = KRLSRegressor(gamma=1.0, ridge=0.5, **options).partial_fit(X, y)
+    first = published(KRLSRegressor, gamma=1.0, ridge=0.5, **options).partial_fit(X, y)
     centres, targets = first.centers_, np.random.default_rng(1).normal(size=(2, first.n_centers_))
     # Samples at the centres: none is admitted
     halves = [copy.deepcopy(first).partial_fit(centres, t) for t in targets]
@@ -209,11 +210,18 @@ def test_recursive_least_squares_goes_on_with_what_both_parts_know():
     a model of the whole does.
     """
     X, y = stream(600)
-    whole = KRLSRegressor(gamma=1.0, ridge=1e-3).partial_fit(X, y)
-    halves = [KRLSRegressor(gamma=1.0, ridge=1e-3).partial_fit(X[i::2], y[i::2]) for i in range(2)]
+    whole = published(KRLSRegressor, gamma=1.0, ridge=1e-3).partial_fit(X, y)
+    halves = [
+        published(KRLSRegressor, gamma=1.0, ridge=1e-3).partial_fit(X[i::2], y[i::2])
+        for i in range(2)
+    ]
     merged = merge(halves, budget=50).model
     moved = []
-    for model in (whole, merged, KRLSRegressor(gamma=1.0, ridge=1e-3).partial_fit(X[:30], y[:30])):
+    for model in (
+        whole,
+        merged,
+        published(KRLSRegressor, gamma=1.0, ridge=1e-3).partial_fit(X[:30], y[:30]),
+    ):
         before = model.predict(X[:200])
         model.partial_fit(X[:1], y[:1] + 10.0)
         moved.append(np.abs(model.predict(X[:200]) - before).max())
@@ -223,9 +231,11 @@ def test_recursive_least_squares_goes_on_with_what_both_parts_know():
 
 def test_support_vector_machines_ascend_to_the_fit_of_all_that_was_seen():
     X, y = stream(400)
-    whole = SOGSVR(gamma=1.0, tolerance=0.05, epsilon=0.0).partial_fit(X, y).ascend(20000)
+    whole = (
+        published(SOGSVR, gamma=1.0, tolerance=0.05, epsilon=0.0).partial_fit(X, y).ascend(20000)
+    )
     halves = [
-        SOGSVR(gamma=1.0, tolerance=0.05, epsilon=0.0).partial_fit(X[i::2], y[i::2])
+        published(SOGSVR, gamma=1.0, tolerance=0.05, epsilon=0.0).partial_fit(X[i::2], y[i::2])
         for i in range(2)
     ]
     merged = merge(halves, budget=45).model.ascend(20000)
@@ -265,23 +275,31 @@ def test_compression_in_place():
 
 def test_what_cannot_be_merged_says_why():
     X, y = stream(50)
-    one = KNLMSRegressor(gamma=1.0).fit(X, y)
+    one = published(KNLMSRegressor, gamma=1.0).fit(X, y)
     for others, error, match in (
         ([], ValueError, "no models"),
         (
-            [one, KLMSRegressor(gamma=1.0).fit(X, y)],
+            [one, published(KLMSRegressor, gamma=1.0).fit(X, y)],
             TypeError,
             "KNLMSRegressor, models.1. a KLMSRegressor",
         ),
-        ([one, KNLMSRegressor(gamma=2.0).fit(X, y)], ValueError, "only functions of one kernel"),
         (
-            [one, KNLMSRegressor(gamma=1.0, step_size=0.1).fit(X, y)],
+            [one, published(KNLMSRegressor, gamma=2.0).fit(X, y)],
+            ValueError,
+            "only functions of one kernel",
+        ),
+        (
+            [one, published(KNLMSRegressor, gamma=1.0, step_size=0.1).fit(X, y)],
             ValueError,
             "step_size is 0.2 in models.0. and 0.1",
         ),
-        ([one, KNLMSRegressor(gamma=1.0).fit(X[:, :1], y)], ValueError, "features"),
-        ([one, KNLMSRegressor(gamma=1.0).fit(X, np.stack([y, y], axis=1))], ValueError, "outputs"),
-        ([one, KNLMSRegressor(gamma=1.0)], ValueError, "not fitted"),
+        ([one, published(KNLMSRegressor, gamma=1.0).fit(X[:, :1], y)], ValueError, "features"),
+        (
+            [one, published(KNLMSRegressor, gamma=1.0).fit(X, np.stack([y, y], axis=1))],
+            ValueError,
+            "outputs",
+        ),
+        ([one, published(KNLMSRegressor, gamma=1.0)], ValueError, "not fitted"),
         ([KernelDictionaryLearning(3).fit(X)], TypeError, "learn one kernel expansion"),
     ):
         with pytest.raises(error, match=match):
@@ -293,12 +311,12 @@ def test_what_cannot_be_merged_says_why():
         with pytest.raises(TypeError, match="one kernel expansion"):
             one.distance(other)
     with pytest.raises(ValueError, match="different kernels"):
-        one.distance(KNLMSRegressor(gamma=2.0).fit(X, y))
+        one.distance(published(KNLMSRegressor, gamma=2.0).fit(X, y))
 
 
 def test_exact_copies_are_counted_once():
     X, y = stream(80)
-    one = KNLMSRegressor(gamma=1.0).fit(X, y)
+    one = published(KNLMSRegressor, gamma=1.0).fit(X, y)
     merged = merge([one, one, one])
     assert merged.n_before == one.n_centers_
     np.testing.assert_allclose(merged.model.predict(X), one.predict(X), atol=1e-12)
@@ -397,7 +415,7 @@ def test_what_models_went_on_from_counts_once(model):
 
 def test_information_since_is_counted_once():
     X, y = stream(40)
-    start = SOGSVR(gamma=1.0, tolerance=0.2).partial_fit(X, y)
+    start = published(SOGSVR, gamma=1.0, tolerance=0.2).partial_fit(X, y)
     more = np.random.default_rng(1).normal(size=(2, start.n_centers_))
     models = [copy.deepcopy(start).partial_fit(start.centers_, t) for t in more]
     merged = merge(models, since=start).model.ascend(5000)
@@ -429,7 +447,7 @@ def test_rows_of_recursive_least_squares_are_zero_where_a_centre_was_not():
     """
     X, y = stream(40)
     options = dict(gamma=1.0, ridge=0.5, admission="coherence", coherence=0.9)
-    parts = [KRLSRegressor(**options).partial_fit(X[i::2], y[i::2]) for i in range(2)]
+    parts = [published(KRLSRegressor, **options).partial_fit(X[i::2], y[i::2]) for i in range(2)]
     merged = merge(parts, [0.5, 0.5]).model
 
     def information(model):
@@ -449,9 +467,9 @@ def test_rows_of_recursive_least_squares_are_zero_where_a_centre_was_not():
 def test_a_gram_matrix_that_is_singular_is_compressed(kernel):
     X = np.random.default_rng(0).normal(size=(12, 2))
     options = {} if kernel == "linear" else {"gamma": 1e-12}
-    model = KRLSRegressor(kernel, admission="coherence", coherence=1.0, **options).partial_fit(
-        X, X[:, 0]
-    )
+    model = published(
+        KRLSRegressor, kernel, admission="coherence", coherence=1.0, **options
+    ).partial_fit(X, X[:, 0])
     model.compress(1)
     assert model.n_centers_ == 1
     assert np.isfinite(model.partial_fit(X, X[:, 0]).weights_).all()
@@ -460,7 +478,7 @@ def test_a_gram_matrix_that_is_singular_is_compressed(kernel):
 def test_labels_of_several_models_are_not_rounded():
     X = np.arange(2.0)[:, np.newaxis]
     first, second, third = (
-        POLKClassifier(gamma=1.0).partial_fit(X, y)
+        published(POLKClassifier, gamma=1.0).partial_fit(X, y)
         for y in ([2**53, 2**53 + 1], [2.0**53, 0.0], [2**53, 7])
     )
     assert merge([first, third]).model.classes_.tolist() == [7, 2**53, 2**53 + 1]
@@ -471,9 +489,9 @@ def test_labels_of_several_models_are_not_rounded():
 def test_since_with_one_model_is_that_model():
     X, y = stream(400)
     for make in (
-        POLKRegressor(gamma=1.0),
-        KRLSRegressor(gamma=1.0),
-        SOGSVR(gamma=1.0, tolerance=0.1),
+        published(POLKRegressor, gamma=1.0),
+        published(KRLSRegressor, gamma=1.0),
+        published(SOGSVR, gamma=1.0, tolerance=0.1),
     ):
         start = make.partial_fit(X[:300], y[:300])
         model = copy.deepcopy(start).partial_fit(X[300:], y[300:])
@@ -486,7 +504,7 @@ def test_since_with_one_model_is_that_model():
 def test_models_that_forget_the_oldest_keep_the_newest():
     X, y = stream(1000)
     parts = [
-        NORMARegressor(gamma=1.0, budget=100).partial_fit(X[a:b], y[a:b])
+        published(NORMARegressor, gamma=1.0, budget=100).partial_fit(X[a:b], y[a:b])
         for a, b in ((0, 400), (400, 800))
     ]
     merged = merge(parts)
@@ -502,8 +520,8 @@ def test_features_have_the_same_names():
     X, y = stream(50)
     table = pandas.DataFrame(X, columns=["a", "b"])
     one, two = (
-        KNLMSRegressor(gamma=1.0).fit(table, y),
-        KNLMSRegressor(gamma=1.0).fit(table[["b", "a"]], y),
+        published(KNLMSRegressor, gamma=1.0).fit(table, y),
+        published(KNLMSRegressor, gamma=1.0).fit(table[["b", "a"]], y),
     )
     with pytest.raises(ValueError, match=r"has the features \['a', 'b'\]"):
         merge([one, two])
@@ -514,7 +532,7 @@ def test_features_have_the_same_names():
 def test_the_distance_of_models_that_average_is_that_of_what_they_predict():
     X, y = stream(600)
     for after in (100, 10_000):
-        model = POLKRegressor(gamma=1.0, average=after).fit(X, y)
+        model = published(POLKRegressor, gamma=1.0, average=after).fit(X, y)
         whole = copy.deepcopy(model)
         assert model.compress(20).distance == pytest.approx(model.distance(whole), rel=1e-6)
 
@@ -541,7 +559,9 @@ def test_functions_without_a_factor_lose_nothing_that_need_not_go():
 def test_what_parts_have_seen_makes_the_fit_to_all():
     """Over centres that both have, the fit by information equals one model of all samples."""
     X, y = stream(400)
-    first = KRLSRegressor(gamma=0.3, tolerance=1e-3, ridge=0.01).partial_fit(X[:200], y[:200])
+    first = published(KRLSRegressor, gamma=0.3, tolerance=1e-3, ridge=0.01).partial_fit(
+        X[:200], y[:200]
+    )
     order = np.argsort(X[200:, 0]) + 200
     halves = [
         copy.deepcopy(first).partial_fit(X[rows], y[rows]) for rows in np.array_split(order, 2)
@@ -559,21 +579,26 @@ def test_what_parts_have_seen_makes_the_fit_to_all():
 def test_information_is_for_what_keeps_it():
     X, y = stream(60)
     for model, match in (
-        (KNLMSRegressor(gamma=1.0), "is for KRLS with admission='ald'"),
-        (KRLSRegressor(gamma=1.0, admission="coherence"), "is for KRLS with admission='ald'"),
-        (SOGSVR(gamma=1.0), "call ascend on the merged SOGSVR"),
+        (published(KNLMSRegressor, gamma=1.0), "is for KRLS with admission='ald'"),
+        (
+            published(KRLSRegressor, gamma=1.0, admission="coherence"),
+            "is for KRLS with admission='ald'",
+        ),
+        (published(SOGSVR, gamma=1.0), "call ascend on the merged SOGSVR"),
     ):
         with pytest.raises(ValueError, match=match):
             merge([copy.deepcopy(model).fit(X, y)] * 2, "information")
     with pytest.raises(ValueError, match="'information' or None, got 'info'"):
-        merge([KRLSRegressor(gamma=1.0).fit(X, y)], "info")
+        merge([published(KRLSRegressor, gamma=1.0).fit(X, y)], "info")
 
 
 def test_distances_of_what_cannot_be_compared():
     X, y = stream(60)
-    regressor = KNLMSRegressor(kernels.Gaussian(1.0)).fit(X, y)
+    regressor = published(KNLMSRegressor, kernels.Gaussian(1.0)).fit(X, y)
     words, numbers = (
-        POLKClassifier(kernels.Gaussian(1.0)).fit(X, np.array(kinds)[(y > 0).astype(int)])
+        published(POLKClassifier, kernels.Gaussian(1.0)).fit(
+            X, np.array(kinds)[(y > 0).astype(int)]
+        )
         for kinds in (["a", "b"], [0, 1])
     )
     with pytest.raises(TypeError, match="one of the models is a classifier"):
@@ -588,8 +613,8 @@ def test_distances_of_what_cannot_be_compared():
 
 def test_models_without_centres_can_be_compressed(capfd):
     X, y = stream(50)
-    one_class = POLKClassifier(gamma=1.0).fit(X, np.zeros(50, dtype=int))
-    empty = KNLMSRegressor(gamma=1.0).fit(X, y)
+    one_class = published(POLKClassifier, gamma=1.0).fit(X, np.zeros(50, dtype=int))
+    empty = published(KNLMSRegressor, gamma=1.0).fit(X, y)
     empty.compress(tolerance=1e9)
     assert empty.n_centers_ == 0
     for model in (one_class, empty):
@@ -604,7 +629,7 @@ def test_models_without_centres_can_be_compressed(capfd):
 def test_a_label_without_an_output_is_left_out():
     """Another thread that learns has met the label, and has not added its output yet."""
     X, y = labelled(200)
-    model = POLKClassifier(kernels.Gaussian(1.0)).fit(X, y)
+    model = published(POLKClassifier, kernels.Gaussian(1.0)).fit(X, y)
     expected = merge([model, model]).model
     model._set_classes(np.append(model._met, ["new"]))
     merged = merge([model, model]).model
@@ -614,7 +639,11 @@ def test_a_label_without_an_output_is_left_out():
 
 @pytest.mark.parametrize(
     "model",
-    [SOGSVR(gamma=1.0), SOGSVC(gamma=1.0, random_state=0), KRLSRegressor(gamma=1.0)],
+    [
+        published(SOGSVR, gamma=1.0),
+        published(SOGSVC, gamma=1.0, random_state=0),
+        published(KRLSRegressor, gamma=1.0),
+    ],
     ids=lambda model: type(model).__name__,
 )
 @pytest.mark.parametrize("first", [True, False])
@@ -642,14 +671,16 @@ def test_sums_that_overflow_are_refused():
 
 def test_a_model_that_has_seen_less_than_since_is_refused():
     X, y = stream(100)
-    small, large = (KNLMSRegressor(kernels.Gaussian(1.0)).fit(X[:n], y[:n]) for n in (20, 100))
+    small, large = (
+        published(KNLMSRegressor, kernels.Gaussian(1.0)).fit(X[:n], y[:n]) for n in (20, 100)
+    )
     with pytest.raises(ValueError, match="have not seen more"):
         merge([small, small], [0.5, 0.5], since=large)
 
 
 def test_compression_to_nothing_keeps_the_averages():
     X, y = stream(300)
-    model = POLKRegressor(kernels.Gaussian(1.0), average=100, budget=15).fit(X, y)
+    model = published(POLKRegressor, kernels.Gaussian(1.0), average=100, budget=15).fit(X, y)
     before = model._learner.state()[1]
     model.compress(tolerance=1e9)
     model.partial_fit(X, y)

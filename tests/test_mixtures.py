@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import parsimon
-from parsimon import KNLMSRegressor, KRLSRegressor, POLKClassifier, _core
+from parsimon import KNLMSRegressor, KRLSRegressor, POLKClassifier, _core, published
 from parsimon.mixtures import Expert, MixtureClassifier, MixtureRegressor
 from parsimon.mixtures.combiners import LabelHistory, Pool, Stack
 from parsimon.mixtures.generations import GRADIENTS, MEASURED, RELEVANT, STRIDE, Generations
@@ -37,7 +37,7 @@ def before(model, X, y):
 
 def small(**options):
     """A mixture with few centres, for tests that need many rows."""
-    rls = KRLSRegressor("laplacian", ridge=0.1, penalty="norm", forgetting=0.9995)
+    rls = published(KRLSRegressor, "laplacian", ridge=0.1, penalty="norm", forgetting=0.9995)
     experts = [
         Expert(rls, "plain"),
         Expert(rls, "lagged", lags=2),
@@ -332,7 +332,7 @@ def test_memory_is_bounded():
 
 
 def test_the_budget_is_split_by_the_shares():
-    rls = KRLSRegressor("laplacian", ridge=0.1)
+    rls = published(KRLSRegressor, "laplacian", ridge=0.1)
     experts = [Expert(rls, "a", share=3.0), Expert(rls, "b")]
     X, y = rows(300)
     model = MixtureRegressor(experts, budget=40).partial_fit(X, y)
@@ -344,7 +344,7 @@ def test_a_challenger_that_is_worse_is_dropped():
         def losses(self, model, P, T):
             return np.full(len(P), float(len(model.centers_) < 5))
 
-    expert = Expert(KRLSRegressor("laplacian", ridge=0.1), "a")
+    expert = Expert(published(KRLSRegressor, "laplacian", ridge=0.1), "a")
     generations, recent = Generations(expert, 20, 3000), Recent(3000, 4, 1)
     X, y = rows(300)
     recent.append(X, y[:, None])
@@ -402,8 +402,8 @@ def test_an_interrupt_within_a_row_is_remembered(monkeypatch, tmp_path):
 def test_experts_of_ones_own():
     X, y = rows(600)
     experts = [
-        Expert(KNLMSRegressor("gaussian"), "filter", width=2.0),
-        Expert(KRLSRegressor("gaussian", ridge=0.1), "smooth", relevance=True, bias=1.0),
+        Expert(published(KNLMSRegressor, "gaussian"), "filter", width=2.0),
+        Expert(published(KRLSRegressor, "gaussian", ridge=0.1), "smooth", relevance=True, bias=1.0),
     ]
     model = MixtureRegressor(experts, budget=50).partial_fit(X, y)
     assert model.expert_names_ == ["filter", "smooth", "last value", "mean"]
@@ -415,8 +415,11 @@ def test_experts_of_ones_own():
     ("experts", "message"),
     [
         ([], "list of Expert"),
-        ([KRLSRegressor()], "list of Expert"),
-        ([Expert(KRLSRegressor(), "a"), Expert(KRLSRegressor(), "a")], "same name"),
+        ([published(KRLSRegressor)], "list of Expert"),
+        (
+            [Expert(published(KRLSRegressor), "a"), Expert(published(KRLSRegressor), "a")],
+            "same name",
+        ),
         ([Expert(object(), "a")], "one of parsimon"),
     ],
 )
@@ -429,9 +432,9 @@ def test_further_errors():
     X, y = rows(20)
     for options in ({"lags": 9}, {"width": 0}, {"share": 0}, {"bias": -1}, {"relevance": 1}):
         with pytest.raises((TypeError, ValueError), match=next(iter(options))):
-            Expert(KRLSRegressor(), **options)
+            Expert(published(KRLSRegressor), **options)
     with pytest.raises(TypeError, match="no probabilities"):
-        MixtureClassifier([Expert(POLKClassifier(), "a")]).partial_fit(X, y > 5)
+        MixtureClassifier([Expert(published(POLKClassifier), "a")]).partial_fit(X, y > 5)
     with pytest.raises(ValueError, match="columns as before"):
         small().partial_fit(X, y).partial_fit(X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match="not in classes"):
@@ -499,7 +502,7 @@ def test_a_budget_below_one_centre_each_is_refused():
 def test_a_classifier_is_no_expert_for_numbers():
     X, y = rows(30)
     with pytest.raises(TypeError, match="expert 'a' is not for numbers"):
-        MixtureRegressor([Expert(POLKClassifier(), "a")]).partial_fit(X, y)
+        MixtureRegressor([Expert(published(POLKClassifier), "a")]).partial_fit(X, y)
     with pytest.raises(TypeError, match="it has relevance_"):
         parsimon.diagnostics.relevance(small().partial_fit(X, y), X)
 
@@ -555,10 +558,10 @@ def test_an_error_within_a_block_is_remembered(monkeypatch):
 def test_experts_that_cannot_be_exact_are_refused():
     X, y = rows(30)
     for estimator, message in (
-        (parsimon.POLKRegressor(batch_size=8), "batch_size=1"),
-        (parsimon.POLKRegressor(loss="poisson"), "link"),
+        (parsimon.published(parsimon.POLKRegressor, batch_size=8), "batch_size=1"),
+        (parsimon.published(parsimon.POLKRegressor, loss="poisson"), "link"),
     ):
         with pytest.raises(ValueError, match=message):
             MixtureRegressor([Expert(estimator, "a")], budget=50).partial_fit(X, y)
     with pytest.raises(ValueError, match="given by name"):
-        Expert(KRLSRegressor(parsimon.kernels.Gaussian(1.0)), bias=5.0)
+        Expert(published(KRLSRegressor, parsimon.kernels.Gaussian(1.0)), bias=5.0)

@@ -16,7 +16,7 @@ import pyarrow.csv
 import pytest
 
 import parsimon
-from parsimon import KNLMSRegressor, _files
+from parsimon import KNLMSRegressor, _files, published
 from parsimon.cli import main
 
 fcntl = pytest.importorskip("fcntl", reason="needs POSIX")
@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
     pa.csv.write_csv(pa.table({"x": x, "z": z, "y": (np.sin(2 * x) * z).round(6)}), "s.csv")
     assert main([*LEARN, "--model", "m"]) == 0
     X = np.linspace(0, 1, 20)[:, None]
-    KNLMSRegressor(gamma=900.0).fit(X, np.sin(9 * X[:, 0])).save("plain")
+    published(KNLMSRegressor, gamma=900.0).fit(X, np.sin(9 * X[:, 0])).save("plain")
     return tmp_path
 
 

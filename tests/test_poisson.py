@@ -14,7 +14,7 @@ from sklearn.metrics import mean_poisson_deviance
 from sklearn.preprocessing import MaxAbsScaler
 
 import parsimon
-from parsimon import POLKRegressor, kernels, losses
+from parsimon import POLKRegressor, kernels, losses, published
 from parsimon.evaluation import prequential
 from parsimon.export import to_c, to_libsvm, to_onnx
 from parsimon.tables import TableModel
@@ -29,8 +29,8 @@ def counts(n, seed=0, height=1.0):
 
 
 def model(**options):
-    return POLKRegressor(
-        gamma=1.0, loss="poisson", **{"step_size": 0.1, "parsimony": 0.05, **options}
+    return published(
+        POLKRegressor, gamma=1.0, loss="poisson", **{"step_size": 0.1, "parsimony": 0.05, **options}
     )
 
 
@@ -49,7 +49,8 @@ def test_it_beats_the_squared_loss_in_deviance():
 
     def best(loss):
         models = (
-            POLKRegressor(gamma=1.0, loss=loss, step_size=s, average=True) for s in (0.05, 0.2, 0.5)
+            published(POLKRegressor, gamma=1.0, loss=loss, step_size=s, average=True)
+            for s in (0.05, 0.2, 0.5)
         )
         return min(
             mean_poisson_deviance(truth, np.maximum(m.fit(X, y).predict(new), 0.01)) for m in models
@@ -67,8 +68,13 @@ def test_it_beats_the_squared_loss_in_deviance():
     weight=st.floats(-6, 6).map(lambda e: 10**e),
 )
 def test_no_step_passes_the_minimiser(step_size, scale, y, weight):
-    polk = POLKRegressor(
-        scale * kernels.Gaussian(1.0), loss="poisson", step_size=step_size, alpha=0.0, parsimony=0.0
+    polk = published(
+        POLKRegressor,
+        scale * kernels.Gaussian(1.0),
+        loss="poisson",
+        step_size=step_size,
+        alpha=0.0,
+        parsimony=0.0,
     )
     x = np.array([[0.3]])
     polk.partial_fit(x, y[:1], [weight])
@@ -93,8 +99,14 @@ def test_no_step_size_and_target_make_it_infinite(step_size, kernel, batch_size)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3)) * 10.0 ** rng.integers(-3, 4, size=(300, 1))
     y = rng.choice([0.0, 1.0, 3.0, 1e4, 1e100], size=300)
-    polk = POLKRegressor(
-        kernel, loss="poisson", step_size=step_size, alpha=0.0, batch_size=batch_size, budget=20
+    polk = published(
+        POLKRegressor,
+        kernel,
+        loss="poisson",
+        step_size=step_size,
+        alpha=0.0,
+        batch_size=batch_size,
+        budget=20,
     )
     predicted = polk.predict_then_learn(X, y, 10.0 ** rng.integers(-9, 9, size=300))
     assert np.isfinite(predicted).all() and (predicted >= 0).all()

@@ -22,6 +22,7 @@ from parsimon import (
     diagnostics,
     kernels,
     losses,
+    published,
 )
 from parsimon.datasets import make_multidist
 
@@ -104,9 +105,13 @@ def test_trajectory_is_the_oracles(loss, batch):
     expected, centres, W = oracle.polk(
         GAUSSIAN, X, lambda f, i: slope(f, y[i]), 5, step, 1e-6, K, batch
     )
-    model = POLKClassifier(GAUSSIAN, loss=loss, step_size=step, parsimony=K, batch_size=batch)
+    model = published(
+        POLKClassifier, GAUSSIAN, loss=loss, step_size=step, parsimony=K, batch_size=batch
+    )
     model.partial_fit(X, y, classes=range(5))
-    ours = POLKClassifier(GAUSSIAN, loss=loss, step_size=step, parsimony=K, batch_size=batch)
+    ours = published(
+        POLKClassifier, GAUSSIAN, loss=loss, step_size=step, parsimony=K, batch_size=batch
+    )
     ours._give(range(5))
     before = ours._before_and_learn(X, y, None)
     np.testing.assert_allclose(before, expected, atol=1e-6)
@@ -120,15 +125,17 @@ def test_trajectory_is_the_oracles(loss, batch):
 def test_a_block_equals_its_batches(batch, loss):
     X, y = make_multidist(640, random_state=0)
     step = 0.5 if loss == "squared_hinge" else 2.0
-    block = POLKClassifier(gamma=1.0, loss=loss, step_size=step, batch_size=batch).partial_fit(X, y)
-    parts = POLKClassifier(gamma=1.0, loss=loss, step_size=step, batch_size=batch)
+    block = published(
+        POLKClassifier, gamma=1.0, loss=loss, step_size=step, batch_size=batch
+    ).partial_fit(X, y)
+    parts = published(POLKClassifier, gamma=1.0, loss=loss, step_size=step, batch_size=batch)
     for first in range(0, 640, 80):
         parts.partial_fit(X[first : first + 80], y[first : first + 80])
     np.testing.assert_array_equal(block.centers_, parts.centers_)
     np.testing.assert_array_equal(block.weights_, parts.weights_)
     assert block.classes_.tolist() == parts.classes_.tolist()
     if batch == 1:
-        rows = POLKClassifier(gamma=1.0, loss=loss, step_size=step)
+        rows = published(POLKClassifier, gamma=1.0, loss=loss, step_size=step)
         for x, label in zip(X, y, strict=True):
             rows.learn_one(x, label)
         np.testing.assert_array_equal(block.weights_, rows.weights_)
@@ -148,10 +155,10 @@ def test_a_class_met_late_does_not_act_on_rows_before_it(loss, batch):
     y[late[late < 203]] = 0
     first = int(np.flatnonzero(y == 2)[0])
     options = dict(gamma=1.0, loss=loss, step_size=0.5, batch_size=batch, parsimony=0.02)
-    known = POLKClassifier(**options)
+    known = published(POLKClassifier, **options)
     known.partial_fit(X, y)
     assert known.classes_.tolist() == [0, 1, 2]
-    before = POLKClassifier(**options)
+    before = published(POLKClassifier, **options)
     F = before._before_and_learn(X[: first // batch * batch], y[: first // batch * batch], None)
     assert F.shape[1] == 2
     # By hand: with the gradient restricted to the classes met so far.
@@ -171,14 +178,14 @@ def test_a_class_met_late_does_not_act_on_rows_before_it(loss, batch):
 def test_classes_are_given_or_met():
     X, y = make_multidist(300, random_state=0)
     names = np.array(["a", "b", "c", "d", "e"])[y]
-    met = POLKClassifier(gamma=1.0).partial_fit(X[:1], names[:1])
+    met = published(POLKClassifier, gamma=1.0).partial_fit(X[:1], names[:1])
     assert met.classes_.tolist() == [names[0]]
     assert met.predict(X[:3]).tolist() == [names[0]] * 3
     met.learn_one(X[1], "z").partial_fit(X, names)
     assert met.classes_.tolist() == ["a", "b", "c", "d", "e", "z"]
     assert met.weights_.shape == (met.n_centers_, 6)
     assert met.decision_function(X).shape == (300, 6)
-    given = POLKClassifier(gamma=1.0).partial_fit(
+    given = published(POLKClassifier, gamma=1.0).partial_fit(
         X[:10], names[:10], classes=["e", "d", "c", "b", "a"]
     )
     assert given.classes_.tolist() == ["a", "b", "c", "d", "e"]
@@ -193,17 +200,17 @@ def test_classes_are_given_or_met():
     assert met.decision_function(X).shape == (300, 6)
     np.testing.assert_array_equal(given.weights_, weights)
     with pytest.raises(TypeError, match="labels so far"):
-        given_numbers = POLKClassifier(gamma=1.0).partial_fit(X, y)
+        given_numbers = published(POLKClassifier, gamma=1.0).partial_fit(X, y)
         given_numbers.partial_fit(X[:1], ["text"])
 
 
 def test_predictions_before_learning_know_only_what_was_met():
     X, y = make_multidist(500, random_state=2)
-    model = POLKClassifier(gamma=1.0, loss="logistic")
+    model = published(POLKClassifier, gamma=1.0, loss="logistic")
     predicted = model.predict_then_learn(X, y)
     for i in range(1, 60):
         assert predicted[i] in y[:i]
-    rows = POLKClassifier(gamma=1.0, loss="logistic")
+    rows = published(POLKClassifier, gamma=1.0, loss="logistic")
     rows.learn_one(X[0], y[0])
     for i in range(1, 60):
         assert rows.predict_one(X[i]) == predicted[i]
@@ -215,7 +222,7 @@ def test_predictions_before_learning_know_only_what_was_met():
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_probabilities_sum_to_one_and_agree_with_predict(loss, n_classes):
     X, y = make_multidist(2000, n_classes=n_classes, random_state=0)
-    model = POLKClassifier(gamma=1.0, loss=loss).fit(X, y)
+    model = published(POLKClassifier, gamma=1.0, loss=loss).fit(X, y)
     P = model.predict_proba(100 * X)
     np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
     P = model.predict_proba(X)
@@ -226,13 +233,13 @@ def test_probabilities_sum_to_one_and_agree_with_predict(loss, n_classes):
             model.decision_function(X) > 0, model.predict(X) == model.classes_[1]
         )
     assert log_loss(y, P) < np.log(n_classes)
-    assert not hasattr(POLKClassifier(), "predict_proba")
+    assert not hasattr(published(POLKClassifier), "predict_proba")
 
 
 def test_multidist_finds_its_modes():
     X, y = make_multidist(7500, random_state=1)
     svc = np.mean(SVC(gamma=GAUSSIAN.gamma).fit(X[:5000], y[:5000]).predict(X[5000:]) != y[5000:])
-    model = POLKClassifier(GAUSSIAN, step_size=6, parsimony=0.06, batch_size=32)
+    model = published(POLKClassifier, GAUSSIAN, step_size=6, parsimony=0.06, batch_size=32)
     model.partial_fit(X[:1500], y[:1500])
     assert np.mean(model.predict(X[5000:]) != y[5000:]) < 2 * svc
     model.partial_fit(X[1500:5000], y[1500:5000])
@@ -248,7 +255,9 @@ def test_regression_with_every_loss(loss):
     X = rng.uniform(-3, 3, size=(6000, 1))
     y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=6000)
     step = 0.2 if loss in ("squared", "huber") else 0.05
-    model = POLKRegressor(gamma=1.0, loss=loss, step_size=step, parsimony=0.01 / step).fit(X, y)
+    model = published(
+        POLKRegressor, gamma=1.0, loss=loss, step_size=step, parsimony=0.01 / step
+    ).fit(X, y)
     assert model.n_centers_ < 40
     Z = np.linspace(-3, 3, 100)[:, None]
     assert np.sqrt(np.mean((model.predict(Z) - np.sin(Z[:, 0])) ** 2)) < 0.12
@@ -259,8 +268,13 @@ def test_quantiles_are_quantiles():
     X = rng.uniform(-2, 2, size=(20000, 1))
     y = rng.normal(size=20000)
     low, high = (
-        POLKRegressor(
-            gamma=0.5, loss=losses.Quantile(q), step_size=0.05, parsimony=0.1, batch_size=8
+        published(
+            POLKRegressor,
+            gamma=0.5,
+            loss=losses.Quantile(q),
+            step_size=0.05,
+            parsimony=0.1,
+            batch_size=8,
         ).fit(X, y)
         for q in (0.1, 0.9)
     )
@@ -272,7 +286,7 @@ def test_several_outputs_share_the_dictionary():
     rng = np.random.default_rng(0)
     X = rng.uniform(-3, 3, size=(3000, 1))
     Y = np.column_stack([np.sin(X[:, 0]), np.cos(X[:, 0]), X[:, 0] / 3])
-    model = POLKRegressor(gamma=1.0, step_size=0.5, batch_size=4).fit(X, Y)
+    model = published(POLKRegressor, gamma=1.0, step_size=0.5, batch_size=4).fit(X, Y)
     assert model.weights_.shape == (model.n_centers_, 3)
     assert model.score(X, Y) > 0.99
 
@@ -281,34 +295,44 @@ def test_weights_are_factors_on_the_loss():
     X, y = make_multidist(400, random_state=0)
     weights = np.random.default_rng(0).choice([0.0, 1.0], size=400)
     options = dict(gamma=1.0, parsimony=0.0)
-    weighted = POLKClassifier(**options).partial_fit(X, y, classes=range(5), sample_weight=weights)
-    only = POLKClassifier(**options, alpha=0.0).partial_fit(
+    weighted = published(POLKClassifier, **options).partial_fit(
+        X, y, classes=range(5), sample_weight=weights
+    )
+    only = published(POLKClassifier, **options, alpha=0.0).partial_fit(
         X[weights > 0], y[weights > 0], classes=range(5)
     )
-    unweighted = POLKClassifier(**options, alpha=0.0).partial_fit(
+    unweighted = published(POLKClassifier, **options, alpha=0.0).partial_fit(
         X, y, classes=range(5), sample_weight=weights
     )
     np.testing.assert_allclose(unweighted.weights_, only.weights_, atol=1e-12)
     assert weighted.n_centers_ == only.n_centers_
-    double = POLKRegressor(gamma=1.0, step_size=0.2).fit(
+    double = published(POLKRegressor, gamma=1.0, step_size=0.2).fit(
         X, X[:, 0], sample_weight=np.full(400, 2.0)
     )
     np.testing.assert_allclose(
         double.predict(X),
-        POLKRegressor(gamma=1.0, step_size=0.4, alpha=0.5e-6, parsimony=0.01 * 0.5**1.5)
+        published(POLKRegressor, gamma=1.0, step_size=0.4, alpha=0.5e-6, parsimony=0.01 * 0.5**1.5)
         .fit(X, X[:, 0])
         .predict(X),
         atol=1e-9,
     )
     with pytest.raises(ValueError, match="sample_weight is 20 at row 1"):
-        POLKRegressor(gamma=1.0, step_size=0.2).fit(X[:2], X[:2, 0], sample_weight=[1.0, 20.0])
+        published(POLKRegressor, gamma=1.0, step_size=0.2).fit(
+            X[:2], X[:2, 0], sample_weight=[1.0, 20.0]
+        )
 
 
 def test_diminishing_steps_follow_their_rule():
     X, y = make_multidist(300, random_state=0)
     k = kernels.Gaussian(100.0)  # so narrow that no sample lies in the span of the others
-    model = POLKClassifier(
-        k, loss="logistic", schedule="diminishing", parsimony=0.0, step_size=1.0, alpha=0.1
+    model = published(
+        POLKClassifier,
+        k,
+        loss="logistic",
+        schedule="diminishing",
+        parsimony=0.0,
+        step_size=1.0,
+        alpha=0.1,
     )
     model.partial_fit(X, y, classes=range(5))
     W = np.zeros((0, 5))
@@ -322,7 +346,7 @@ def test_diminishing_steps_follow_their_rule():
 @pytest.mark.parametrize("maintenance", ["merge", "projection", "removal"])
 def test_bsgd_keeps_its_budget_and_learns(maintenance):
     X, y = make_multidist(5000, random_state=1)
-    model = BSGDClassifier(GAUSSIAN, budget=40, step_size=0.5, maintenance=maintenance)
+    model = published(BSGDClassifier, GAUSSIAN, budget=40, step_size=0.5, maintenance=maintenance)
     model.fit(X[:4000], y[:4000])
     assert model.n_centers_ == 40
     assert model.score(X[4000:], y[4000:]) > (0.4 if maintenance == "removal" else 0.7)
@@ -337,7 +361,7 @@ def test_a_merge_is_the_best_there_is():
     for _ in range(20):
         X, y = rng.normal(size=(3, 2)), rng.integers(3, size=3)
         options = dict(alpha=0.1, step_size=0.5)
-        free = BSGDClassifier(k, budget=9, **options).partial_fit(X, y, classes=range(3))
+        free = published(BSGDClassifier, k, budget=9, **options).partial_fit(X, y, classes=range(3))
         W = free.weights_
         assert free.n_centers_ == 3
         found = []
@@ -349,7 +373,9 @@ def test_a_merge_is_the_best_there_is():
             lost = W[0] @ W[0] + W[n] @ W[n] + 2 * K * W[0] @ W[n] - kept[best]
             found.append((lost, n, h[best] * X[0] + (1 - h[best]) * X[n], merged[best]))
         lost, n, centre, weights = min(found)
-        model = BSGDClassifier(k, budget=2, **options).partial_fit(X, y, classes=range(3))
+        model = published(BSGDClassifier, k, budget=2, **options).partial_fit(
+            X, y, classes=range(3)
+        )
         at = int(np.abs(model.centers_ - centre).sum(axis=1).argmin())
         np.testing.assert_allclose(model.centers_[at], centre, atol=1e-3)
         np.testing.assert_allclose(model.weights_[at], weights, atol=1e-3)
@@ -360,24 +386,27 @@ def test_a_merge_is_the_best_there_is():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (POLKClassifier(loss="squared"), "unknown loss 'squared'; known are 'hinge'"),
-        (POLKRegressor(loss="hinge"), "unknown loss 'hinge'"),
-        (POLKRegressor(step_size=2.0), "stable only for step_size < 2"),
-        (POLKClassifier(loss="squared_hinge", step_size=1.0), "stable only for step_size < 1 "),
-        (POLKClassifier(step_size=10.0, alpha=0.1), "step_size . alpha must be < 1"),
+        (published(POLKClassifier, loss="squared"), "unknown loss 'squared'; known are 'hinge'"),
+        (published(POLKRegressor, loss="hinge"), "unknown loss 'hinge'"),
+        (published(POLKRegressor, step_size=2.0), "stable only for step_size < 2"),
         (
-            POLKClassifier(schedule="sometimes"),
+            published(POLKClassifier, loss="squared_hinge", step_size=1.0),
+            "stable only for step_size < 1 ",
+        ),
+        (published(POLKClassifier, step_size=10.0, alpha=0.1), "step_size . alpha must be < 1"),
+        (
+            published(POLKClassifier, schedule="sometimes"),
             "unknown schedule 'sometimes'; known are 'constant', 'diminishing'",
         ),
-        (POLKClassifier(parsimony=-1), "parsimony"),
-        (POLKClassifier(batch_size=0), "batch_size"),
-        (BSGDClassifier(schedule="pegasos", alpha=0.0), "needs alpha > 0"),
-        (BSGDClassifier(kernel="laplacian"), "needs the Gaussian kernel"),
+        (published(POLKClassifier, parsimony=-1), "parsimony"),
+        (published(POLKClassifier, batch_size=0), "batch_size"),
+        (published(BSGDClassifier, schedule="pegasos", alpha=0.0), "needs alpha > 0"),
+        (published(BSGDClassifier, kernel="laplacian"), "needs the Gaussian kernel"),
         (
-            BSGDClassifier(maintenance="pray"),
+            published(BSGDClassifier, maintenance="pray"),
             "unknown maintenance 'pray'; known are 'merge', 'projection', 'removal'",
         ),
-        (BSGDClassifier(budget=0), "budget"),
+        (published(BSGDClassifier, budget=0), "budget"),
     ],
 )
 def test_bad_parameters_are_named(model, message):
@@ -390,8 +419,8 @@ def test_bad_parameters_are_named(model, message):
 
 def test_pegasos_steps_are_one_over_lambda_t():
     X, y = make_multidist(60, random_state=0)
-    model = BSGDClassifier(
-        gamma=1.0, schedule="pegasos", alpha=0.5, budget=100, maintenance="removal"
+    model = published(
+        BSGDClassifier, gamma=1.0, schedule="pegasos", alpha=0.5, budget=100, maintenance="removal"
     )
     model.partial_fit(X, y, classes=range(5))
     # After t steps of Pegasos every term has the weight 1 / (lambda t), whenever it came.
@@ -402,7 +431,7 @@ def test_pegasos_steps_are_one_over_lambda_t():
 def test_a_budget_on_top_of_the_tolerance():
     X, y = make_multidist(3000, random_state=0)
     for batch in (1, 32):
-        model = POLKClassifier(gamma=2.0, parsimony=1e-4, batch_size=batch, budget=25)
+        model = published(POLKClassifier, gamma=2.0, parsimony=1e-4, batch_size=batch, budget=25)
         for first in range(0, 3000, 320):
             model.partial_fit(X[first : first + 320], y[first : first + 320])
             assert model.n_centers_ <= 25
@@ -414,7 +443,7 @@ def test_a_budget_on_top_of_the_tolerance():
 
 def test_the_convergence_report_is_what_its_formulas_say():
     X, y = make_multidist(1500, random_state=0)
-    model = POLKClassifier(GAUSSIAN, step_size=0.5, alpha=0.01, parsimony=0.05).fit(X, y)
+    model = published(POLKClassifier, GAUSSIAN, step_size=0.5, alpha=0.01, parsimony=0.05).fit(X, y)
     report = diagnostics.convergence(model, X, y)
     W, K = model.weights_, GAUSSIAN(model.centers_)
     F = GAUSSIAN(X, model.centers_) @ W
@@ -443,7 +472,7 @@ def test_growth_needs_the_distance_that_76_says():
     X, y = make_multidist(1500, random_state=0)
     step, K = 0.5, 0.1
     bound = diagnostics.growth_distance(step, K, np.sqrt(2))
-    model = POLKClassifier(GAUSSIAN, step_size=step, alpha=1e-6, parsimony=K)
+    model = published(POLKClassifier, GAUSSIAN, step_size=step, alpha=1e-6, parsimony=K)
     model.partial_fit(X[:5], y[:5], classes=range(5))
     grown = 0
     for x, label in zip(X[5:], y[5:], strict=True):
@@ -467,7 +496,7 @@ def test_growth_needs_the_distance_that_76_says():
 )
 def test_what_is_not_promised_is_left_out_with_the_reason(options, reason):
     X, y = make_multidist(400, random_state=0)
-    report = diagnostics.convergence(POLKClassifier(GAUSSIAN, **options).fit(X, y), X, y)
+    report = diagnostics.convergence(published(POLKClassifier, GAUSSIAN, **options).fit(X, y), X, y)
     assert any(reason in said for said in report.assumptions)
     assert report.radius is None or "batch_size" in options
     assert report.growth_distance is None or "alpha" in options
@@ -476,9 +505,9 @@ def test_what_is_not_promised_is_left_out_with_the_reason(options, reason):
 def test_the_report_is_for_polk_only():
     X, y = make_multidist(50, random_state=0)
     with pytest.raises(TypeError, match="expected a POLKRegressor or POLKClassifier"):
-        diagnostics.convergence(BSGDClassifier(gamma=1.0).fit(X, y), X, y)
+        diagnostics.convergence(published(BSGDClassifier, gamma=1.0).fit(X, y), X, y)
     with pytest.raises(ValueError, match="labels that the model does not know"):
-        diagnostics.regularised_risk(POLKClassifier(gamma=1.0).fit(X, y), X, y + 7)
+        diagnostics.regularised_risk(published(POLKClassifier, gamma=1.0).fit(X, y), X, y + 7)
 
 
 def test_log_loss_is_near_that_of_the_batch_solution():
@@ -486,8 +515,14 @@ def test_log_loss_is_near_that_of_the_batch_solution():
 
     X, y = make_multidist(5500, random_state=1)
     batch = KernelLBFGS(GAUSSIAN.gamma, 1e-4, tolerance=1e-6).fit(X[:3000], y[:3000])
-    model = POLKClassifier(
-        GAUSSIAN, loss="logistic", step_size=6, parsimony=0.01, batch_size=32, n_passes=2
+    model = published(
+        POLKClassifier,
+        GAUSSIAN,
+        loss="logistic",
+        step_size=6,
+        parsimony=0.01,
+        batch_size=32,
+        n_passes=2,
     )
     model.fit(X[:3000], y[:3000])
     best = log_loss(y[3000:], batch.predict_proba(X[3000:]))
@@ -499,9 +534,9 @@ def test_a_short_batch_is_a_smaller_step():
     options = dict(
         gamma=50.0, loss="logistic", parsimony=0.0, alpha=0.0, batch_size=8
     )  # so narrow that samples hardly meet
-    whole = POLKClassifier(**options).partial_fit(X, y, classes=range(5))
+    whole = published(POLKClassifier, **options).partial_fit(X, y, classes=range(5))
     short = (
-        POLKClassifier(**options)
+        published(POLKClassifier, **options)
         .partial_fit(X[:5], y[:5], classes=range(5))
         .partial_fit(X[5:8], y[5:8])
     )
@@ -513,7 +548,7 @@ def test_a_short_batch_is_a_smaller_step():
 
 def test_threads_predict_while_classes_are_added():
     X, y = make_multidist(4000, random_state=0)
-    model = POLKClassifier(gamma=1.0, batch_size=1).partial_fit(X[:100], y[:100])
+    model = published(POLKClassifier, gamma=1.0, batch_size=1).partial_fit(X[:100], y[:100])
     stop, failures = threading.Event(), []
 
     def predict():
@@ -545,7 +580,7 @@ def test_an_interrupted_block_keeps_its_classes():
             raise RuntimeError("enough")
         return float(np.exp(-((a - b) ** 2).sum()))
 
-    model = POLKClassifier(kernel).partial_fit(X, y)
+    model = published(POLKClassifier, kernel).partial_fit(X, y)
     calls[0] = 3 * model.n_centers_
     with pytest.raises(RuntimeError, match="enough"):
         model.partial_fit(X, np.full(60, 7))
@@ -560,14 +595,14 @@ def test_the_budget_holds_whatever_the_numbers(maintenance):
     X, y = make_multidist(200, random_state=0)
     with np.errstate(all="ignore"):
         huge = dict(gamma=1.0, step_size=1e20, alpha=0.0, budget=5, batch_size=8)
-        assert BSGDClassifier(**huge, maintenance=maintenance).fit(X, y).n_centers_ <= 5
-        assert POLKClassifier(**huge, parsimony=0.0).fit(X, y).n_centers_ <= 5
+        assert published(BSGDClassifier, **huge, maintenance=maintenance).fit(X, y).n_centers_ <= 5
+        assert published(POLKClassifier, **huge, parsimony=0.0).fit(X, y).n_centers_ <= 5
 
 
 def test_a_refit_may_have_other_outputs():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(50, 2)), rng.normal(size=(50, 2))
-    model = POLKRegressor(gamma=1.0).fit(X, Y[:, 0]).fit(X, Y)
+    model = published(POLKRegressor, gamma=1.0).fit(X, Y[:, 0]).fit(X, Y)
     assert model.predict(X).shape == (50, 2)
     assert model.fit(X, Y[:, 0]).predict(X).shape == (50,)
 
@@ -575,9 +610,13 @@ def test_a_refit_may_have_other_outputs():
 def test_labels_of_all_kinds():
     X, y = make_multidist(50, random_state=0)
     names = np.array(["a", "b", "c", "d", "e"])[y]
-    model = POLKClassifier(gamma=1.0).partial_fit(X, names.astype(object)).learn_one(X[0], "new")
+    model = (
+        published(POLKClassifier, gamma=1.0)
+        .partial_fit(X, names.astype(object))
+        .learn_one(X[0], "new")
+    )
     assert "new" in model.classes_
-    numbers = POLKClassifier(gamma=1.0).partial_fit(X, y).learn_one(X[0], np.array(1))
+    numbers = published(POLKClassifier, gamma=1.0).partial_fit(X, y).learn_one(X[0], np.array(1))
     assert len(numbers.classes_) == 5
     with pytest.raises(ValueError, match="requires y"):
         numbers.predict_then_learn(X, None)
@@ -589,7 +628,7 @@ def test_pegasos_survives_a_short_first_batch():
         gamma=1.0, schedule="pegasos", alpha=0.5, budget=100, maintenance="removal", batch_size=8
     )
     model = (
-        BSGDClassifier(**options)
+        published(BSGDClassifier, **options)
         .partial_fit(X[:3], y[:3], classes=range(5))
         .partial_fit(X[3:11], y[3:11])
     )
@@ -600,20 +639,20 @@ def test_sorted_classes_are_shuffled_by_fit():
     X, y = make_multidist(2000, random_state=1)
     order = np.argsort(y)
     scores = [
-        POLKClassifier(GAUSSIAN, shuffle=shuffle, random_state=0)
+        published(POLKClassifier, GAUSSIAN, shuffle=shuffle, random_state=0)
         .fit(X[order], y[order])
         .score(X, y)
         for shuffle in (True, False)
     ]
     assert scores[0] > 0.75 > scores[1]
-    again = POLKClassifier(GAUSSIAN, random_state=0).fit(X[order], y[order])
+    again = published(POLKClassifier, GAUSSIAN, random_state=0).fit(X[order], y[order])
     assert again.score(X, y) == scores[0]
 
 
 def test_columns_follow_sorted_classes_whatever_the_order_they_were_met_in():
     X, y = make_multidist(1000, random_state=0)
-    given = POLKClassifier(GAUSSIAN, loss="logistic").partial_fit(X, y, classes=range(5))
-    met = POLKClassifier(GAUSSIAN, loss="logistic").partial_fit(X, y)
+    given = published(POLKClassifier, GAUSSIAN, loss="logistic").partial_fit(X, y, classes=range(5))
+    met = published(POLKClassifier, GAUSSIAN, loss="logistic").partial_fit(X, y)
     assert met._met.tolist() != met.classes_.tolist() == [0, 1, 2, 3, 4]
     assert log_loss(y, met.predict_proba(X)) == pytest.approx(
         log_loss(y, given.predict_proba(X)), rel=0.05
@@ -625,8 +664,8 @@ def test_columns_follow_sorted_classes_whatever_the_order_they_were_met_in():
 
 def test_a_smaller_budget_later_is_a_pruning_then():
     X, y = make_multidist(600, random_state=3)
-    model = POLKClassifier(
-        gamma=1.0, step_size=2.0, parsimony=0.001, budget=80, batch_size=8
+    model = published(
+        POLKClassifier, gamma=1.0, step_size=2.0, parsimony=0.001, budget=80, batch_size=8
     ).partial_fit(X, y)
     K = np.exp(-((model.centers_[:, np.newaxis] - model.centers_) ** 2).sum(2))
     centers, W, spent = model.centers_, model.weights_, model.compression_error_
@@ -645,11 +684,15 @@ def test_a_smaller_budget_later_is_a_pruning_then():
 @pytest.mark.parametrize(
     ("model", "budget", "message"),
     [
-        (KNLMSRegressor(coherence=0.9), 5, "begun without one"),
-        (SPLRegressor(admission="coherence", coherence="adaptive", budget=9), 5, "start again"),
-        (POLKRegressor(), 0, "budget must be"),
-        (POLKRegressor(), None, "start again"),
-        (POLKRegressor(), 2.5, "budget must be"),
+        (published(KNLMSRegressor, coherence=0.9), 5, "begun without one"),
+        (
+            published(SPLRegressor, admission="coherence", coherence="adaptive", budget=9),
+            5,
+            "start again",
+        ),
+        (published(POLKRegressor), 0, "budget must be"),
+        (published(POLKRegressor), None, "start again"),
+        (published(POLKRegressor), 2.5, "budget must be"),
     ],
 )
 def test_a_budget_that_cannot_be_is_refused_and_nothing_changes(model, budget, message):
@@ -678,8 +721,10 @@ def test_every_rule_can_be_given_a_smaller_budget(name):
 def test_averages_are_means_over_the_steps(batch):
     X, y = make_multidist(120, random_state=5)
     options = {"gamma": 1.0, "step_size": 2.0, "alpha": 0.01, "parsimony": 0.0, "batch_size": batch}
-    averaged = POLKClassifier(**options, average=40).partial_fit(X[:40], y[:40], classes=range(5))
-    plain = POLKClassifier(**options).partial_fit(X[:40], y[:40], classes=range(5))
+    averaged = published(POLKClassifier, **options, average=40).partial_fit(
+        X[:40], y[:40], classes=range(5)
+    )
+    plain = published(POLKClassifier, **options).partial_fit(X[:40], y[:40], classes=range(5))
     np.testing.assert_array_equal(averaged.weights_, plain.weights_)  # not yet
     total, steps = 0.0, 0
     for first in range(40, 120, batch):
@@ -689,14 +734,16 @@ def test_averages_are_means_over_the_steps(batch):
         total, steps = total + plain.partial_fit(X[rows], y[rows])._evaluate(X), steps + 1
         np.testing.assert_allclose(averaged._evaluate(X), total / steps, rtol=0, atol=1e-9)
     np.testing.assert_array_equal(averaged.centers_, plain.centers_)
-    block = POLKClassifier(**options, average=40).partial_fit(X, y, classes=range(5))
+    block = published(POLKClassifier, **options, average=40).partial_fit(X, y, classes=range(5))
     np.testing.assert_array_equal(block.weights_, averaged.weights_)
 
 
 def test_averages_are_pruned_with_the_function_and_met_by_new_classes():
     X, y = make_multidist(2000, random_state=5)
     late = np.argsort(y == 4, kind="stable")  # the last class comes last
-    model = POLKClassifier(gamma=1.0, step_size=2.0, budget=30, average=True, batch_size=8)
+    model = published(
+        POLKClassifier, gamma=1.0, step_size=2.0, budget=30, average=True, batch_size=8
+    )
     for first in range(0, 2000, 200):
         model.partial_fit(X[late][first : first + 200], y[late][first : first + 200])
     assert model.n_centers_ <= 30
@@ -704,17 +751,20 @@ def test_averages_are_pruned_with_the_function_and_met_by_new_classes():
     assert np.isfinite(model.weights_).all()
     options = {"gamma": 1.0, "step_size": 6.0, "budget": 30, "batch_size": 8, "random_state": 0}
     errors = [
-        1 - POLKClassifier(**options, average=a).fit(X[:1000], y[:1000]).score(X[1000:], y[1000:])
+        1
+        - published(POLKClassifier, **options, average=a)
+        .fit(X[:1000], y[:1000])
+        .score(X[1000:], y[1000:])
         for a in (False, 500)
     ]
     assert errors[1] < errors[0]
     with pytest.raises(ValueError, match="average"):
-        POLKClassifier(average=-1).fit(X[:10], y[:10])
+        published(POLKClassifier, average=-1).fit(X[:10], y[:10])
 
 
 def test_a_budget_brings_no_other_change_with_it():
     X = np.random.default_rng(0).normal(size=(200, 2))
-    model = POLKRegressor(gamma=2.0, parsimony=1e-4, budget=100).fit(X, X[:, 0])
+    model = published(POLKRegressor, gamma=2.0, parsimony=1e-4, budget=100).fit(X, X[:, 0])
     model.set_params(parsimony=5.0)
     with pytest.raises(ValueError, match="parsimony was"):
         model.set_budget(60)
@@ -730,7 +780,10 @@ def test_a_class_met_late_is_seen_by_the_mean(loss):
     order = np.argsort(y == 2, kind="stable")  # the last class comes last
     X, y = X[order], y[order]
     options = {"gamma": 1.0, "loss": loss, "step_size": 1.0, "alpha": 0.01, "parsimony": 0.0}
-    means, plain = POLKClassifier(**options, average=10), POLKClassifier(**options)
+    means, plain = (
+        published(POLKClassifier, **options, average=10),
+        published(POLKClassifier, **options),
+    )
     total, steps, alive, restarts = 0.0, 0, 0, []
     for i in range(160):
         means.partial_fit(X[i : i + 1], y[i : i + 1])
@@ -749,12 +802,14 @@ def test_a_class_met_late_is_seen_by_the_mean(loss):
 def test_what_average_may_be():
     X, y = make_multidist(200, random_state=0)
     options = {"gamma": 1.0, "shuffle": False}
-    plain, means = (POLKClassifier(**options, average=a).fit(X, y).weights_ for a in (False, True))
+    plain, means = (
+        published(POLKClassifier, **options, average=a).fit(X, y).weights_ for a in (False, True)
+    )
     for average, expected in [(0, plain), (np.False_, plain), (np.True_, means), (10**6, plain)]:
         np.testing.assert_array_equal(
-            POLKClassifier(**options, average=average).fit(X, y).weights_, expected
+            published(POLKClassifier, **options, average=average).fit(X, y).weights_, expected
         )
     with pytest.raises(TypeError, match="average"):
-        POLKClassifier(average=None).fit(X, y)
+        published(POLKClassifier, average=None).fit(X, y)
     with pytest.raises(ValueError, match="gradient steps"):
         replace(algorithms.krls(kernels.Gaussian()), average_after=5)

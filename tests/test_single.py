@@ -37,7 +37,7 @@ def in_double(model):
 
 MODELS = [
     *map(in_double, test_state.MODELS),
-    parsimon.BSGDClassifier(gamma=1.0, budget=15, maintenance="removal"),
+    parsimon.published(parsimon.BSGDClassifier, gamma=1.0, budget=15, maintenance="removal"),
 ]
 every_model = pytest.mark.parametrize("model", MODELS, ids=str)
 every_kernel = pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_widths_are_measured_on_rounded_samples(name, gamma):
     X = X + 1e5  # where much is lost
     step = 1e-12 if name in ("linear", "polynomial") else 0.5
     single, double = (
-        parsimon.KNLMSRegressor(kernel, gamma=gamma, step_size=step)
+        parsimon.published(parsimon.KNLMSRegressor, kernel, gamma=gamma, step_size=step)
         for kernel in (SinglePrecision(name), name)
     )
     single.fit(X, y)
@@ -113,10 +113,14 @@ def test_kernels_are_those_of_rounded_points(name):
 @pytest.mark.parametrize(
     "model",
     [
-        parsimon.KNLMSRegressor(coherence=0.95, budget=12),  # with a factor
-        parsimon.KLMSRegressor(step_size=1e-4, quantization=0.3),  # with neighbours in input space
-        parsimon.KNLMSRegressor(coherence=0.95, budget=12, compression="oldest"),
-        parsimon.KRLSRegressor(forgetting=0.99, budget=10),
+        parsimon.published(parsimon.KNLMSRegressor, coherence=0.95, budget=12),  # with a factor
+        parsimon.published(
+            parsimon.KLMSRegressor, step_size=1e-4, quantization=0.3
+        ),  # with neighbours in input space
+        parsimon.published(
+            parsimon.KNLMSRegressor, coherence=0.95, budget=12, compression="oldest"
+        ),
+        parsimon.published(parsimon.KRLSRegressor, forgetting=0.99, budget=10),
     ],
     ids=str,
 )
@@ -144,7 +148,9 @@ def test_files_and_pickles_hold_all_of_it(model):
 
 
 def test_a_state_beyond_the_range_is_refused():
-    model = parsimon.KNLMSRegressor(SinglePrecision(Gaussian(1.0))).fit(np.eye(3), np.arange(3.0))
+    model = parsimon.published(parsimon.KNLMSRegressor, SinglePrecision(Gaussian(1.0))).fit(
+        np.eye(3), np.arange(3.0)
+    )
     saved = model.__getstate__()
     saved["_learned"][-2]["dictionary.points"][4] = 1e39
     with pytest.raises(
@@ -205,7 +211,7 @@ def test_the_range_ends_where_rounding_leaves_it():
 
 
 def test_what_it_is_measured_on_is_looked_at_first():
-    model = parsimon.KNLMSRegressor(SinglePrecision("gaussian"), gamma="median")
+    model = parsimon.published(parsimon.KNLMSRegressor, SinglePrecision("gaussian"), gamma="median")
     with pytest.raises(
         ValueError, match="at row 1, column 0, beyond the range of single precision"
     ):
@@ -219,7 +225,7 @@ def test_memory_is_about_half(inner):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2000, 784)), rng.normal(size=2000)
     single, double = (
-        parsimon.KLMSRegressor(kernel, step_size=0.5).fit(X, y)
+        parsimon.published(parsimon.KLMSRegressor, kernel, step_size=0.5).fit(X, y)
         for kernel in (SinglePrecision(inner), inner)
     )
     assert single.n_centers_ == double.n_centers_ == 2000
@@ -234,7 +240,9 @@ def test_merging_compressing_and_comparing():
     twins = []
     for kernel, rows in ((SinglePrecision(Gaussian(1.0)), X), (Gaussian(1.0), rounded(X))):
         first, second = (
-            parsimon.KNLMSRegressor(kernel, coherence=0.9, budget=60).fit(rows[part], y[part])
+            parsimon.published(parsimon.KNLMSRegressor, kernel, coherence=0.9, budget=60).fit(
+                rows[part], y[part]
+            )
             for part in (slice(0, 120), slice(80, 240))
         )
         done = merge([first, second], tolerance=0.1)
@@ -258,8 +266,11 @@ def test_merging_compressing_and_comparing():
         merge(
             [
                 first,
-                parsimon.KNLMSRegressor(
-                    SinglePrecision(Gaussian(1.0)), coherence=0.9, budget=60
+                parsimon.published(
+                    parsimon.KNLMSRegressor,
+                    SinglePrecision(Gaussian(1.0)),
+                    coherence=0.9,
+                    budget=60,
                 ).fit(X, y),
             ]
         )
@@ -280,10 +291,14 @@ def test_expansions_from_elsewhere_are_rounded():
 
 
 def test_mixtures_are_those_of_rounded_samples():
-    X, y = test_state.stream(parsimon.POLKClassifier())
+    X, y = test_state.stream(parsimon.published(parsimon.POLKClassifier))
     single, double = (
         CandidateClassifier(
-            [parsimon.POLKClassifier(kernel, gamma="median", loss="logistic", budget=20)],
+            [
+                parsimon.published(
+                    parsimon.POLKClassifier, kernel, gamma="median", loss="logistic", budget=20
+                )
+            ],
             widths=[0.5],
         ).partial_fit(rows, y)
         for kernel, rows in ((SinglePrecision("gaussian"), X), ("gaussian", rounded(X)))
@@ -294,7 +309,9 @@ def test_mixtures_are_those_of_rounded_samples():
 @pytest.mark.parametrize("bias", [0.0, 2.0])
 def test_a_bias_goes_inside(bias):
     X, y = test_state.stream(None)
-    model = parsimon.SOGSVR(SinglePrecision("gaussian"), gamma=1.0, bias=bias).fit(X, y)
+    model = parsimon.published(
+        parsimon.SOGSVR, SinglePrecision("gaussian"), gamma=1.0, bias=bias
+    ).fit(X, y)
     inner = Gaussian(1.0) + Constant(4.0) if bias else Gaussian(1.0)
     assert model.kernel_ == SinglePrecision(inner)
 
@@ -320,11 +337,13 @@ def test_what_is_no_kernel_is_refused():
     with pytest.raises(TypeError, match="needs an estimator's gamma"):
         SinglePrecision("gaussian")([[1.0]])
     with pytest.raises(ValueError, match="no effect on a kernel given as an object"):
-        parsimon.KNLMSRegressor(SinglePrecision(Gaussian(1.0)), gamma=2.0).fit([[1.0]], [1.0])
-    with pytest.raises(ValueError, match="needs the Gaussian kernel in double precision"):
-        parsimon.BSGDClassifier(SinglePrecision("gaussian"), gamma=1.0, maintenance="merge").fit(
-            np.eye(2), [0, 1]
+        parsimon.published(parsimon.KNLMSRegressor, SinglePrecision(Gaussian(1.0)), gamma=2.0).fit(
+            [[1.0]], [1.0]
         )
+    with pytest.raises(ValueError, match="needs the Gaussian kernel in double precision"):
+        parsimon.published(
+            parsimon.BSGDClassifier, SinglePrecision("gaussian"), gamma=1.0, maintenance="merge"
+        ).fit(np.eye(2), [0, 1])
 
 
 def test_it_is_a_value():
@@ -348,8 +367,12 @@ def test_exports_do_not_round_inputs_which_matters_little(model):
 
 def test_exports_hold_rounded_centres():
     X, y = test_state.stream(None)
-    single = parsimon.KNLMSRegressor(SinglePrecision(Gaussian(1.0)), budget=20).fit(X, y)
-    double = parsimon.KNLMSRegressor(Gaussian(1.0), budget=20).fit(rounded(X), y)
+    single = parsimon.published(
+        parsimon.KNLMSRegressor, SinglePrecision(Gaussian(1.0)), budget=20
+    ).fit(X, y)
+    double = parsimon.published(parsimon.KNLMSRegressor, Gaussian(1.0), budget=20).fit(
+        rounded(X), y
+    )
     plain = expansion(single)
     assert plain.kernel == Gaussian(1.0)
     np.testing.assert_array_equal(plain.centers, rounded(plain.centers))

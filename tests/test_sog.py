@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
-from parsimon import SOGSVC, SOGSVR, KRLSRegressor, _core, algorithms, kernels, losses
+from parsimon import SOGSVC, SOGSVR, KRLSRegressor, _core, algorithms, kernels, losses, published
 from parsimon.admission import LinearDependence
 from parsimon.compression import LeastCost, Nothing
 from parsimon.updates import DualAscent, SpanRLS
@@ -47,7 +47,7 @@ def test_trajectory_is_the_oracles(step, ridge):
     predictions, centres, alpha, alpha_star = oracle.sog_svr(
         KERNEL, X, y, 0.1, 0.01, ridge, best=step
     )
-    model = SOGSVR(gamma=0.5, epsilon=0.1, tolerance=0.01, ridge=ridge, step=step)
+    model = published(SOGSVR, gamma=0.5, epsilon=0.1, tolerance=0.01, ridge=ridge, step=step)
     np.testing.assert_allclose(model.predict_then_learn(X, y), predictions, rtol=0, atol=1e-7)
     np.testing.assert_array_equal(model.centers_, centres)
     scale = np.abs(alpha).max()
@@ -65,7 +65,9 @@ def test_classifier_trajectory_is_the_oracles(step):
         return y if y * f < 1 else f  # a sample beyond its margin pulls no more
 
     *_, alpha, alpha_star = oracle.sog_svr(KERNEL, X, labels, 0.0, 0.01, targets=aim, best=step)
-    model = SOGSVC(gamma=0.5, tolerance=0.01, step=step).partial_fit(X, labels, classes=[-1, 1])
+    model = published(SOGSVC, gamma=0.5, tolerance=0.01, step=step).partial_fit(
+        X, labels, classes=[-1, 1]
+    )
     w = alpha_star - alpha
     np.testing.assert_allclose(
         model.weights_, np.stack([-w, w], axis=1), rtol=0, atol=1e-6 * np.abs(w).max()
@@ -75,7 +77,7 @@ def test_classifier_trajectory_is_the_oracles(step):
 @pytest.mark.parametrize("options", [{}, {"step": "dual"}, {"ridge": 0.1}, {"box": 2.0}], ids=str)
 def test_a_block_equals_its_rows(options):
     X, y = plane(300)
-    block, rows = (SOGSVR(gamma=0.5, tolerance=0.1, **options) for _ in range(2))
+    block, rows = (published(SOGSVR, gamma=0.5, tolerance=0.1, **options) for _ in range(2))
     block.partial_fit(X[:1], y[:1]).partial_fit(X[1:], y[1:])
     for x, target in zip(X, y, strict=True):
         rows.learn_one(x, target)
@@ -93,9 +95,9 @@ def test_a_block_equals_its_rows(options):
 @settings(max_examples=60, deadline=None)
 def test_the_dual_never_falls_on_fixed_data(seed, step, box, ridge, epsilon):
     X, y = plane(60, seed)
-    model = SOGSVR(gamma=0.5, tolerance=0.05, step=step, box=box, ridge=ridge, epsilon=epsilon).fit(
-        X, y
-    )
+    model = published(
+        SOGSVR, gamma=0.5, tolerance=0.05, step=step, box=box, ridge=ridge, epsilon=epsilon
+    ).fit(X, y)
     value = model.dual_value_
     for _ in range(20):
         before, value = value, model.ascend().dual_value_
@@ -104,7 +106,9 @@ def test_the_dual_never_falls_on_fixed_data(seed, step, box, ridge, epsilon):
 
 def test_the_dual_of_every_class_rises():
     X, y = plane(200)
-    model = SOGSVC(gamma=0.5, tolerance=0.1, random_state=0).fit(X, np.digitize(y, [-1, 1]))
+    model = published(SOGSVC, gamma=0.5, tolerance=0.1, random_state=0).fit(
+        X, np.digitize(y, [-1, 1])
+    )
     values = [model.dual_value_]
     for _ in range(20):
         values.append(model.ascend().dual_value_)
@@ -114,7 +118,7 @@ def test_the_dual_of_every_class_rises():
 
 def test_dual_value_and_residual_are_what_their_formulas_say():
     X, y = plane(150)
-    model = SOGSVR(gamma=0.5, tolerance=0.1, epsilon=0.2).fit(X, y)
+    model = published(SOGSVR, gamma=0.5, tolerance=0.1, epsilon=0.2).fit(X, y)
     A, K = reduced(model, X)
     w, s = model.weights_, model.alpha_ + model.alpha_star_
     fit = np.linalg.lstsq(A, np.stack([y, np.ones(150)], axis=1), rcond=None)[0]
@@ -127,20 +131,20 @@ def test_dual_value_and_residual_are_what_their_formulas_say():
 @pytest.mark.parametrize("step", STEPS)
 def test_without_a_box_the_fixed_point_is_least_squares(step):
     X, y = plane(200)
-    model = SOGSVR(gamma=0.5, tolerance=0.5, step=step, epsilon=0.3).fit(X, y)
+    model = published(SOGSVR, gamma=0.5, tolerance=0.5, step=step, epsilon=0.3).fit(X, y)
     first = np.linalg.norm(model.dual_residual_)
     model.ascend(30000)
     assert np.linalg.norm(model.dual_residual_) <= 1e-6 * first
     A, K = reduced(model, X)
     w = np.linalg.solve(K, np.linalg.lstsq(A, y, rcond=None)[0])
     np.testing.assert_allclose(model.weights_, w, rtol=0, atol=1e-5 * np.abs(w).max())
-    same = KRLSRegressor(model.kernel_, tolerance=0.5).fit(X, y)
+    same = published(KRLSRegressor, model.kernel_, tolerance=0.5).fit(X, y)
     np.testing.assert_allclose(model.predict(X), same.predict(X), rtol=0, atol=1e-5)
 
 
 def test_the_insensitive_zone_cancels_out_of_f():
     X, y = plane(200)
-    wide, narrow = (SOGSVR(gamma=0.5, epsilon=e).fit(X, y) for e in (1.0, 0.0))
+    wide, narrow = (published(SOGSVR, gamma=0.5, epsilon=e).fit(X, y) for e in (1.0, 0.0))
     np.testing.assert_array_equal(wide.weights_, narrow.weights_)
     assert not np.allclose(wide.alpha_, narrow.alpha_)
 
@@ -149,7 +153,9 @@ def test_the_insensitive_zone_cancels_out_of_f():
 def test_with_a_box_the_fixed_point_is_the_maximum_in_it(epsilon):
     X, y = plane(120)
     C = 0.4
-    model = SOGSVR(gamma=0.5, tolerance=0.3, epsilon=epsilon, box=C).fit(X, y).ascend(30000)
+    model = (
+        published(SOGSVR, gamma=0.5, tolerance=0.3, epsilon=epsilon, box=C).fit(X, y).ascend(30000)
+    )
     A, K = reduced(model, X)
     fit, ones = np.linalg.lstsq(A, np.stack([y, np.ones(len(y))], axis=1), rcond=None)[0].T
     m = len(K)
@@ -179,19 +185,19 @@ def test_sinc():
     rng = np.random.default_rng(0)
     X, T = rng.uniform(-10, 10, size=(5000, 1)), rng.uniform(-10, 10, size=(1000, 1))
     y = np.sinc(X[:, 0] / np.pi) + 0.1 * rng.normal(size=5000)
-    model = SOGSVR(gamma=1 / 18, epsilon=0.01).fit(X, y)
+    model = published(SOGSVR, gamma=1 / 18, epsilon=0.01).fit(X, y)
     assert model.n_centers_ <= 12
     assert np.mean((model.predict(T) - np.sinc(T[:, 0] / np.pi)) ** 2) <= 1e-4
-    other = SOGSVR(gamma=1 / 18, epsilon=0.01).fit(X, rng.normal(size=5000))
+    other = published(SOGSVR, gamma=1 / 18, epsilon=0.01).fit(X, rng.normal(size=5000))
     np.testing.assert_array_equal(model.centers_, other.centers_)
 
 
 def test_several_outputs_are_several_models_on_one_dictionary():
     X, y = plane(300)
     Y = np.stack([y, X[:, 0]], axis=1)
-    both = SOGSVR(gamma=0.5, tolerance=0.1).fit(X, Y)
+    both = published(SOGSVR, gamma=0.5, tolerance=0.1).fit(X, Y)
     for c in range(2):
-        one = SOGSVR(gamma=0.5, tolerance=0.1).fit(X, Y[:, c])
+        one = published(SOGSVR, gamma=0.5, tolerance=0.1).fit(X, Y[:, c])
         np.testing.assert_array_equal(both.weights_[:, c], one.weights_)
         assert both.dual_value_[c] == one.dual_value_
 
@@ -199,8 +205,10 @@ def test_several_outputs_are_several_models_on_one_dictionary():
 def test_a_weight_is_a_number_of_samples():
     X, y = plane(100)
     weights = np.random.default_rng(0).integers(0, 4, size=100)
-    weighted = SOGSVR(gamma=0.5, tolerance=0.3).fit(X, y, sample_weight=weights.astype(float))
-    repeated = SOGSVR(gamma=0.5, tolerance=0.3).fit(
+    weighted = published(SOGSVR, gamma=0.5, tolerance=0.3).fit(
+        X, y, sample_weight=weights.astype(float)
+    )
+    repeated = published(SOGSVR, gamma=0.5, tolerance=0.3).fit(
         np.repeat(X, weights, axis=0), np.repeat(y, weights)
     )
     np.testing.assert_array_equal(weighted.centers_, repeated.centers_)
@@ -211,8 +219,10 @@ def test_a_weight_is_a_number_of_samples():
 
 def test_at_its_budget_it_admits_no_more():
     X, y = plane(500)
-    model = SOGSVR(gamma=0.5, budget=12).fit(X, y)
-    np.testing.assert_array_equal(model.centers_, SOGSVR(gamma=0.5).fit(X, y).centers_[:12])
+    model = published(SOGSVR, gamma=0.5, budget=12).fit(X, y)
+    np.testing.assert_array_equal(
+        model.centers_, published(SOGSVR, gamma=0.5).fit(X, y).centers_[:12]
+    )
     held = model.nbytes_
     assert model.partial_fit(X + 1, y).nbytes_ == held
     with pytest.raises(ValueError, match="start again"):
@@ -222,7 +232,7 @@ def test_at_its_budget_it_admits_no_more():
 def test_two_classes_near_svc():
     X, y = plane(1500)
     labels = np.where(y + 0.5 * np.random.default_rng(1).normal(size=1500) > 0, "up", "down")
-    model = SOGSVC(gamma=0.5, random_state=0).fit(X[:1000], labels[:1000])
+    model = published(SOGSVC, gamma=0.5, random_state=0).fit(X[:1000], labels[:1000])
     machine = SVC(gamma=0.5).fit(X[:1000], labels[:1000])
     assert model.score(X[1000:], labels[1000:]) >= machine.score(X[1000:], labels[1000:]) - 0.02
     assert 3 * model.n_centers_ <= len(machine.support_)
@@ -230,7 +240,7 @@ def test_two_classes_near_svc():
 
 def test_a_box_bounds_the_classifiers_weights():
     X, y = plane(300)
-    model = SOGSVC(gamma=0.5, box=0.7, random_state=0).fit(X, y > 0)
+    model = published(SOGSVC, gamma=0.5, box=0.7, random_state=0).fit(X, y > 0)
     assert np.abs(model.weights_).max() == pytest.approx(0.7)
 
 
@@ -268,7 +278,7 @@ def test_a_ridge_makes_three_residuals():
 )
 def test_bad_parameters_are_named(options, message):
     with pytest.raises(ValueError, match=message):
-        SOGSVR(**options).fit([[0.0], [1.0]], [0.0, 1.0])
+        published(SOGSVR, **options).fit([[0.0], [1.0]], [0.0, 1.0])
 
 
 def test_parts_that_do_not_go_together_are_refused():
@@ -291,7 +301,7 @@ def test_parts_that_do_not_go_together_are_refused():
 
 
 def test_an_unused_zero_function_is_no_centre():
-    model = SOGSVR("linear", bias=0.0).fit([[0.0], [0.0]], [1.0, 2.0])
+    model = published(SOGSVR, "linear", bias=0.0).fit([[0.0], [0.0]], [1.0, 2.0])
     assert model.n_centers_ == 0
     assert model.ascend(3).predict([[1.0]]) == 0.0
     assert model.dual_value_ == 0.0
@@ -301,11 +311,11 @@ def test_an_unused_zero_function_is_no_centre():
 @pytest.mark.parametrize("step", STEPS)
 def test_scale_does_not_matter(step, box):
     X, y = plane(200)
-    plain = SOGSVR(gamma=0.5, epsilon=0.1, step=step, box=box).fit(X, y)
+    plain = published(SOGSVR, gamma=0.5, epsilon=0.1, step=step, box=box).fit(X, y)
     for scale in (2.0**-500, 2.0**300):
-        scaled = SOGSVR(gamma=0.5, epsilon=0.1 * scale, step=step, box=box and box * scale).fit(
-            X, y * scale
-        )
+        scaled = published(
+            SOGSVR, gamma=0.5, epsilon=0.1 * scale, step=step, box=box and box * scale
+        ).fit(X, y * scale)
         np.testing.assert_allclose(
             scaled.weights_ / scale,
             plain.weights_,
@@ -334,7 +344,7 @@ def test_scale_does_not_matter(step, box):
 )
 def test_no_accepted_input_makes_a_weight_that_is_not_a_number(kernel, X, y, weight, step, box):
     rng = np.random.default_rng(0)
-    model = SOGSVR(kernel, bias=0.0, tolerance=0.0, step=step, box=box)
+    model = published(SOGSVR, kernel, bias=0.0, tolerance=0.0, step=step, box=box)
     model.fit(X, y * rng.uniform(-1, 1, size=len(X)), sample_weight=np.full(len(X), weight)).ascend(
         300
     )
@@ -346,7 +356,7 @@ def test_no_accepted_input_makes_a_weight_that_is_not_a_number(kernel, X, y, wei
 def test_weights_of_very_different_size(options):
     X, y = plane(300)
     weights = np.where(np.random.default_rng(1).random(300) < 0.9, 1e-20, 1e20)
-    model = SOGSVR(gamma=0.5, tolerance=0.1, **options).fit(X, y, sample_weight=weights)
+    model = published(SOGSVR, gamma=0.5, tolerance=0.1, **options).fit(X, y, sample_weight=weights)
     value = model.dual_value_
     for _ in range(30):
         before, value = value, model.ascend(10).dual_value_
@@ -358,7 +368,7 @@ def test_a_class_met_late_begins_where_it_is_met():
     X, y = plane(600)
     labels = np.digitize(y, [-0.7, 0.7])
     order = np.argsort(labels == 2, kind="stable")
-    late = SOGSVC(gamma=0.5)
+    late = published(SOGSVC, gamma=0.5)
     for rows in np.array_split(order, 30):
         late.partial_fit(X[rows], labels[rows])
     assert late.weights_.shape == (late.n_centers_, 3)
@@ -376,7 +386,7 @@ def test_a_kernel_that_fails_while_a_class_is_added_leaves_a_sound_model():
         return float(np.exp(-np.sum((x - z) ** 2)))
 
     X, y = plane(40)
-    model = SOGSVC(kernels.Function(k), bias=0.0).partial_fit(X, (y > 0).astype(int))
+    model = published(SOGSVC, kernels.Function(k), bias=0.0).partial_fit(X, (y > 0).astype(int))
     fail = True
     with pytest.raises(RuntimeError, match="no"):
         model.partial_fit(X[:1] + 0.1, [2])

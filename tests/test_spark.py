@@ -108,8 +108,10 @@ def frame_of(spark, X, y, n_partitions):
 @pytest.mark.parametrize(
     "model",
     [
-        parsimon.KRLSRegressor(gamma=1.0, tolerance=1e-2),
-        parsimon.POLKClassifier(gamma="scale", step_size=1.0, budget=25, batch_size=4),
+        parsimon.published(parsimon.KRLSRegressor, gamma=1.0, tolerance=1e-2),
+        parsimon.published(
+            parsimon.POLKClassifier, gamma="scale", step_size=1.0, budget=25, batch_size=4
+        ),
     ],
     ids=["regressor", "classifier"],
 )
@@ -145,7 +147,7 @@ def test_partitions_of_unlike_size(spark):
     assert engine.sizes == [45, 45, 7, 1]  # two of the partitions are empty
     np.testing.assert_array_equal(engine.head(3)[0], X[:3])
     cuts = [(0, 45, 45), (0, 20, 45), (0, 0, 7), (0, 1, 1)]
-    start = dumps(parsimon.KNLMSRegressor(gamma=1.0))
+    start = dumps(parsimon.published(parsimon.KNLMSRegressor, gamma=1.0))
     for r in range(2):
         spans = [(c[r], c[r + 1]) for c in cuts]
         model, _ = engine.round(start, spans)
@@ -190,11 +192,19 @@ def test_what_is_wrong_with_a_frame_is_said(spark):
     for options, error, message in cases:
         with pytest.raises(error, match=message):
             distributed.fit(
-                parsimon.KNLMSRegressor(gamma=1.0), frame, engine="spark", progress=False, **options
+                parsimon.published(parsimon.KNLMSRegressor, gamma=1.0),
+                frame,
+                engine="spark",
+                progress=False,
+                **options,
             )
     with pytest.raises(ValueError, match="no rows"):
         distributed.fit(
-            parsimon.KNLMSRegressor(), frame.limit(0), engine="spark", target="y", features=["hour"]
+            parsimon.published(parsimon.KNLMSRegressor),
+            frame.limit(0),
+            engine="spark",
+            target="y",
+            features=["hour"],
         )
 
 
@@ -204,15 +214,19 @@ def test_without_spark(monkeypatch, name):
     with pytest.raises(
         ImportError, match=re.escape(f'engine="spark" needs Spark: {install_command("spark")}')
     ):
-        distributed.fit(parsimon.KNLMSRegressor(), None, engine="spark", target="y")
+        distributed.fit(
+            parsimon.published(parsimon.KNLMSRegressor), None, engine="spark", target="y"
+        )
     with pytest.raises(ImportError, match="learn_keyed needs Spark"):
-        learn_keyed(None, parsimon.KNLMSRegressor(), key="k", features=["x"], target="y")
+        learn_keyed(
+            None, parsimon.published(parsimon.KNLMSRegressor), key="k", features=["x"], target="y"
+        )
 
 
 # Keyed streams
 
 READINGS = "device string, line int, time long, x double, z int, y double, label string"
-MODEL = parsimon.KNLMSRegressor(gamma=1.0, budget=10)
+MODEL = parsimon.published(parsimon.KNLMSRegressor, gamma=1.0, budget=10)
 
 
 def readings(n=60, seed=0):
@@ -280,7 +294,7 @@ def plainly(model, frames, features, target, dtype="float64"):
 def test_a_model_a_key(spark, tmp_path):
     frames = [readings(seed=0), readings(seed=1)]
     stream = stream_of(spark, tmp_path / "in", frames)
-    model = parsimon.POLKClassifier(gamma=1.0, step_size=1.0, budget=10)
+    model = parsimon.published(parsimon.POLKClassifier, gamma=1.0, step_size=1.0, budget=10)
     out = learn_keyed(
         stream,
         model,
@@ -337,7 +351,7 @@ def test_models_go_out_and_refused_rows_are_counted(spark, tmp_path):
     stream_of(spark, tmp_path / "in", [*frames, readings(seed=2)])
     for other, features, message in (
         (
-            parsimon.KNLMSRegressor(gamma=1.0, budget=11),
+            parsimon.published(parsimon.KNLMSRegressor, gamma=1.0, budget=11),
             ["x", "z"],
             "started with budget=10, but it is 11 now",
         ),
@@ -368,13 +382,17 @@ def test_what_is_wrong_with_a_keyed_stream_is_said(spark, tmp_path):
     good = {"estimator": MODEL, "key": "device", "features": ["x"], "target": "y"}
     cases = [
         (
-            {"estimator": parsimon.KNLMSRegressor(budget=5)},
+            {"estimator": parsimon.published(parsimon.KNLMSRegressor, budget=5)},
             ValueError,
             "gamma='scale' would be computed from the first rows",
         ),
-        ({"estimator": parsimon.KNLMSRegressor(gamma=-1.0, budget=5)}, ValueError, "gamma must be"),
         (
-            {"estimator": parsimon.KNLMSRegressor(lambda x, z: 1.0, budget=5)},
+            {"estimator": parsimon.published(parsimon.KNLMSRegressor, gamma=-1.0, budget=5)},
+            ValueError,
+            "gamma must be",
+        ),
+        (
+            {"estimator": parsimon.published(parsimon.KNLMSRegressor, lambda x, z: 1.0, budget=5)},
             TypeError,
             "Python function",
         ),
@@ -384,7 +402,7 @@ def test_what_is_wrong_with_a_keyed_stream_is_said(spark, tmp_path):
             "learns over one dictionary",
         ),
         (
-            {"estimator": parsimon.BSGDClassifier(gamma=1.0)},
+            {"estimator": parsimon.published(parsimon.BSGDClassifier, gamma=1.0)},
             TypeError,
             "labels must be .* is double",
         ),
@@ -405,10 +423,16 @@ def test_what_is_wrong_with_a_keyed_stream_is_said(spark, tmp_path):
     with pytest.raises(ValueError, match="output already has a column 'refused'"):
         learn_keyed(stream.withColumnRenamed("time", "refused"), keep=["refused"], **good)
     with pytest.warns(UserWarning, match="no budget"):
-        learn_keyed(stream, **{**good, "estimator": parsimon.KNLMSRegressor(kernels.Gaussian(1.0))})
+        learn_keyed(
+            stream,
+            **{
+                **good,
+                "estimator": parsimon.published(parsimon.KNLMSRegressor, kernels.Gaussian(1.0)),
+            },
+        )
     with pytest.raises(ValueError, match="not a stream"):
         learn_keyed(spark.range(3), **good)
-    linear = parsimon.KNLMSRegressor("linear", budget=5)
+    linear = parsimon.published(parsimon.KNLMSRegressor, "linear", budget=5)
     assert learn_keyed(stream, **{**good, "estimator": linear}).isStreaming
 
 

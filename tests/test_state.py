@@ -14,36 +14,66 @@ import safetensors.numpy
 from sklearn.linear_model import LinearRegression
 
 import parsimon
-from parsimon import kernels, persistence
+from parsimon import kernels, persistence, published
 from parsimon.estimators import ESTIMATORS
 from parsimon.updates import Schedule
 
 #: Estimators in all their ways, each with something to remember that another has not.
 # New models come last: tests of forged files take models by their place.
 MODELS = [
-    parsimon.KNLMSRegressor(gamma=1.0),
-    parsimon.KNLMSRegressor(gamma=1.0, coherence=0.9, budget=12),
-    parsimon.KNLMSRegressor(kernels.Gaussian(1.0) + kernels.Normalized(kernels.Polynomial(2)),
-        budget=12, compression="oldest"),
-    parsimon.KLMSRegressor(gamma=1.0, quantization=0.2),
-    parsimon.NORMARegressor(gamma=1.0, budget=20),
-    parsimon.KRLSRegressor(gamma=1.0, forgetting=0.99),
-    parsimon.KRLSRegressor(gamma=1.0, admission="coherence", ridge=0.1, forgetting=0.99, budget=10),
-    parsimon.SPLRegressor(gamma=1.0),
-    parsimon.SPLRegressor(gamma=1.0, admission="coherence", coherence="adaptive", budget=10),
-    parsimon.POLKRegressor(gamma=1.0, schedule="diminishing", budget=15, average=50),
-    parsimon.POLKClassifier(gamma=1.0, loss="logistic", batch_size=4, schedule=Schedule(0.5, 10),
-        budget=20, average=True),
-    parsimon.BSGDClassifier(gamma=1.0, budget=15),
-    parsimon.SOGSVR(gamma=1.0, tolerance=0.1, ridge=0.01, epsilon=0.05),
-    parsimon.SOGSVR(gamma=1.0, tolerance=0.1, box=0.5),
-    parsimon.SOGSVC(gamma=1.0),
+    published(parsimon.KNLMSRegressor, gamma=1.0),
+    published(parsimon.KNLMSRegressor, gamma=1.0, coherence=0.9, budget=12),
+    published(
+        parsimon.KNLMSRegressor,
+        kernels.Gaussian(1.0) + kernels.Normalized(kernels.Polynomial(2)),
+        budget=12,
+        compression="oldest",
+    ),
+    published(parsimon.KLMSRegressor, gamma=1.0, quantization=0.2),
+    published(parsimon.NORMARegressor, gamma=1.0, budget=20),
+    published(parsimon.KRLSRegressor, gamma=1.0, forgetting=0.99),
+    published(
+        parsimon.KRLSRegressor,
+        gamma=1.0,
+        admission="coherence",
+        ridge=0.1,
+        forgetting=0.99,
+        budget=10,
+    ),
+    published(parsimon.SPLRegressor, gamma=1.0),
+    published(
+        parsimon.SPLRegressor, gamma=1.0, admission="coherence", coherence="adaptive", budget=10
+    ),
+    published(parsimon.POLKRegressor, gamma=1.0, schedule="diminishing", budget=15, average=50),
+    published(
+        parsimon.POLKClassifier,
+        gamma=1.0,
+        loss="logistic",
+        batch_size=4,
+        schedule=Schedule(0.5, 10),
+        budget=20,
+        average=True,
+    ),
+    published(parsimon.BSGDClassifier, gamma=1.0, budget=15),
+    published(parsimon.SOGSVR, gamma=1.0, tolerance=0.1, ridge=0.01, epsilon=0.05),
+    published(parsimon.SOGSVR, gamma=1.0, tolerance=0.1, box=0.5),
+    published(parsimon.SOGSVC, gamma=1.0),
     parsimon.KernelDictionaryLearning(6, gamma=1.0, budget=15, random_state=0),
-    parsimon.KernelDictionaryLearning(6, gamma=1.0, budget=15, update="feature",
-        admission="reconstruction", random_state=0),
+    parsimon.KernelDictionaryLearning(
+        6, gamma=1.0, budget=15, update="feature", admission="reconstruction", random_state=0
+    ),
     parsimon.KernelDictionaryClassifier(6, gamma=1.0, budget=15, random_state=0),
-    parsimon.KAPRegressor(gamma=1.0, order=4, budget=12),
-]  # fmt: skip
+    published(parsimon.KAPRegressor, gamma=1.0, order=4, budget=12),
+    published(
+        parsimon.KRLSRegressor, gamma=1.0, ridge=0.1, penalty="norm", forgetting=0.99, budget=9
+    ),
+    published(
+        parsimon.POLKRegressor, gamma=1.0, fit_intercept=True, target_scale="auto", average=20
+    ),
+    published(
+        parsimon.POLKClassifier, gamma=1.0, loss="logistic", fit_intercept=True, average=True
+    ),
+]
 
 
 def stream(model, n=240):
@@ -177,7 +207,9 @@ def test_another_process_goes_on(tmp_path):
     X = np.random.default_rng(0).normal(size=(200, 2))
     y = np.sin(X[:, 0])
     np.savez(tmp_path / "data.npz", X=X, y=y)
-    model = parsimon.KRLSRegressor(gamma=1.0, forgetting=0.99).partial_fit(X[:100], y[:100])
+    model = published(parsimon.KRLSRegressor, gamma=1.0, forgetting=0.99).partial_fit(
+        X[:100], y[:100]
+    )
     model.save(path)
     script = (
         "import sys, numpy as np, parsimon; d = np.load(sys.argv[2]); m = "
@@ -192,11 +224,11 @@ def test_another_process_goes_on(tmp_path):
 
 def test_unfitted_and_named_features(tmp_path):
     path = tmp_path / "model.parsimon"
-    parsimon.POLKClassifier(gamma=2.0, budget=7).save(path)
+    published(parsimon.POLKClassifier, gamma=2.0, budget=7).save(path)
     again = parsimon.load(path)
     assert again.budget == 7
     assert not again.__sklearn_is_fitted__()
-    model = parsimon.KNLMSRegressor().fit([[0.0, 1.0]], [1.0])
+    model = published(parsimon.KNLMSRegressor).fit([[0.0, 1.0]], [1.0])
     model.feature_names_in_ = np.array(["a", "b"], dtype=object)
     model.save(path)
     assert parsimon.load(path).feature_names_in_.tolist() == ["a", "b"]
@@ -204,18 +236,18 @@ def test_unfitted_and_named_features(tmp_path):
 
 def test_code_is_not_stored(tmp_path):
     path = tmp_path / "model.parsimon"
-    parsimon.KNLMSRegressor(gamma=1.0).fit([[0.0]], [1.0]).save(path)
+    published(parsimon.KNLMSRegressor, gamma=1.0).fit([[0.0]], [1.0]).save(path)
     before = path.read_bytes()
     for kernel in (lambda x, z: 1.0, kernels.Function(lambda x, z: 1.0) + kernels.Gaussian(1.0)):
         with pytest.raises(TypeError, match="Python function"):
-            parsimon.KNLMSRegressor(kernel).fit([[0.0]], [1.0]).save(path)
+            published(parsimon.KNLMSRegressor, kernel).fit([[0.0]], [1.0]).save(path)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["model.parsimon"]
 
 
 def test_what_is_wrong_with_a_file_is_said(tmp_path):
     path = tmp_path / "model.parsimon"
-    parsimon.POLKClassifier(gamma=1.0).fit([[0.0], [1.0]], ["a", "b"]).save(path)
+    published(parsimon.POLKClassifier, gamma=1.0).fit([[0.0], [1.0]], ["a", "b"]).save(path)
     good = path.read_bytes()
     with pytest.raises(FileNotFoundError, match="there is no file"):
         parsimon.load(tmp_path / "nothing")
@@ -405,7 +437,7 @@ def test_foreign_models_are_not_stored(tmp_path):
 
 
 def test_labels_that_are_no_text_are_refused(tmp_path):
-    model = parsimon.POLKClassifier(gamma=1.0).fit([[0.0], [1.0]], ["a", "\ud800"])
+    model = published(parsimon.POLKClassifier, gamma=1.0).fit([[0.0], [1.0]], ["a", "\ud800"])
     with pytest.raises(TypeError, match=r"no text that a file can hold: '\\ud800'"):
         model.save(tmp_path / "model.parsimon")
     assert not list(tmp_path.iterdir())
@@ -425,18 +457,20 @@ def test_the_same_model_is_the_same_bytes(model):
 
 def test_what_can_be_stored_can_be_loaded(tmp_path):
     labels = ["a" * 2000, "b"] * 10
-    model = parsimon.POLKClassifier(gamma=1.0).fit(np.arange(20.0)[:, np.newaxis], labels)
+    model = published(parsimon.POLKClassifier, gamma=1.0).fit(
+        np.arange(20.0)[:, np.newaxis], labels
+    )
     assert persistence.loads(persistence.dumps(model)).classes_.tolist() == ["a" * 2000, "b"]
     deep = kernels.Gaussian(1.0)
     for i in range(450):
         deep = deep + kernels.Gaussian(1.0 + i)
     with pytest.raises(TypeError, match="nested too deeply"):
-        persistence.dumps(parsimon.KNLMSRegressor(deep).fit([[0.0]], [1.0]))
+        persistence.dumps(published(parsimon.KNLMSRegressor, deep).fit([[0.0]], [1.0]))
 
 
 def test_a_refused_sample_leaves_the_file_as_it_was():
-    X, y = stream(parsimon.POLKClassifier())
-    model = parsimon.POLKClassifier(gamma=1.0).partial_fit(X, y)
+    X, y = stream(published(parsimon.POLKClassifier))
+    model = published(parsimon.POLKClassifier, gamma=1.0).partial_fit(X, y)
     before = persistence.dumps(model)
     for x, weight in ((X[0], -1.0), ([np.nan, 1.0], 1.0)):
         with pytest.raises(ValueError, match=r"weight|NaN"):
@@ -454,7 +488,7 @@ def test_a_refused_sample_leaves_the_file_as_it_was():
     "part", ["", "update.", "update.covariance.", "dictionary.", "dictionary.factor."]
 )
 def test_a_part_of_a_newer_version_is_refused(part):
-    model = parsimon.KRLSRegressor(kernels.Gaussian(1.0)).fit(np.eye(4), np.arange(4.0))
+    model = published(parsimon.KRLSRegressor, kernels.Gaussian(1.0)).fit(np.eye(4), np.arange(4.0))
     arrays, counts = model._learner.state()
     assert not any(name.endswith("version") for name in counts)  # version 0 is not written
     fresh = model._recipe(model._learns_with).build(4, 1)
@@ -463,7 +497,7 @@ def test_a_part_of_a_newer_version_is_refused(part):
 
 
 def test_an_update_without_state_has_a_version_too():
-    model = parsimon.KNLMSRegressor(kernels.Gaussian(1.0)).fit(np.eye(4), np.arange(4.0))
+    model = published(parsimon.KNLMSRegressor, kernels.Gaussian(1.0)).fit(np.eye(4), np.arange(4.0))
     arrays, counts = model._learner.state()
     fresh = model._recipe(model._learns_with).build(4, 1)
     with pytest.raises(ValueError, match="version 1"):

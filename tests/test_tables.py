@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import parsimon
-from parsimon import POLKClassifier, persistence
+from parsimon import POLKClassifier, persistence, published
 from parsimon.estimators import ESTIMATORS
 from parsimon.mixtures import CandidateClassifier, MixtureClassifier, MixtureRegressor
 from parsimon.preprocessing import TableError
@@ -197,7 +197,7 @@ def test_wrong_parameters():
             {"algorithm": "bsgd"},
             "bsgd is not for regression; for that there are default, polk, krls",
         ),
-        ({"algorithm": POLKClassifier()}, "POLKClassifier is not for regression"),
+        ({"algorithm": published(POLKClassifier)}, "POLKClassifier is not for regression"),
         ({"budget": 0}, "budget must be >= 1"),
         ({"options": {"speed": 1}}, "default cannot be made so"),
         ({"warmup": 1}, "warmup must be >= 2"),
@@ -213,7 +213,9 @@ def test_wrong_parameters():
 
 
 def test_an_estimator_of_ones_own():
-    model = TableModel("y", algorithm=parsimon.KNLMSRegressor(gamma="median", budget=30))
+    model = TableModel(
+        "y", algorithm=parsimon.published(parsimon.KNLMSRegressor, gamma="median", budget=30)
+    )
     model.learn(table())
     assert model.n_centers_ <= 30 and 0 < model.estimator_.kernel_.gamma < 1
     again = persistence.loads(persistence.dumps(model))
@@ -234,8 +236,8 @@ def test_a_mixture_follows_the_better():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 2))
     y = np.where(X[:, 0] * X[:, 1] > 0, "same", "different")
-    good = POLKClassifier(gamma="median", loss="logistic", budget=60)
-    bad = POLKClassifier(kernel="linear", loss="logistic", budget=60)
+    good = published(POLKClassifier, gamma="median", loss="logistic", budget=60)
+    bad = published(POLKClassifier, kernel="linear", loss="logistic", budget=60)
     model = CandidateClassifier([bad, good])
     found = model.predict_then_learn(X, y)
     assert model.shares_[1] > 0.99 and model.shares_.sum() == pytest.approx(1.0)
@@ -250,7 +252,7 @@ def test_a_mixture_follows_the_better():
     )
     np.testing.assert_array_equal(each, whole.predict_proba_then_learn(X[100:300], y[100:300]))
     with pytest.raises(TypeError, match="candidates must be"):
-        CandidateClassifier([POLKClassifier()]).partial_fit(X, y)
+        CandidateClassifier([published(POLKClassifier)]).partial_fit(X, y)
     with pytest.raises(ValueError, match="1 candidates and 2 widths"):
         CandidateClassifier([good], widths=[1.0, 2.0]).partial_fit(X, y)
 

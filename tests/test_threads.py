@@ -18,16 +18,16 @@ from parsimon import kernels
 SMALL = {"gamma": 1.0, "budget": 12}
 #: Every estimator, in ways that keep different things.
 MODELS = [
-    parsimon.KNLMSRegressor(**SMALL, coherence=0.9),
-    parsimon.KLMSRegressor(**SMALL),
-    parsimon.NORMARegressor(**SMALL),
-    parsimon.KRLSRegressor(**SMALL, tolerance=1e-3, forgetting=0.99),
-    parsimon.SPLRegressor(**SMALL),
-    parsimon.POLKRegressor(**SMALL, average=True),
-    parsimon.POLKClassifier(**SMALL, loss="logistic"),
-    parsimon.BSGDClassifier(**SMALL),
-    parsimon.SOGSVR(**SMALL),
-    parsimon.SOGSVC(**SMALL),
+    parsimon.published(parsimon.KNLMSRegressor, **SMALL, coherence=0.9),
+    parsimon.published(parsimon.KLMSRegressor, **SMALL),
+    parsimon.published(parsimon.NORMARegressor, **SMALL),
+    parsimon.published(parsimon.KRLSRegressor, **SMALL, tolerance=1e-3, forgetting=0.99),
+    parsimon.published(parsimon.SPLRegressor, **SMALL),
+    parsimon.published(parsimon.POLKRegressor, **SMALL, average=True),
+    parsimon.published(parsimon.POLKClassifier, **SMALL, loss="logistic"),
+    parsimon.published(parsimon.BSGDClassifier, **SMALL),
+    parsimon.published(parsimon.SOGSVR, **SMALL),
+    parsimon.published(parsimon.SOGSVC, **SMALL),
     parsimon.KernelDictionaryLearning(4, **SMALL, random_state=0),
     parsimon.KernelDictionaryClassifier(4, **SMALL, random_state=0),
 ]
@@ -260,7 +260,9 @@ def test_an_error_in_one_of_several_threads_is_raised():
         return float(np.exp(-((a - b) ** 2).sum()))
 
     X = np.random.default_rng(2).uniform(-2, 2, size=(1000, 2))
-    model = parsimon.KNLMSRegressor(kernel, coherence=0.5).fit(X[:30], X[:30, 0])
+    model = parsimon.published(parsimon.KNLMSRegressor, kernel, coherence=0.5).fit(
+        X[:30], X[:30, 0]
+    )
     before = model.predict(X)
     np.testing.assert_array_equal(model.predict(X, n_jobs=3), before)
     far = X.copy()
@@ -275,7 +277,7 @@ def test_an_error_in_one_of_several_threads_is_raised():
     [(0, ValueError), (1.5, TypeError), ("all", TypeError), (True, TypeError), (1025, ValueError)],
 )
 def test_what_is_no_number_of_threads(n_jobs, error):
-    model = parsimon.KNLMSRegressor().fit([[0.0], [1.0]], [0.0, 1.0])
+    model = parsimon.published(parsimon.KNLMSRegressor).fit([[0.0], [1.0]], [0.0, 1.0])
     with pytest.raises(error, match="n_jobs must be"):
         model.predict([[0.0]], n_jobs=n_jobs)
     with pytest.raises(error, match="n_jobs must be"):

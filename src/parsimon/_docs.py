@@ -55,8 +55,8 @@ at "scale".""",
 Factor lambda of the ridge penalty (lambda / 2) ||f||^2. Larger values shrink f more with
 every step. `step_size` times `alpha` must be below 1.""",
     "squared_step_size": """\
-Learning rate eta. Larger values adapt faster and leave more noise in f. Learning is stable
-for eta < 2 / k(x, x); a sample that violates this raises an error.""",
+Learning rate eta. Larger values adapt faster and leave more noise in f. Explicit steps are
+stable for eta < 2 / k(x, x); a sample that violates this raises an error.""",
     "dependence_tolerance": """\
 Threshold nu, a squared distance. A sample is admitted if the squared distance of k(x, .)
 from the span of the centres is greater than nu. Larger values admit fewer centres.""",
@@ -83,7 +83,7 @@ with n_c of the n samples has the factor n / (C n_c), where C is the number of
 classes. `fit` computes these factors from its labels, and `partial_fit` keeps them.""",
     "shuffle": """\
 Whether `fit` shuffles the rows before each pass. Without shuffling, rows that are sorted by
-class are learned poorly. `partial_fit` never shuffles.""",
+their targets are learned poorly. `partial_fit` never shuffles.""",
     "random_state": """\
 Seed for the shuffling. None gives a different order in every call.""",
     "mean_intercept": """\

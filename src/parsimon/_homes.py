@@ -44,6 +44,7 @@ PUBLIC = {
         "POLKRegressor",
         "SPLRegressor",
         "from_sklearn",
+        "published",
     ),
     "merging": ("Merged", "merge"),
     "mixtures": ("MixtureClassifier", "MixtureRegressor"),

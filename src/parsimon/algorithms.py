@@ -165,6 +165,8 @@ def krls(
         "coherence": (Coherence(coherence), {"values": RowRLS}),
     }
     admit, updates = lookup(parts, admission, "admission")
+    if penalty == "auto":
+        penalty = "norm" if "norm" in updates and ridge else "values"
     update = lookup(updates, penalty, "penalty")(ridge, forgetting)
     return Recipe(
         kernel=kernel,

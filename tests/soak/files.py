@@ -118,10 +118,10 @@ def killed(folder):
     np.savez(folder / "data.npz", X=X, y=y)
     path, failures, finished = folder / "model.parsimon", 0, 0
     make = {"gamma": 1.0, "tolerance": 0.001, "forgetting": 0.999}
-    straight = parsimon.KRLSRegressor(**make)
+    straight = parsimon.published(parsimon.KRLSRegressor, **make)
     for first in range(0, len(X), BLOCK):
         straight.partial_fit(X[first : first + BLOCK], y[first : first + BLOCK])
-    parsimon.KRLSRegressor(**make).partial_fit(X[:BLOCK], y[:BLOCK]).save(path)
+    parsimon.published(parsimon.KRLSRegressor, **make).partial_fit(X[:BLOCK], y[:BLOCK]).save(path)
     command = [sys.executable, "-c", LEARN, str(path), str(folder / "data.npz"), str(BLOCK)]
     for kill in range(KILLS + 1):
         before = path.stat().st_mtime_ns
@@ -144,7 +144,9 @@ def killed(folder):
             finished += 1
             failures += not np.array_equal(model.weights_, straight.weights_)
             # Once more from the beginning
-            parsimon.KRLSRegressor(**make).partial_fit(X[:BLOCK], y[:BLOCK]).save(path)
+            parsimon.published(parsimon.KRLSRegressor, **make).partial_fit(
+                X[:BLOCK], y[:BLOCK]
+            ).save(path)
     print(
         f"{KILLS} kills, {finished} runs finished, {failures} of them other than one never "
         "interrupted"

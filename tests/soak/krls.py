@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from parsimon import KRLSRegressor
+from parsimon import KRLSRegressor, published
 
 SEGMENT, NOISE = 50_000, 0.1
 KINDS = [
@@ -43,7 +43,8 @@ def inputs(kind, rng):
 
 def run(admission):
     rng = np.random.default_rng(0)
-    model = KRLSRegressor(
+    model = published(
+        KRLSRegressor,
         gamma=4.0,
         admission=admission,
         tolerance=3e-4,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from parsimon import POLKClassifier
+from parsimon import POLKClassifier, published
 from parsimon.datasets import make_multidist
 
 SEGMENT, SEGMENTS, BUDGET = 50_000, 20, 150
@@ -35,8 +35,13 @@ def segment(i):
 
 
 def run(batch_size):
-    model = POLKClassifier(
-        gamma=2.0, step_size=1.0, parsimony=1e-3, budget=BUDGET, batch_size=batch_size
+    model = published(
+        POLKClassifier,
+        gamma=2.0,
+        step_size=1.0,
+        parsimony=1e-3,
+        budget=BUDGET,
+        batch_size=batch_size,
     )
     failures, resident_bytes, model_bytes = 0, [], set()
     print(f"\nPOLK, batches of {batch_size}, budget {BUDGET}")

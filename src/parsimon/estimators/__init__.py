@@ -9,11 +9,13 @@ from parsimon.estimators.krls import KRLSRegressor
 from parsimon.estimators.lms import KLMSRegressor, NORMARegressor
 from parsimon.estimators.polk import POLKRegressor
 from parsimon.estimators.polk_classifier import POLKClassifier
+from parsimon.estimators.published import PUBLISHED, published
 from parsimon.estimators.sog import SOGSVC, SOGSVR
 from parsimon.estimators.spl import SPLRegressor
 
 __all__ = [
     "ESTIMATORS",
+    "PUBLISHED",
     "SOGSVC",
     "SOGSVR",
     "BSGDClassifier",
@@ -28,6 +30,7 @@ __all__ = [
     "POLKRegressor",
     "SPLRegressor",
     "from_sklearn",
+    "published",
 ]
 
 #: Every estimator that learns over one dictionary; the generic tests run over all of them.

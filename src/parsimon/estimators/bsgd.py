@@ -24,7 +24,7 @@ class BSGDClassifier(StreamClassifier):
         {kernel}
     gamma : float, "scale" or "median", default="scale"
         {gamma}
-    step_size : float > 0, default=1.0
+    step_size : float > 0, default=0.3
         Learning rate eta for the schedule "constant". Larger values adapt faster and leave more
         noise in f.
     alpha : float >= 0, default=1e-6
@@ -33,20 +33,20 @@ class BSGDClassifier(StreamClassifier):
         "constant": the learning rate is eta. "pegasos": it is 1 / (lambda t) at step t. With a
         small lambda (`alpha`) these rates stay very large for many samples, so use "pegasos" only
         with a tuned `alpha`.
-    budget : int >= 1, default=100
+    budget : int >= 1, default=300
         Maximum number of centres B. Larger budgets can fit more detail and cost more time per
         sample. The memory for B centres is reserved at the first sample.
-    maintenance : "merge", "projection" or "removal", default="merge"
+    maintenance : "merge", "projection" or "removal", default="projection"
         How a centre is evicted. "merge": the centre of smallest norm is merged with another centre;
         only for the Gaussian kernel. "projection": the centre whose removal changes f least is
         projected out. "removal": the centre of smallest norm is dropped.
     batch_size : int >= 1, default=1
         {batch_size}
-    step : "invariant" or "explicit", default="explicit"
+    step : "invariant" or "explicit", default="invariant"
         {step}
-    fit_intercept : bool, default=False
+    fit_intercept : bool, default=True
         {class_intercept}
-    n_passes : int, default=1
+    n_passes : int, default=5
         {n_passes}
     class_weight : dict {label: weight}, "balanced" or None, default=None
         {class_weight}
@@ -84,15 +84,15 @@ class BSGDClassifier(StreamClassifier):
         kernel: Any = "gaussian",
         *,
         gamma: float | str = "scale",
-        step_size: float = 1.0,
+        step_size: float = 0.3,
         alpha: float = 1e-6,
         schedule: str = "constant",
-        budget: int = 100,
-        maintenance: str = "merge",
+        budget: int = 300,
+        maintenance: str = "projection",
         batch_size: int = 1,
-        step: str = "explicit",
-        fit_intercept: bool = False,
-        n_passes: int = 1,
+        step: str = "invariant",
+        fit_intercept: bool = True,
+        n_passes: int = 5,
         class_weight: Any = None,
         shuffle: bool = True,
         random_state: int | None = None,

@@ -28,11 +28,11 @@ class KAPRegressor(StreamRegressor):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="gaussian"
+    kernel : str, Kernel or callable, default="matern32"
         {kernel}
     gamma : float, "scale" or "median", default="scale"
         {gamma}
-    step_size : float in (0, 2), default=0.2
+    step_size : float in (0, 2), default=0.1
         Learning rate eta. Larger values adapt faster and leave more noise in f.
     order : int from 1 to 64, default=3
         Number of recent samples p in a step. 1 is `KNLMSRegressor`. Larger values converge faster
@@ -40,20 +40,24 @@ class KAPRegressor(StreamRegressor):
     coherence : float in [0, 1], default=0.5
         Threshold mu0: largest coherence at which a sample is admitted. Larger values admit more
         centres.
-    ridge : float >= 0, default=0.01
+    ridge : float >= 0, default=0.1
         Ridge eps on H H'. Larger values make shorter steps where recent samples are nearly alike.
         With 0, a sample is left out if its kernel row is, up to rounding, a combination of newer
         rows.
-    budget : int or None, default=None
+    budget : int or None, default=300
         {budget}
         This takes about 8 B (d + C + p + 4) bytes, and 4 B^2 more with "least_cost" for a
         triangular factor of the inverse Gram matrix.
     compression : "least_cost" or "oldest", default="least_cost"
         {evicted}
-    fit_intercept : bool, default=False
+    fit_intercept : bool, default=True
         {mean_intercept}
-    n_passes : int, default=1
+    n_passes : int, default=5
         {n_passes}
+    shuffle : bool, default=True
+        {shuffle}
+    random_state : int or None, default=None
+        {random_state}
 
     Attributes
     ----------
@@ -63,9 +67,10 @@ class KAPRegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept, so subtract the mean from y. `sample_weight` is a factor on the
-    step. A weight must be below 2 / eta. A sample of weight 0 changes nothing and does not become a
-    recent sample.
+    KAP is for signals that arrive fast, like KNLMS. On data sets other estimators are more
+    accurate. A sample of weight v removes the share 1 - (1 - eta)^v of the recent errors. A sample
+    of weight 0 changes nothing and does not become a recent sample. ``published(KAPRegressor)`` is
+    the algorithm of the paper.
 
     The recent samples are part of the model and of its file. A merged or compressed model begins
     without recent samples.
@@ -93,17 +98,19 @@ class KAPRegressor(StreamRegressor):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: Any = "matern32",
         *,
         gamma: float | str = "scale",
-        step_size: float = 0.2,
+        step_size: float = 0.1,
         order: int = 3,
         coherence: float = 0.5,
-        ridge: float = 0.01,
-        budget: int | None = None,
+        ridge: float = 0.1,
+        budget: int | None = 300,
         compression: str = "least_cost",
-        fit_intercept: bool = False,
-        n_passes: int = 1,
+        fit_intercept: bool = True,
+        n_passes: int = 5,
+        shuffle: bool = True,
+        random_state: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -115,3 +122,5 @@ class KAPRegressor(StreamRegressor):
         self.compression = compression
         self.fit_intercept = fit_intercept
         self.n_passes = n_passes
+        self.shuffle = shuffle
+        self.random_state = random_state

@@ -26,7 +26,7 @@ class KNLMSRegressor(StreamRegressor):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="gaussian"
+    kernel : str, Kernel or callable, default="matern32"
         {kernel}
     gamma : float, "scale" or "median", default="scale"
         {gamma}
@@ -37,16 +37,20 @@ class KNLMSRegressor(StreamRegressor):
         centres.
     ridge : float >= 0, default=0.0
         eps in the denominator. Larger values make shorter steps where ||h|| is small.
-    budget : int or None, default=None
+    budget : int or None, default=300
         {budget}
         This takes about 8 B (d + C + 4) bytes, and 4 B^2 more with "least_cost" for a triangular
         factor of the inverse Gram matrix.
     compression : "least_cost" or "oldest", default="least_cost"
         {evicted}
-    fit_intercept : bool, default=False
+    fit_intercept : bool, default=True
         {mean_intercept}
-    n_passes : int, default=1
+    n_passes : int, default=10
         {n_passes}
+    shuffle : bool, default=True
+        {shuffle}
+    random_state : int or None, default=None
+        {random_state}
 
     Attributes
     ----------
@@ -56,11 +60,13 @@ class KNLMSRegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept, so subtract the mean from y. Standardise X if its columns differ in
-    scale. Targets beyond 1e100 and points with k(x, x) beyond 1e80 raise an error.
+    KNLMS is for signals that arrive fast: its cost is O(m) per sample, and it follows changes. On
+    data sets it needs many passes, and other estimators are more accurate there. Standardise X if
+    its columns differ in scale. Targets beyond 1e100 and points with k(x, x) beyond 1e80 raise an
+    error.
 
-    `sample_weight` is a factor on the step. The product of rho and the weight must be below 2. A
-    sample of weight 0 changes nothing.
+    A sample of weight 2 takes two steps, and so on for any weight. A sample of weight 0 changes
+    nothing. ``published(KNLMSRegressor)`` is the algorithm of the paper.
 
     As in Case 2 of the paper, a sample whose coherence equals mu0 is admitted. An exact copy of a
     centre is never admitted. The paper has eps = 0, which is the default here.
@@ -87,16 +93,18 @@ class KNLMSRegressor(StreamRegressor):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: Any = "matern32",
         *,
         gamma: float | str = "scale",
         step_size: float = 0.2,
         coherence: float = 0.5,
         ridge: float = 0.0,
-        budget: int | None = None,
+        budget: int | None = 300,
         compression: str = "least_cost",
-        fit_intercept: bool = False,
-        n_passes: int = 1,
+        fit_intercept: bool = True,
+        n_passes: int = 10,
+        shuffle: bool = True,
+        random_state: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -107,3 +115,5 @@ class KNLMSRegressor(StreamRegressor):
         self.compression = compression
         self.fit_intercept = fit_intercept
         self.n_passes = n_passes
+        self.shuffle = shuffle
+        self.random_state = random_state

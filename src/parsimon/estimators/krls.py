@@ -33,9 +33,9 @@ class KRLSRegressor(StreamRegressor):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="gaussian"
+    kernel : str, Kernel or callable, default="matern32"
         {kernel}
-    gamma : float, "scale" or "median", default="scale"
+    gamma : float, "scale" or "median", default="median"
         {gamma}
     admission : "ald" or "coherence", default="ald"
         Rule by which samples become centres: approximate linear dependence or coherence.
@@ -45,11 +45,11 @@ class KRLSRegressor(StreamRegressor):
     coherence : float in [0, 1], default=0.5
         Threshold mu0: largest coherence at which a sample is admitted. Larger values admit more
         centres. Only for admission "coherence".
-    ridge : float >= 0, default=0.0
+    ridge : float >= 0, default=0.2
         Factor of the penalty. Larger values shrink f more. The algorithm of Engel et al. has ridge
         0 and admission "ald".
-    penalty : "values" or "norm", default="values"
-        The term that is multiplied by `ridge`. "values": the sum of the squared values at the
+    penalty : "auto", "values" or "norm", default="auto"
+        The term that is multiplied by `ridge`. "auto" is "norm" where it is possible. "values": the sum of the squared values at the
         centres; for admission "coherence", the sum of the squared weights. "norm": ||f||^2, as in
         kernel ridge regression and in Gaussian processes with noise. "norm" needs a ridge above 0
         and admission "ald". It does not fit the noise of admitted samples, so it is the better
@@ -58,7 +58,7 @@ class KRLSRegressor(StreamRegressor):
         Factor by which the weight of a sample decreases with every later sample. Smaller values
         follow a changing system faster and average over fewer samples. Where no samples arrive for
         long, f keeps its value and becomes uncertain (anti-windup, see `parsimon.updates.SpanRLS`).
-    budget : int or None, default=None
+    budget : int or None, default=500
         Maximum number of centres B. When it is exceeded, the centre whose removal increases the
         squared error least is projected out. The other weights move to the least-squares fit
         without this centre. None means no limit. Larger budgets can fit more detail and cost more
@@ -68,7 +68,7 @@ class KRLSRegressor(StreamRegressor):
         Choose the tolerance so that the budget is rarely exceeded. If nearly every sample is
         admitted and evicts another centre, f fits each admitted sample exactly, including its
         noise.
-    fit_intercept : bool, default=False
+    fit_intercept : bool, default=True
         {mean_intercept}
     n_passes : int, default=1
         {n_passes}
@@ -81,8 +81,9 @@ class KRLSRegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept, so subtract the mean from y. `sample_weight` is a factor on the
-    squared error of the sample. A sample of weight 0 changes nothing.
+    `sample_weight` is a factor on the squared error of the sample. A sample of weight 0 changes
+    nothing. ``published(KRLSRegressor)`` is the algorithm of Engel et al.: without a ridge, f fits
+    every admitted sample exactly, so it is for targets without noise.
 
     References
     ----------
@@ -106,17 +107,17 @@ class KRLSRegressor(StreamRegressor):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: Any = "matern32",
         *,
-        gamma: float | str = "scale",
+        gamma: float | str = "median",
         admission: str = "ald",
         tolerance: float = 0.01,
         coherence: float = 0.5,
-        ridge: float = 0.0,
-        penalty: str = "values",
+        ridge: float = 0.2,
+        penalty: str = "auto",
         forgetting: float = 1.0,
-        budget: int | None = None,
-        fit_intercept: bool = False,
+        budget: int | None = 500,
+        fit_intercept: bool = True,
         n_passes: int = 1,
     ) -> None:
         self.kernel = kernel

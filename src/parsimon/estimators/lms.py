@@ -26,26 +26,30 @@ class KLMSRegressor(StreamRegressor):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="gaussian"
+    kernel : str, Kernel or callable, default="matern32"
         {kernel}
     gamma : float, "scale" or "median", default="scale"
         {gamma}
-    step_size : float > 0, default=0.2
+    step_size : float > 0, default=0.25
         {squared_step_size}
     quantization : float >= 0, default=0.0
         Radius, in the units of X. A sample is admitted only if no centre is within this radius.
         Larger values admit fewer centres. With 0 every sample is admitted; the weights of exact
         copies are added.
-    budget : int or None, default=None
+    budget : int or None, default=300
         {budget}
     compression : "least_cost" or "oldest", default="least_cost"
         {evicted}
-    step : "invariant" or "explicit", default="explicit"
+    step : "invariant" or "explicit", default="invariant"
         {step}
-    fit_intercept : bool, default=False
+    fit_intercept : bool, default=True
         {mean_intercept}
-    n_passes : int, default=1
+    n_passes : int, default=5
         {n_passes}
+    shuffle : bool, default=True
+        {shuffle}
+    random_state : int or None, default=None
+        {random_state}
 
     Attributes
     ----------
@@ -55,9 +59,9 @@ class KLMSRegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept, so subtract the mean from y. `sample_weight` is a factor on the step
-    eta e. The product of weight, eta and k(x, x) must be below 2. A sample of weight 0 changes
-    nothing.
+    A sample of weight 2 counts as two samples (step "invariant", with `quantization` 0), or takes a
+    step of twice the length ("explicit"). A sample of weight 0 changes nothing. ``published(
+    KLMSRegressor)`` is the algorithm of the paper.
 
     References
     ----------
@@ -81,16 +85,18 @@ class KLMSRegressor(StreamRegressor):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: Any = "matern32",
         *,
         gamma: float | str = "scale",
-        step_size: float = 0.2,
+        step_size: float = 0.25,
         quantization: float = 0.0,
-        budget: int | None = None,
+        budget: int | None = 300,
         compression: str = "least_cost",
-        step: str = "explicit",
-        fit_intercept: bool = False,
-        n_passes: int = 1,
+        step: str = "invariant",
+        fit_intercept: bool = True,
+        n_passes: int = 5,
+        shuffle: bool = True,
+        random_state: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -101,6 +107,8 @@ class KLMSRegressor(StreamRegressor):
         self.step = step
         self.fit_intercept = fit_intercept
         self.n_passes = n_passes
+        self.shuffle = shuffle
+        self.random_state = random_state
 
 
 @documented
@@ -117,24 +125,28 @@ class NORMARegressor(StreamRegressor):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="gaussian"
+    kernel : str, Kernel or callable, default="matern32"
         {kernel}
     gamma : float, "scale" or "median", default="scale"
         {gamma}
-    step_size : float > 0, default=0.2
+    step_size : float > 0, default=0.25
         {squared_step_size}
-    alpha : float >= 0, default=0.01
+    alpha : float >= 0, default=1e-4
         {alpha}
     budget : int or None, default=300
         {budget}
-    compression : "oldest" or "least_cost", default="oldest"
+    compression : "oldest" or "least_cost", default="least_cost"
         {evicted}
-    step : "invariant" or "explicit", default="explicit"
+    step : "invariant" or "explicit", default="invariant"
         {step}
-    fit_intercept : bool, default=False
+    fit_intercept : bool, default=True
         {mean_intercept}
-    n_passes : int, default=1
+    n_passes : int, default=5
         {n_passes}
+    shuffle : bool, default=True
+        {shuffle}
+    random_state : int or None, default=None
+        {random_state}
 
     Attributes
     ----------
@@ -144,9 +156,9 @@ class NORMARegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept, so subtract the mean from y. `sample_weight` is a factor on the step
-    eta e. The product of weight, eta and k(x, x) must be below 2. A sample of weight 0 only shrinks
-    the other weights.
+    A sample of weight 2 counts as two samples (step "invariant"), or takes a step of twice the
+    length ("explicit"). A sample of weight 0 only shrinks the other weights.
+    ``published(NORMARegressor)`` is the algorithm of the paper, which drops its oldest centre.
 
     References
     ----------
@@ -167,16 +179,18 @@ class NORMARegressor(StreamRegressor):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: Any = "matern32",
         *,
         gamma: float | str = "scale",
-        step_size: float = 0.2,
-        alpha: float = 0.01,
+        step_size: float = 0.25,
+        alpha: float = 1e-4,
         budget: int | None = 300,
-        compression: str = "oldest",
-        step: str = "explicit",
-        fit_intercept: bool = False,
-        n_passes: int = 1,
+        compression: str = "least_cost",
+        step: str = "invariant",
+        fit_intercept: bool = True,
+        n_passes: int = 5,
+        shuffle: bool = True,
+        random_state: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -187,3 +201,5 @@ class NORMARegressor(StreamRegressor):
         self.step = step
         self.fit_intercept = fit_intercept
         self.n_passes = n_passes
+        self.shuffle = shuffle
+        self.random_state = random_state

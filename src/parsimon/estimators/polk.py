@@ -52,7 +52,7 @@ class POLKRegressor(StreamRegressor, POLK):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="gaussian"
+    kernel : str, Kernel or callable, default="matern32"
         {kernel}
     gamma : float, "scale" or "median", default="scale"
         {gamma}
@@ -60,33 +60,37 @@ class POLKRegressor(StreamRegressor, POLK):
         Loss l(f, y): "squared", "absolute", "huber", "epsilon_insensitive", "quantile", "poisson"
         or an object of `parsimon.losses`. "poisson" is for counts. f is then the logarithm of the
         mean: `predict` returns exp(f) and `predict_link` returns f.
-    step_size : float > 0, default=0.5
+    step_size : float > 0, default=1.0
         Learning rate eta. Larger values adapt faster and leave more noise in f. It must be below 1
-        / alpha, and for the squared loss below 2 / k(x, x).
+        / alpha, and for explicit steps with the squared loss below 2 / k(x, x).
     alpha : float >= 0, default=1e-6
         {alpha}
-    parsimony : float >= 0, default=0.01
-        K in eps = K eta^(3/2), in units of y. Larger values give fewer centres and a less accurate
+    parsimony : float >= 0, default=0.1
+        K in eps = K eta^(3/2), in units of `target_scale`. Larger values give fewer centres and a less accurate
         f. With 0 every sample outside the span of the centres is kept.
     schedule : "constant", "diminishing" or Schedule, default="constant"
         {schedule}
         An object of `parsimon.updates.Schedule` sets power and delay.
     batch_size : int >= 1, default=1
         {batch_size}
-    budget : int or None, default=None
+    budget : int or None, default=300
         {pursuit_budget}
-    average : bool or int, default=False
+    average : bool or int, default=True
         {average}
-    step : "invariant" or "explicit", default="explicit"
+    step : "invariant" or "explicit", default="invariant"
         {step}
-    fit_intercept : bool, default=False
+    fit_intercept : bool, default=True
         {mean_intercept}
-    target_scale : float > 0 or "auto", default=1.0
+    target_scale : float > 0 or "auto", default="auto"
         Unit of y for `parsimony` and the parameters of losses. A number fixes the unit. "auto" is
         the root mean squared distance of the targets from the intercept so far. Then the result
         does not depend on the unit of y. A loss with a link, "poisson", takes y as it is.
-    n_passes : int, default=1
+    n_passes : int, default=5
         {n_passes}
+    shuffle : bool, default=True
+        {shuffle}
+    random_state : int or None, default=None
+        {random_state}
 
     Attributes
     ----------
@@ -97,10 +101,13 @@ class POLKRegressor(StreamRegressor, POLK):
 
     Notes
     -----
-    The model has no intercept, so subtract the mean from y. `sample_weight` is the factor weight_i
-    on the gradient of a sample. A step of weight 0 only shrinks f and makes it sparser. Weights
-    should be about 1 on average, because eps does not scale with them. With very small weights, all
-    steps are shorter than eps and are removed again.
+    The mean over the steps (`average`) suits data that do not change. On a stream that changes, use
+    ``average=False``. ``published(POLKRegressor)`` is the algorithm of the paper.
+
+    `sample_weight` is the factor weight_i on the gradient of a sample. With invariant steps, weight
+    2 counts as two samples. A step of weight 0 only shrinks f and makes it sparser. Weights should
+    be about 1 on average, because eps does not scale with them. With very small weights, all steps
+    are shorter than eps and are removed again.
 
     References
     ----------
@@ -121,21 +128,23 @@ class POLKRegressor(StreamRegressor, POLK):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: Any = "matern32",
         *,
         gamma: float | str = "scale",
         loss: Any = "squared",
-        step_size: float = 0.5,
+        step_size: float = 1.0,
         alpha: float = 1e-6,
-        parsimony: float = 0.01,
+        parsimony: float = 0.1,
         schedule: str | updates.Schedule = "constant",
         batch_size: int = 1,
-        budget: int | None = None,
-        average: bool | int = False,
-        step: str = "explicit",
-        fit_intercept: bool = False,
-        target_scale: float | str = 1.0,
-        n_passes: int = 1,
+        budget: int | None = 300,
+        average: bool | int = True,
+        step: str = "invariant",
+        fit_intercept: bool = True,
+        target_scale: float | str = "auto",
+        n_passes: int = 5,
+        shuffle: bool = True,
+        random_state: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -151,6 +160,8 @@ class POLKRegressor(StreamRegressor, POLK):
         self.fit_intercept = fit_intercept
         self.target_scale = target_scale
         self.n_passes = n_passes
+        self.shuffle = shuffle
+        self.random_state = random_state
 
     @property
     def _target_loss(self) -> losses.Loss:

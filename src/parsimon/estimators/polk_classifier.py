@@ -46,7 +46,7 @@ class POLKClassifier(StreamClassifier, POLK):
         {kernel}
     gamma : float, "scale" or "median", default="scale"
         {gamma}
-    loss : str or ClassificationLoss, default="hinge"
+    loss : str or ClassificationLoss, default="logistic"
         Loss l(f, y), given as one of these:
 
         - "hinge": multi-class SVM, max(0, 1 + f_r - f_y), where r is the class with the largest f
@@ -55,13 +55,14 @@ class POLKClassifier(StreamClassifier, POLK):
         - "squared_hinge", "ovr_hinge", "ovr_logistic": a sum of losses, one for each class against
           the rest;
         - an object of `parsimon.losses`.
-    step_size : float > 0, default=1.0
+    step_size : float > 0, default=4.0
         Learning rate eta. Larger values adapt faster and leave more noise in f. It must be below 1
-        / alpha, and with "squared_hinge" below 1 / k(x, x). Larger batches allow larger rates. With
-        batches of 32, good values were 6 for points in the plane and 24 for images.
+        / alpha, and for explicit steps with "squared_hinge" below 1 / k(x, x). Larger batches allow
+        larger rates. With batches of 32, good values were 6 for points in the plane and 24 for
+        images.
     alpha : float >= 0, default=1e-6
         {alpha}
-    parsimony : float >= 0, default=0.05
+    parsimony : float >= 0, default=0.02
         K in eps = K eta^(3/2). Larger values give fewer centres and a less accurate f. With 0 every
         sample outside the span of the centres is kept, if its gradient is not zero.
     schedule : "constant", "diminishing" or Schedule, default="constant"
@@ -69,16 +70,16 @@ class POLKClassifier(StreamClassifier, POLK):
         An object of `parsimon.updates.Schedule` sets power and delay.
     batch_size : int >= 1, default=1
         {batch_size}
-    budget : int or None, default=None
+    budget : int or None, default=300
         {pursuit_budget}
-    average : bool or int, default=False
+    average : bool or int, default=True
         {average}
         A new class restarts the mean.
-    step : "invariant" or "explicit", default="explicit"
+    step : "invariant" or "explicit", default="invariant"
         {step}
-    fit_intercept : bool, default=False
+    fit_intercept : bool, default=True
         {class_intercept}
-    n_passes : int, default=1
+    n_passes : int, default=4
         {n_passes}
     class_weight : dict {label: weight}, "balanced" or None, default=None
         {class_weight}
@@ -96,8 +97,13 @@ class POLKClassifier(StreamClassifier, POLK):
 
     Notes
     -----
-    `sample_weight` is the factor weight_i on the gradient of a sample. Weights should be about 1 on
-    average, because eps does not scale with them.
+    The mean over the steps (`average`) suits data that do not change. On a stream that changes, use
+    ``average=False``. ``published(POLKClassifier)`` is the algorithm of the paper: a kernel SVM
+    with explicit steps and no intercept.
+
+    `sample_weight` is the factor weight_i on the gradient of a sample. With invariant steps, weight
+    2 counts as two samples. Weights should be about 1 on average, because eps does not scale with
+    them.
 
     References
     ----------
@@ -124,17 +130,17 @@ class POLKClassifier(StreamClassifier, POLK):
         kernel: Any = "gaussian",
         *,
         gamma: float | str = "scale",
-        loss: Any = "hinge",
-        step_size: float = 1.0,
+        loss: Any = "logistic",
+        step_size: float = 4.0,
         alpha: float = 1e-6,
-        parsimony: float = 0.05,
+        parsimony: float = 0.02,
         schedule: str | updates.Schedule = "constant",
         batch_size: int = 1,
-        budget: int | None = None,
-        average: bool | int = False,
-        step: str = "explicit",
-        fit_intercept: bool = False,
-        n_passes: int = 1,
+        budget: int | None = 300,
+        average: bool | int = True,
+        step: str = "invariant",
+        fit_intercept: bool = True,
+        n_passes: int = 4,
         class_weight: Any = None,
         shuffle: bool = True,
         random_state: int | None = None,

@@ -89,9 +89,9 @@ class SOGSVR(StreamRegressor, _SOG):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="gaussian"
+    kernel : str, Kernel or callable, default="matern32"
         {kernel}
-    gamma : float, "scale" or "median", default="scale"
+    gamma : float, "scale" or "median", default="median"
         {gamma}
     bias : float >= 0, default=0.1
         {bias}
@@ -99,7 +99,7 @@ class SOGSVR(StreamRegressor, _SOG):
         Half width of the insensitive zone. Without a box, epsilon changes no prediction: larger
         values only make alpha and alpha* decrease faster. With a box, it moves both towards the
         lower limit, -box.
-    tolerance : float >= 0, default=0.01
+    tolerance : float >= 0, default=0.1
         {dependence_tolerance}
     step : "error" or "dual", default="error"
         {dual_step}
@@ -109,9 +109,9 @@ class SOGSVR(StreamRegressor, _SOG):
         Limit of the dual variables, -box <= alpha, alpha* <= box (box is C in (4.22)). Smaller
         values regularise f more. None means no box. The paper says that maintaining the box seems
         to be unnecessary.
-    budget : int or None, default=None
+    budget : int or None, default=500
         {fixed_budget}
-    fit_intercept : bool, default=False
+    fit_intercept : bool, default=True
         {mean_intercept}
     n_passes : int, default=1
         {n_passes}
@@ -134,8 +134,7 @@ class SOGSVR(StreamRegressor, _SOG):
     Notes
     -----
     Only the dictionary regularises f. With more passes or further steps (`ascend`) f approaches
-    plain least squares over the centres. The offset is small with the default `bias`. If y is far
-    from zero, subtract its mean, or use a larger `bias`.
+    plain least squares over the centres. ``published(SOGSVR)`` is the algorithm of the paper.
 
     `sample_weight` is a factor on the contribution of the sample to A'A, A'y and A'e. So it is a
     factor on the squared error of the sample.
@@ -161,17 +160,17 @@ class SOGSVR(StreamRegressor, _SOG):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: Any = "matern32",
         *,
-        gamma: float | str = "scale",
+        gamma: float | str = "median",
         bias: float = 0.1,
         epsilon: float = 0.1,
-        tolerance: float = 0.01,
+        tolerance: float = 0.1,
         step: str = "error",
         ridge: float = 0.0,
         box: float | None = None,
-        budget: int | None = None,
-        fit_intercept: bool = False,
+        budget: int | None = 500,
+        fit_intercept: bool = True,
         n_passes: int = 1,
     ) -> None:
         self.kernel = kernel
@@ -229,13 +228,13 @@ class SOGSVC(StreamClassifier, _SOG):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="gaussian"
+    kernel : str, Kernel or callable, default="matern52"
         {kernel}
-    gamma : float, "scale" or "median", default="scale"
+    gamma : float, "scale" or "median", default="median"
         {gamma}
     bias : float >= 0, default=0.1
         {bias}
-    tolerance : float >= 0, default=0.1
+    tolerance : float >= 0, default=0.01
         {dependence_tolerance}
     step : "error" or "dual", default="error"
         {dual_step}
@@ -243,7 +242,7 @@ class SOGSVC(StreamClassifier, _SOG):
         {coefficient_ridge}
     box : float > 0 or None, default=None
         Bound on the weights, -box <= w <= box. Smaller values regularise f more. None means no box.
-    budget : int or None, default=None
+    budget : int or None, default=300
         {fixed_budget}
     n_passes : int, default=1
         {n_passes}
@@ -289,15 +288,15 @@ class SOGSVC(StreamClassifier, _SOG):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: Any = "matern52",
         *,
-        gamma: float | str = "scale",
+        gamma: float | str = "median",
         bias: float = 0.1,
-        tolerance: float = 0.1,
+        tolerance: float = 0.01,
         step: str = "error",
         ridge: float = 0.0,
         box: float | None = None,
-        budget: int | None = None,
+        budget: int | None = 300,
         n_passes: int = 1,
         class_weight: Any = None,
         shuffle: bool = True,

@@ -31,38 +31,42 @@ class SPLRegressor(StreamRegressor):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="gaussian"
+    kernel : str, Kernel or callable, default="matern32"
         {kernel}
     gamma : float, "scale" or "median", default="scale"
         {gamma}
-    step_size : float > 0, default=0.5
+    step_size : float > 0, default=0.25
         {squared_step_size}
     admission : "residual" or "coherence", default="residual"
         Rule by which samples become centres.
-    tolerance : float >= 0, default=0.01
+    tolerance : float >= 0, default=0.03
         Threshold eps0, a norm. Larger values admit fewer centres and remove more. Only for
         admission "residual".
     coherence : float in [0, 1] or "adaptive", default=0.5
         Threshold mu0: largest coherence at which a sample is admitted. Larger values admit more
         centres. "adaptive" uses the coherence mu_t of the dictionary and needs a budget. Only for
         admission "coherence".
-    budget : int or None, default=None
+    budget : int or None, default=300
         Maximum number of centres m0. When it is exceeded, one centre is projected out. With
         admission "residual" this is the centre whose removal changes f least. None means no limit.
         Larger budgets can fit more detail and cost more time per sample.
     removal : "older" or "cheaper", default="older"
         Which of the two most coherent centres is projected out: the older one, or the one whose
         removal changes f less. Only for admission "coherence".
-    step : "invariant" or "explicit", default="explicit"
+    step : "invariant" or "explicit", default="invariant"
         {step}
-    fit_intercept : bool, default=False
+    fit_intercept : bool, default=True
         {mean_intercept}
-    target_scale : float > 0 or "auto", default=1.0
+    target_scale : float > 0 or "auto", default="auto"
         Unit of y for `tolerance`. A number fixes the unit. "auto" is the root mean squared
         distance of the targets from the intercept so far. Then the result does not depend on the
         unit of y.
-    n_passes : int, default=1
+    n_passes : int, default=5
         {n_passes}
+    shuffle : bool, default=True
+        {shuffle}
+    random_state : int or None, default=None
+        {random_state}
 
     Attributes
     ----------
@@ -72,9 +76,15 @@ class SPLRegressor(StreamRegressor):
 
     Notes
     -----
-    The model has no intercept, so subtract the mean from y. `sample_weight` is a factor on the step
-    eta e. The product of weight, eta and k(x, x) must be below 2. A sample of weight 0 changes
-    nothing. Weights should be about 1 on average, because the tolerance does not scale with them.
+    A sample of weight 2 counts as two samples (step "invariant"), or takes a step of twice the
+    length ("explicit"). A sample of weight 0 changes nothing. Weights should be about 1 on average,
+    because the tolerance does not scale with them. ``published(SPLRegressor)`` is the algorithm of
+    Dodd, with an explicit step.
+
+    `POLKRegressor` takes the same steps. The two differ in how they make f sparse. SPL decides
+    first whether the new sample becomes a centre, and compares each removal with the tolerance.
+    POLK admits every sample, and then removes the cheapest centres while the errors of the step sum
+    to at most eps^2. With tolerance 0 and parsimony 0 they are the same algorithm, bit for bit.
 
     The paper's test (10) is strict, coherence < mu0. Here a coherence of exactly mu0 is admitted
     too, as by Honeine et al. 2007. Equation (15) of the paper allows either of the two most
@@ -101,19 +111,21 @@ class SPLRegressor(StreamRegressor):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: Any = "matern32",
         *,
         gamma: float | str = "scale",
-        step_size: float = 0.5,
+        step_size: float = 0.25,
         admission: str = "residual",
-        tolerance: float = 0.01,
+        tolerance: float = 0.03,
         coherence: float | str = 0.5,
-        budget: int | None = None,
+        budget: int | None = 300,
         removal: str = "older",
-        step: str = "explicit",
-        fit_intercept: bool = False,
-        target_scale: float | str = 1.0,
-        n_passes: int = 1,
+        step: str = "invariant",
+        fit_intercept: bool = True,
+        target_scale: float | str = "auto",
+        n_passes: int = 5,
+        shuffle: bool = True,
+        random_state: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -127,3 +139,5 @@ class SPLRegressor(StreamRegressor):
         self.fit_intercept = fit_intercept
         self.target_scale = target_scale
         self.n_passes = n_passes
+        self.shuffle = shuffle
+        self.random_state = random_state

@@ -28,7 +28,15 @@ __all__ = ["experts_for_classes", "experts_for_numbers"]
 
 def _rls(kernel: Any, tolerance: float, ridge: float = 0.1) -> KRLSRegressor:
     return KRLSRegressor(
-        kernel, tolerance=tolerance, ridge=ridge, penalty="norm", forgetting=0.9995
+        kernel,
+        gamma="scale",
+        admission="ald",
+        tolerance=tolerance,
+        ridge=ridge,
+        penalty="norm",
+        forgetting=0.9995,
+        fit_intercept=False,
+        n_passes=1,
     )
 
 
@@ -37,7 +45,21 @@ def _linear() -> KRLSRegressor:
 
 
 def _logistic(step_size: float) -> POLKClassifier:
-    return POLKClassifier("laplacian", loss="logistic", step_size=step_size, parsimony=0.001)
+    return POLKClassifier(
+        "laplacian",
+        gamma="scale",
+        loss="logistic",
+        step_size=step_size,
+        alpha=1e-6,
+        parsimony=0.001,
+        schedule="constant",
+        batch_size=1,
+        average=False,
+        step="explicit",
+        fit_intercept=False,
+        class_weight=None,
+        n_passes=1,
+    )
 
 
 def experts_for_numbers() -> list[Expert]:

@@ -18,6 +18,8 @@ LATER: dict[str, Any] = {
     "fit_intercept": False,
     "target_scale": 1.0,
     "step": "explicit",
+    "shuffle": False,
+    "random_state": None,
 }
 #: Attributes that a class builds from its state. A file must not set them.
 BUILT = ("_learner", "_learners")

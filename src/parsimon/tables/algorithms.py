@@ -17,8 +17,10 @@ def _mixture(cls: Callable[..., Any]) -> Callable[..., Any]:
     return lambda **options: cls(**{"standardize": False, **options})
 
 
-def _with(cls: Callable[..., Any], **defaults: Any) -> Callable[..., Any]:
-    return lambda **options: cls(**{"gamma": "median", "budget": 400, **defaults, **options})
+def _with(cls: type[Any], **defaults: Any) -> Callable[..., Any]:
+    """Return a function that makes an estimator. Targets are scaled, so it needs no intercept."""
+    given = {"gamma": "median", "budget": 400, **defaults}
+    return lambda **options: estimators.published(cls, **{**given, **options})
 
 
 _krls = _with(

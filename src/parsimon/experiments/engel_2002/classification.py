@@ -14,7 +14,7 @@ from typing import Any
 
 from sklearn.svm import SVC
 
-from parsimon import SOGSVC
+from parsimon import SOGSVC, published
 from parsimon.datasets import Split, load_banana, load_usps
 from parsimon.experiments.report import Report, progress
 
@@ -48,7 +48,9 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
         machine, aim, svc_seconds = fitted(SVC(**svc_options), data)
         support = len(machine.support_)
         for passes in PASSES:
-            model, error, seconds = fitted(SOGSVC(**options, n_passes=passes, random_state=0), data)
+            model, error, seconds = fitted(
+                published(SOGSVC, **options, n_passes=passes, random_state=0), data
+            )
             share = model.n_centers_ / support
             cells = [f"{error:.2%}", str(model.n_centers_), f"{share:.2f}", f"{seconds:.2f}"]
             rows.append([name, "SOG-SVC", str(passes), *cells])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVR
 
-from parsimon import SOGSVR
+from parsimon import SOGSVR, published
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -20,7 +20,9 @@ def sog_svr(sigma: float, epsilon: float, nu: float, step: str = "error") -> SOG
     nu is the tolerance. The paper's lambda is the bias, 0.1, and its gamma is the ridge, 0. There
     is no box. The paper does not print its step length.
     """
-    return SOGSVR(gamma=1 / (2 * sigma**2), bias=0.1, epsilon=epsilon, tolerance=nu, step=step)
+    return published(
+        SOGSVR, gamma=1 / (2 * sigma**2), bias=0.1, epsilon=epsilon, tolerance=nu, step=step
+    )
 
 
 def svr(sigma: float, epsilon: float, C: float) -> SVR:

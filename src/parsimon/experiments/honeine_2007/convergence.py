@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from parsimon import KNLMSRegressor, KRLSRegressor, plots
+from parsimon import KNLMSRegressor, KRLSRegressor, plots, published
 from parsimon.datasets import make_honeine_system
 from parsimon.experiments.report import Report, progress
 
@@ -24,8 +24,8 @@ THRESHOLDS = (0.05, 0.1, 0.3, 0.6)
 def model(name: str, mu0: float) -> KNLMSRegressor | KRLSRegressor:
     """Return the filter "KNLMS" or "KRLS" with the coherence threshold mu0."""
     if name == "KNLMS":
-        return KNLMSRegressor(gamma=50.0, step_size=0.09, coherence=mu0)
-    return KRLSRegressor(gamma=50.0, admission="coherence", coherence=mu0, ridge=1e-3)
+        return published(KNLMSRegressor, gamma=50.0, step_size=0.09, coherence=mu0)
+    return published(KRLSRegressor, gamma=50.0, admission="coherence", coherence=mu0, ridge=1e-3)
 
 
 def curve(name: str, mu0: float, seeds: range) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from sklearn.svm import SVC
 
-from parsimon import POLKClassifier, plots
+from parsimon import POLKClassifier, plots, published
 from parsimon.datasets import Split, load_brodatz
 from parsimon.experiments.koppel_2019.common import (
     HEADER,
@@ -49,8 +49,14 @@ def histograms(data_dir: Path | None, *, quick: bool, disjoint: bool) -> Split:
 
 def polk(loss: str) -> POLKClassifier:
     """Return POLK with the settings for these data."""
-    return POLKClassifier(
-        shuffle=False, gamma=GAMMA, loss=loss, alpha=ALPHA, batch_size=32, **SETTINGS[loss]
+    return published(
+        POLKClassifier,
+        shuffle=False,
+        gamma=GAMMA,
+        loss=loss,
+        alpha=ALPHA,
+        batch_size=32,
+        **SETTINGS[loss],
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parsimon import BSGDClassifier, diagnostics, losses
+from parsimon import BSGDClassifier, diagnostics, losses, published
 from parsimon.datasets import Split
 
 Array = NDArray[np.float64]
@@ -176,8 +176,8 @@ def bsgd_row(
     """
 
     def make(step: float) -> BSGDClassifier:
-        return BSGDClassifier(
-            shuffle=False, gamma=gamma, alpha=alpha, step_size=step, budget=budget
+        return published(
+            BSGDClassifier, shuffle=False, gamma=gamma, alpha=alpha, step_size=step, budget=budget
         )
 
     step = best_step(make, first(data, choose_on or len(data.X_train)), steps)

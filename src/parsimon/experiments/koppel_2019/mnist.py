@@ -22,7 +22,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from parsimon import POLKClassifier, plots
+from parsimon import POLKClassifier, plots, published
 from parsimon.datasets import Split, load_banana, load_mnist, load_usps
 from parsimon.experiments.koppel_2019.common import (
     HEADER,
@@ -97,7 +97,9 @@ def run(output: Path, *, quick: bool = False, data_dir: Path | None = None) -> R
         data, loss = sets[source], options.get("loss", "hinge")
         if quick:
             options, begin_with = {**options, "budget": 60}, begin_with and 120
-        model = POLKClassifier(**{"shuffle": False, "batch_size": 32, "alpha": ALPHA, **options})
+        model = published(
+            POLKClassifier, **{"shuffle": False, "batch_size": 32, "alpha": ALPHA, **options}
+        )
         title = "POLK" if begin_with is None else f"POLK, from {begin_with}"
         cells, errors[name], _ = stream_row(
             loss, title, clone(model), data, ALPHA, begin_with=begin_with

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from parsimon import SPLRegressor, diagnostics, plots
+from parsimon import SPLRegressor, diagnostics, plots, published
 from parsimon.datasets import make_pothin_system
 from parsimon.experiments.report import Report, progress
 
@@ -33,7 +33,7 @@ def one_run(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
     """Return the squared errors, the coherence every few samples, and the number of centres."""
     X, x = make_pothin_system(SAMPLES, lags=lags, random_state=seed)
-    model = SPLRegressor(gamma=5.0, step_size=STEP, **parameters)  # type: ignore[arg-type]
+    model = published(SPLRegressor, gamma=5.0, step_size=STEP, **parameters)
     errors, coherences = [], []
     for i in range(0, SAMPLES, EVERY):
         errors.append(

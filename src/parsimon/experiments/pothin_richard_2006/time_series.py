@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from parsimon import SPLRegressor
+from parsimon import SPLRegressor, published
 from parsimon.datasets import make_dodd_series
 from parsimon.experiments.report import Report, progress
 
@@ -31,9 +31,14 @@ PAPER = {
 def model(kind: str, step_size: float) -> SPLRegressor:
     """Return basic or coherence SPL with the paper's parameters."""
     if kind == "basic":
-        return SPLRegressor(gamma=3.73, step_size=step_size, tolerance=0.01)
-    return SPLRegressor(
-        gamma=3.73, step_size=step_size, admission="coherence", coherence=0.75, budget=24
+        return published(SPLRegressor, gamma=3.73, step_size=step_size, tolerance=0.01)
+    return published(
+        SPLRegressor,
+        gamma=3.73,
+        step_size=step_size,
+        admission="coherence",
+        coherence=0.75,
+        budget=24,
     )
 
 
