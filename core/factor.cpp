@@ -182,6 +182,35 @@ void TriangularFactor::remove(const std::size_t* js, std::size_t count) {
     if (cancelled) sum_cancelled();
 }
 
+void TriangularFactor::add(double* q) {
+    // q is a further row of R. From the last row up, each row is rotated against q, so that the
+    // entry of q in the row's last column becomes zero and moves to the diagonal of R.
+    for (std::size_t k = 0; k < size_; ++k) {
+        diagonal_[k] += q[k] * q[k];
+        summed_[k] = std::max(summed_[k], diagonal_[k]);
+    }
+    simd::Turn turns[row_group];
+    for (std::size_t i = size_; i > 0;) {
+        const std::size_t rows = i % row_group == 0 ? row_group : 1, first = i - rows;
+        for (std::size_t r = 0; r < rows; ++r) {
+            const std::size_t k = i - 1 - r;
+            double* line = row(k);
+            const double radius = std::sqrt(line[k] * line[k] + q[k] * q[k]);
+            const double c = line[k] / radius, s = q[k] / radius;
+            turns[r] = {c, -s, line, line};
+            line[k] = radius;
+            // The columns in which the rows of the group differ
+            for (std::size_t f = first; f < k; ++f) {
+                const double x = line[f], y = q[f];
+                line[f] = c * x + s * y;
+                q[f] = c * y - s * x;
+            }
+        }
+        simd::loops().turn(turns, rows, q, first);
+        i = first;
+    }
+}
+
 void TriangularFactor::sum_cancelled() {
     for (std::size_t k = 0; k < size_; ++k)
         if (lacks_digits(k)) diagonal_[k] = summed_[k] = column_square(k);

@@ -62,6 +62,9 @@ public:
     static constexpr std::size_t most_at_once = 8;
     const double* carry() const { return carry_.data(); }
 
+    // P <- P + q q', in one pass over R. q (size,) is overwritten.
+    void add(double* q);
+
     // v'P v
     double squared_norm(const double* v) const;
 

@@ -74,6 +74,9 @@ Recipe krls(KernelPtr kernel, const KRLSOptions& options) {
             "in [1e-20, 1e20], or 0");
     require("forgetting", forgetting, forgetting >= 0.1 && forgetting <= 1.0, "in [0.1, 1]");
     const std::size_t most = at_most(options.budget);
+    const bool norm = options.penalty == KRLSOptions::Penalty::norm,
+               project = options.eviction == KRLSOptions::Eviction::project;
+    if (norm && ridge == 0.0) refuse("the penalty norm needs a ridge in [1e-20, 1e20], got 0");
     Recipe recipe{.kernel = std::move(kernel),
                   .loss = std::make_shared<SquaredLoss>(),
                   .admission = nullptr,
@@ -81,8 +84,14 @@ Recipe krls(KernelPtr kernel, const KRLSOptions& options) {
                   .compression = std::make_shared<NoCompression>()};
     if (options.admission == KRLSOptions::Admission::ald) {
         recipe.admission = std::make_shared<DependenceAdmission>(options.tolerance, 0.0, no_budget);
-        recipe.update = std::make_shared<SpanRLSUpdate>(ridge, forgetting);
+        const std::size_t budget = project && options.budget ? most : 0;
+        if (norm)
+            recipe.update = std::make_shared<NormRLSUpdate>(ridge, forgetting, budget);
+        else
+            recipe.update = std::make_shared<SpanRLSUpdate>(ridge, forgetting, budget);
     } else {
+        if (norm) refuse("the penalty norm needs the admission ald");
+        if (project) refuse("the eviction project needs the admission ald");
         recipe.admission = std::make_shared<CoherenceAdmission>(options.coherence);
         recipe.update = std::make_shared<RowRLSUpdate>(ridge, forgetting);
     }

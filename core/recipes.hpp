@@ -52,9 +52,21 @@ struct KRLSOptions {
     double tolerance = 0.01;  // nu, >= 0: larger values admit fewer centres
     double coherence = 0.5;   // mu0, in [0, 1]: larger values admit more centres
     double ridge = 0.0;       // 0, or in [1e-20, 1e20]
+    // What the ridge penalises.
+    enum class Penalty {
+        values,  // the squared values at the centres; with Admission::coherence, squared weights
+        norm,    // ||f||^2; needs a ridge above 0 and Admission::ald
+    };
+    Penalty penalty = Penalty::values;
     // In [0.1, 1]. At each new sample, the weights of the old samples are multiplied by it.
     double forgetting = 1.0;
     std::optional<std::size_t> budget = {};  // maximum number of centres
+    // How the other centres take over from an evicted centre.
+    enum class Eviction {
+        refit,    // their weights move to the fit of all samples without the evicted centre
+        project,  // f keeps its values at them; needs Admission::ald
+    };
+    Eviction eviction = Eviction::refit;  // used only with a budget
 };
 
 // Kernel recursive least squares. The admission rule determines which of the two papers is

@@ -49,6 +49,17 @@ void Covariance::copy_factor(double* R) const {
         for (std::size_t j = 0; j <= i; ++j) R[i * m + j] = scale_ * factor_.row(i)[j];
 }
 
+void Covariance::project_out(std::size_t j, const double* n, double* row) {
+    // Conditioning on v_j = 0 removes from P the part c c' that varies with v_j, with c the carry.
+    // After the projection, the other weights vary with v_j by c - c_j n / n_j.
+    factor_.remove(j);
+    const double *carry = factor_.carry(), ratio = carry[j] / n[j];
+    const std::size_t m = factor_.size();
+    for (std::size_t i = 0; i < j; ++i) row[i] = carry[i] - ratio * n[i];
+    for (std::size_t i = j; i < m; ++i) row[i] = carry[i + 1] - ratio * n[i + 1];
+    factor_.add(row);
+}
+
 void Covariance::require_sound() const {
     // The scale is 1, or 1 / sqrt(forgetting) after `pass`.
     if (!(scale_ >= 1.0 && scale_ <= (1.0 + sound::same) / std::sqrt(forgetting_)))
@@ -128,6 +139,33 @@ void RLSUpdate::removing(Dictionary& dictionary, std::size_t j, const double*) {
 }
 
 bool SpanRLSUpdate::enter(Dictionary& dictionary, Sample& sample) {
+    if (budget_ > 0 && dictionary.size() >= budget_) {
+        const std::size_t j = least_needed(dictionary);
+        const double least = dictionary.squared_weight(j) / covariance_.variance(j);
+        if (most_need(dictionary, sample) <= least) return false;
+    }
+    return make_centre(dictionary, sample);
+}
+
+void SpanRLSUpdate::removing(Dictionary& dictionary, std::size_t j, const double* n) {
+    if (budget_ > 0)
+        covariance_.project_out(j, n, row_.data());  // `Dictionary::project_out` moves the weights
+    else
+        RLSUpdate::removing(dictionary, j, n);
+}
+
+double SpanRLSUpdate::most_need(const Dictionary& dictionary, const Sample& sample) const {
+    // With the names of `make_centre`, w^2 / P = change^2 / (variance + h'P h).
+    const double precision = ridge_ + sample.weight, share = sample.weight / precision;
+    double squares = 0.0;
+    for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) {
+        const double change = share * (sample.f[c] - sample.gradient[c]) - sample.f[c];
+        squares += change * change;
+    }
+    return precision * squares;
+}
+
+bool SpanRLSUpdate::make_centre(Dictionary& dictionary, Sample& sample) {
     // The value of f at the new centre is estimated by v = weight y / (ridge + weight), with
     // variance 1 / (ridge + weight). The new weight is (v - h'w) / residual, and the other weights
     // change by -a times the new weight. Given the new weight, the other weights have the
@@ -148,7 +186,17 @@ bool SpanRLSUpdate::enter(Dictionary& dictionary, Sample& sample) {
     return true;
 }
 
-bool NormRLSUpdate::enter(Dictionary& dictionary, Sample& sample) {
+double NormRLSUpdate::most_need(const Dictionary& dictionary, const Sample& sample) const {
+    // With s = 1 / weight + h'P h the variance of y over the present centres, and r = residual /
+    // ridge that of its part outside their span, w^2 / P = e^2 / s - e^2 / (s + r).
+    double squares = 0.0;
+    for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
+        squares += sample.gradient[c] * sample.gradient[c];
+    const double information = sample.weight * sample.look->residual / ridge_;
+    return sample.weight * squares * (information / (1.0 + information));
+}
+
+bool NormRLSUpdate::make_centre(Dictionary& dictionary, Sample& sample) {
     // Given the other values, the new value has mean h'w and variance residual / ridge. So the new
     // weight has mean 0 and variance 1 / (ridge residual), and the others change by -a times it.
     Look& look = *sample.look;

@@ -62,6 +62,12 @@ public:
     void copy_factor(double* R) const;
     // Removes coordinate j by conditioning on v_j = 0.
     void remove(std::size_t j) { factor_.remove(j); }
+    // Removes weight j by projection: the other weights become v - n v_j / n_j, with n (size,)
+    // column j of K^-1. These are the weights of the function with the same values at the other
+    // centres. `row` is working memory of this capacity.
+    void project_out(std::size_t j, const double* n, double* row);
+    // The variance of coordinate j.
+    double variance(std::size_t j) const { return scale_ * scale_ * factor_.diagonal()[j]; }
 
 private:
     double forgetting_, scale_ = 1.0;  // P = scale^2 R'R
@@ -101,7 +107,7 @@ protected:
     virtual Sums::Coordinates coordinates() const = 0;
 
     // Makes the sample a centre: sets its weight and covariance, and updates the other weights.
-    // Returns whether this also learned the sample.
+    // Returns whether this also learned the sample. A subclass may leave the sample out.
     virtual bool enter(Dictionary& dictionary, Sample& sample) = 0;
     // Called after each sample if there is forgetting. Applies `Covariance::hold` where a variance
     // exceeds its cap.
@@ -123,6 +129,15 @@ private:
 // adds one value, which only its own sample observes. The penalty is ridge ||v||^2. The covariance
 // of the weights is P = K^-1 P_v K^-1, so that h'P h = a'P_v a and P h = K^-1 P_v a with a = K^-1
 // h. These are the products of the paper's recursion, and they need no further product with K^-1.
+//
+// `budget` says how centres are evicted. With 0, the other weights move to the fit of all samples
+// without the evicted centre. But samples are known only as combinations of the centres at their
+// time. If centres are evicted often, P becomes small although these combinations are wrong.
+//
+// With budget > 0, the evicted centre is projected out: f keeps its values at the other centres,
+// and these values keep their covariance. So all that was known about the evicted value is
+// forgotten. Also, once there are `budget` centres, a sample enters only if it can be needed more
+// than the centre that is needed least. Otherwise it would be the one to leave.
 class SpanRLSUpdate : public RLSUpdate {
 public:
     static constexpr const char* name = "span_rls";
@@ -130,8 +145,12 @@ public:
     // value of variance 1000 is practically unknown.
     static constexpr double cap = 1e3;
 
-    using RLSUpdate::RLSUpdate;
+    explicit SpanRLSUpdate(double ridge, double forgetting, std::size_t budget = 0)
+        : RLSUpdate(ridge, forgetting), budget_(budget) {}
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
+    double evict(Dictionary& dictionary, std::size_t j) override {
+        return budget_ > 0 ? dictionary.project_out(j) : RLSUpdate::evict(dictionary, j);
+    }
     void visit(StateVisitor visitor, Dictionary& dictionary) override {
         RLSUpdate::visit(visitor, dictionary);
         visitor.count("since", since_);
@@ -148,7 +167,14 @@ public:
     }
 
 protected:
-    bool enter(Dictionary& dictionary, Sample& sample) override;
+    bool enter(Dictionary& dictionary, Sample& sample) final;
+    void removing(Dictionary& dictionary, std::size_t j, const double* n) override;
+    // Makes the sample a centre. Returns whether this also learned the sample.
+    virtual bool make_centre(Dictionary& dictionary, Sample& sample);
+    // A bound of w^2 / P for the sample's own weight if it becomes a centre, with w and P after the
+    // sample is learned. The exact value needs the variance h'P h >= 0 of f(x), and so a pass over
+    // the covariance. The bound takes it as 0.
+    virtual double most_need(const Dictionary& dictionary, const Sample& sample) const;
     // The largest variance of the value at centre j, in units of the noise.
     virtual double largest_variance(const Dictionary&, std::size_t) const { return cap; }
     // Each variance k_j'P k_j, with k_j column j of K, costs a product. So the variances are
@@ -163,6 +189,8 @@ protected:
 
 private:
     Sums::Coordinates coordinates() const override { return Sums::Coordinates::weights; }
+
+    std::size_t budget_;
 };
 
 // Least squares in the span with the penalty ridge ||f||^2: the posterior mean of a Gaussian
@@ -180,7 +208,8 @@ public:
     }
 
 private:
-    bool enter(Dictionary& dictionary, Sample& sample) override;
+    bool make_centre(Dictionary& dictionary, Sample& sample) override;
+    double most_need(const Dictionary& dictionary, const Sample& sample) const override;
     // Variances are checked one at a time, so that no sample takes much longer than others. A round
     // takes at most the time in which forgetting doubles a variance. It checks the centres that
     // there were when it began.

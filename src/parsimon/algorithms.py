@@ -16,6 +16,8 @@ for step in batches:
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from parsimon._parts import lookup, real
@@ -57,6 +59,7 @@ from parsimon.updates import (
     Schedule,
     SpanRLS,
 )
+from parsimon.updates.rls import RecursiveLeastSquares
 
 __all__ = ["Recipe", "bsgd", "kap", "klms", "knlms", "krls", "norma", "polk", "sog", "spl"]
 
@@ -154,20 +157,27 @@ def krls(
     penalty: str = "values",
     forgetting: float = 1.0,
     budget: int | None = None,
+    eviction: str = "refit",
 ) -> Recipe:
     """Kernel recursive least squares.
 
     Admission is by linear dependence (Engel, Mannor & Meir 2004) or by coherence (Richard, Bermudez
     & Honeine 2009).
     """
-    parts: dict[str, tuple[Admission, dict[str, type[SpanRLS]]]] = {
+    parts: dict[str, tuple[Admission, dict[str, type[RecursiveLeastSquares]]]] = {
         "ald": (LinearDependence(tolerance), {"values": SpanRLS, "norm": NormRLS}),
         "coherence": (Coherence(coherence), {"values": RowRLS}),
     }
+    limits: dict[str, dict[str, Any]] = {"refit": {}, "project": {"max_centers": budget}}
     admit, updates = lookup(parts, admission, "admission")
     if penalty == "auto":
         penalty = "norm" if "norm" in updates and ridge else "values"
-    update = lookup(updates, penalty, "penalty")(ridge, forgetting)
+    if eviction == "auto":
+        eviction = "project" if admission == "ald" else "refit"
+    limit = lookup(limits, eviction, "eviction")
+    if limit and admission == "coherence":
+        raise ValueError("eviction='project' needs admission='ald'")
+    update = lookup(updates, penalty, "penalty")(ridge, forgetting, **limit)
     return Recipe(
         kernel=kernel,
         loss=Squared(),

@@ -109,13 +109,14 @@ class Oldest(Budgeted):
 
 @part
 class LeastNeeded(Budgeted):
-    """Over the budget, project out the centre whose removal increases the squared error least.
+    """Over the budget, evict the centre whose removal increases the squared error least.
 
     This is for recursive least squares. The cost of centre j is w_j^2 / V_jj, where w_j is its
     weight and V the covariance matrix of all weights, in units of the noise variance. For `SpanRLS`
     and `NormRLS`, V = K^-1 P K^-1, where P is the covariance matrix of the values at the centres
     and K the Gram matrix. For `RowRLS`, V is the matrix P of that update. The weight of the centre
-    becomes 0. The other weights move to the least-squares solution under this constraint.
+    becomes 0. The other weights move to the least-squares solution under this constraint. If
+    `SpanRLS` or `NormRLS` has `max_centers`, f is projected onto the span of the others instead.
 
     >>> LeastNeeded(100)
     LeastNeeded(max_centers=100)

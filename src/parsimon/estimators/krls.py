@@ -60,14 +60,22 @@ class KRLSRegressor(StreamRegressor):
         long, f keeps its value and becomes uncertain (anti-windup, see `parsimon.updates.SpanRLS`).
     budget : int or None, default=500
         Maximum number of centres B. When it is exceeded, the centre whose removal increases the
-        squared error least is projected out. The other weights move to the least-squares fit
-        without this centre. None means no limit. Larger budgets can fit more detail and cost more
-        time per sample. About 8 B^2 bytes ("ald") or 4 B^2 bytes ("coherence") are reserved at the
-        first sample.
+        squared error least is evicted, see `eviction`. None means no limit. Larger budgets can fit
+        more detail and cost more time per sample. About 8 B^2 bytes ("ald") or 4 B^2 bytes
+        ("coherence") are reserved at the first sample.
+    eviction : "auto", "refit" or "project", default="auto"
+        How the other centres take over from an evicted centre. Used only with a budget. "auto" is
+        "project" for admission "ald", else "refit".
 
-        Choose the tolerance so that the budget is rarely exceeded. If nearly every sample is
-        admitted and evicts another centre, f fits each admitted sample exactly, including its
-        noise.
+        "refit": the other weights move to the least-squares fit without this centre. Choose the
+        tolerance so that the budget is rarely exceeded. If nearly every sample is admitted and
+        evicts another centre, errors accumulate.
+
+        "project": f keeps its values at the other centres, and what was learned about the evicted
+        value is forgotten. At the budget, a sample replaces a centre only if its error is large
+        enough. Then the tolerance matters little, and most samples take less time. This is the
+        better choice if the budget is reached. Combine it with penalty "norm" and a ridge of about
+        0.01 if y has noise. Needs admission "ald".
     fit_intercept : bool, default=True
         {mean_intercept}
     n_passes : int, default=1
@@ -117,6 +125,7 @@ class KRLSRegressor(StreamRegressor):
         penalty: str = "auto",
         forgetting: float = 1.0,
         budget: int | None = 500,
+        eviction: str = "auto",
         fit_intercept: bool = True,
         n_passes: int = 1,
     ) -> None:
@@ -129,5 +138,6 @@ class KRLSRegressor(StreamRegressor):
         self.penalty = penalty
         self.forgetting = forgetting
         self.budget = budget
+        self.eviction = eviction
         self.fit_intercept = fit_intercept
         self.n_passes = n_passes

@@ -15,6 +15,7 @@ __all__ = ["further_parts", "is_model", "restored", "state_of", "stored_class", 
 LATER: dict[str, Any] = {
     "class_weight": None,
     "penalty": "values",
+    "eviction": "refit",
     "fit_intercept": False,
     "target_scale": 1.0,
     "step": "explicit",

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from parsimon import _core
-from parsimon._parts import part, real
+from parsimon._parts import part, real, whole
 from parsimon.updates.base import Update
 
 __all__ = ["NormRLS", "RowRLS", "SpanRLS"]
 
 
 @part
-class SpanRLS(Update):
+class RecursiveLeastSquares(Update):
+    """The parameters that all recursive least squares have."""
+
+    ridge: float = 0.0
+    forgetting: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.ridge != 0:
+            real("ridge, if not 0,", self.ridge, at_least=1e-20, at_most=1e20)
+        real("forgetting", self.forgetting, at_least=0.1, at_most=1)
+
+
+@part
+class SpanRLS(RecursiveLeastSquares):
     """Recursive least squares in the span of the centres.
 
     Let K be the Gram matrix of the centres d_1, ..., d_m, w their weights, and v = K w the values
@@ -39,24 +52,35 @@ class SpanRLS(Update):
     K^-1 P a, which saves a product with K^-1. It is stored as a triangular factor, so it stays
     symmetric and positive definite.
 
+    `max_centers` selects how the compression `LeastNeeded` evicts centre j:
+
+    - None: the other weights move to the fit of all samples without centre j. The samples are known
+      only as combinations a_t of the centres at their time. If centres are evicted often, these
+      combinations are wrong, but P treats them as exact.
+    - B, the budget: f is projected onto the span of the other centres. So the values v_i at the
+      other centres and their covariance stay as they are: row and column j of P are dropped. When
+      there are B centres, an admitted sample becomes a centre only if it can be needed more than
+      the centre that is needed least. The need is w_j^2 / (K^-1 P K^-1)_jj. For the sample, it is
+      at most (ridge + weight) (weight y / (ridge + weight) - f(x))^2. If this bound is lower than
+      the need of every centre, the sample is learned as one that was not admitted.
+
     Reference: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE
     Transactions on Signal Processing 2004 (ridge 0, forgetting 1).
 
     >>> SpanRLS()
-    SpanRLS(ridge=0.0, forgetting=1.0)
+    SpanRLS(ridge=0.0, forgetting=1.0, max_centers=None)
     """
 
-    ridge: float = 0.0
-    forgetting: float = 1.0
+    max_centers: int | None = None
 
     def __post_init__(self) -> None:
-        if self.ridge != 0:
-            real("ridge, if not 0,", self.ridge, at_least=1e-20, at_most=1e20)
-        real("forgetting", self.forgetting, at_least=0.1, at_most=1)
+        super().__post_init__()
+        if self.max_centers is not None:
+            whole("budget", self.max_centers, at_least=1, at_most=10**9)
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
-        return _core.update("span_rls", [self.ridge, self.forgetting])
+        return _core.update("span_rls", [self.ridge, self.forgetting, self.max_centers or 0])
 
 
 @part
@@ -79,11 +103,16 @@ class NormRLS(SpanRLS):
     anti-windup rule is that of `SpanRLS`, with another limit for the variance of the value at
     centre j: its prior variance, k(d_j, d_j) / ridge, but at most 1000.
 
-    Reference: Csato & Opper, *Sparse on-line Gaussian processes*, Neural Computation 2002 (without
-    forgetting).
+    `max_centers` is that of `SpanRLS`. Here the need of a sample, with error e = y - f(x), is at
+    most weight e^2 r / (1 + r), where r = weight (k(x, x) - h'K^-1 h) / ridge.
+
+    References: Csato & Opper, *Sparse on-line Gaussian processes*, Neural Computation 2002 (without
+    forgetting; max_centers None). Van Vaerenbergh, Lazaro-Gredilla & Santamaria, *Kernel recursive
+    least-squares tracker for time-varying regression*, IEEE Transactions on Neural Networks and
+    Learning Systems 2012, drop an evicted value as with `max_centers`, but select it differently.
 
     >>> NormRLS(ridge=0.1)
-    NormRLS(ridge=0.1, forgetting=1.0)
+    NormRLS(ridge=0.1, forgetting=1.0, max_centers=None)
     """
 
     ridge: float = 1.0
@@ -94,11 +123,11 @@ class NormRLS(SpanRLS):
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""
-        return _core.update("norm_rls", [self.ridge, self.forgetting])
+        return _core.update("norm_rls", [self.ridge, self.forgetting, self.max_centers or 0])
 
 
 @part
-class RowRLS(SpanRLS):
+class RowRLS(RecursiveLeastSquares):
     """Recursive least squares on kernel rows.
 
     A sample x has the kernel row h = (k(x, d_1), ..., k(x, d_m)) with the centres. After n samples,
