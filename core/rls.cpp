@@ -139,12 +139,10 @@ void RLSUpdate::removing(Dictionary& dictionary, std::size_t j, const double*) {
 }
 
 bool SpanRLSUpdate::enter(Dictionary& dictionary, Sample& sample) {
-    if (budget_ > 0 && dictionary.size() >= budget_) {
-        const std::size_t j = least_needed(dictionary);
-        const double least = dictionary.squared_weight(j) / covariance_.variance(j);
-        if (most_need(dictionary, sample) <= least) return false;
-    }
-    return make_centre(dictionary, sample);
+    if (budget_ == 0 || dictionary.size() < budget_) return make_centre(dictionary, sample);
+    const std::size_t j = least_needed(dictionary);
+    const double least = dictionary.squared_weight(j) / covariance_.variance(j);
+    return compete(dictionary, sample, margin * least);
 }
 
 void SpanRLSUpdate::removing(Dictionary& dictionary, std::size_t j, const double* n) {
@@ -154,15 +152,45 @@ void SpanRLSUpdate::removing(Dictionary& dictionary, std::size_t j, const double
         RLSUpdate::removing(dictionary, j, n);
 }
 
-double SpanRLSUpdate::most_need(const Dictionary& dictionary, const Sample& sample) const {
-    // With the names of `make_centre`, w^2 / P = change^2 / (variance + h'P h).
+bool SpanRLSUpdate::compete(Dictionary& dictionary, Sample& sample, double least) {
+    if (ridge_ == 0.0) return learn_and_compete(dictionary, sample, least, 0.0);
+    // With the names of `make_centre`, the need is ||change||^2 / alpha.
     const double precision = ridge_ + sample.weight, share = sample.weight / precision;
+    const double alpha = 1.0 / precision + covariance_.variance(sample.look->h);
     double squares = 0.0;
     for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) {
         const double change = share * (sample.f[c] - sample.gradient[c]) - sample.f[c];
         squares += change * change;
     }
-    return precision * squares;
+    return squares / alpha > least && make_centre(dictionary, sample);
+}
+
+bool SpanRLSUpdate::learn_and_compete(Dictionary& dictionary, Sample& sample, double least,
+                                      double penalty) {
+    // Let w be the present weights and u that of the new centre, y = h'w + residual u + noise.
+    // Given u, this is one more observation of h'w, and changes their covariance as if there were
+    // no u. With e = y - h'w, u has the mean e / total and the variance alpha / (residual total).
+    // The other weights change by -u row.
+    Look& look = *sample.look;
+    const std::size_t m = dictionary.size(), C = dictionary.n_outputs();
+    const double alpha = covariance_.absorb(look.h, 1.0 / sample.weight), residual = look.residual,
+                 total = penalty * alpha + residual;
+    double squares = 0.0;
+    for (std::size_t c = 0; c < C; ++c) {
+        squares += sample.gradient[c] * sample.gradient[c];
+        simd::loops().axpy(-sample.gradient[c] / alpha, covariance_.gain(), dictionary.weights(c),
+                           m);
+    }
+    if (!(squares / alpha * (residual / total) > least)) return true;
+    const double gain = residual / alpha, root = std::sqrt(alpha / residual / total);
+    for (std::size_t i = 0; i < m; ++i) row_[i] = gain * covariance_.gain()[i] + look.a[i];
+    covariance_.append(-root, row_.data(), root);
+    for (std::size_t c = 0; c < C; ++c) {
+        new_weights_[c] = -sample.gradient[c] / total;
+        simd::loops().axpy(-new_weights_[c], row_.data(), dictionary.weights(c), m);
+    }
+    dictionary.append(look, new_weights_.data());
+    return true;
 }
 
 bool SpanRLSUpdate::make_centre(Dictionary& dictionary, Sample& sample) {
@@ -184,16 +212,6 @@ bool SpanRLSUpdate::make_centre(Dictionary& dictionary, Sample& sample) {
     }
     dictionary.append(look, new_weights_.data());
     return true;
-}
-
-double NormRLSUpdate::most_need(const Dictionary& dictionary, const Sample& sample) const {
-    // With s = 1 / weight + h'P h the variance of y over the present centres, and r = residual /
-    // ridge that of its part outside their span, w^2 / P = e^2 / s - e^2 / (s + r).
-    double squares = 0.0;
-    for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
-        squares += sample.gradient[c] * sample.gradient[c];
-    const double information = sample.weight * sample.look->residual / ridge_;
-    return sample.weight * squares * (information / (1.0 + information));
 }
 
 bool NormRLSUpdate::make_centre(Dictionary& dictionary, Sample& sample) {

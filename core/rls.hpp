@@ -68,6 +68,8 @@ public:
     void project_out(std::size_t j, const double* n, double* row);
     // The variance of coordinate j.
     double variance(std::size_t j) const { return scale_ * scale_ * factor_.diagonal()[j]; }
+    // The variance a'P a of a'v.
+    double variance(const double* a) const { return scale_ * scale_ * factor_.squared_norm(a); }
 
 private:
     double forgetting_, scale_ = 1.0;  // P = scale^2 R'R
@@ -136,14 +138,17 @@ private:
 //
 // With budget > 0, the evicted centre is projected out: f keeps its values at the other centres,
 // and these values keep their covariance. So all that was known about the evicted value is
-// forgotten. Also, once there are `budget` centres, a sample enters only if it can be needed more
-// than the centre that is needed least. Otherwise it would be the one to leave.
+// forgotten. Also, once there are `budget` centres, a sample becomes a centre only if it would be
+// needed more than `margin` times as much as the centre that is needed least.
 class SpanRLSUpdate : public RLSUpdate {
 public:
     static constexpr const char* name = "span_rls";
     // The cap on the variance of a value. Values are observed with noise of variance 1, so that a
     // value of variance 1000 is practically unknown.
     static constexpr double cap = 1e3;
+    // The need of a centre is what its removal costs if the others are refitted. A projection costs
+    // more, so a new centre must be worth more.
+    static constexpr double margin = 2.0;
 
     explicit SpanRLSUpdate(double ridge, double forgetting, std::size_t budget = 0)
         : RLSUpdate(ridge, forgetting), budget_(budget) {}
@@ -171,10 +176,12 @@ protected:
     void removing(Dictionary& dictionary, std::size_t j, const double* n) override;
     // Makes the sample a centre. Returns whether this also learned the sample.
     virtual bool make_centre(Dictionary& dictionary, Sample& sample);
-    // A bound of w^2 / P for the sample's own weight if it becomes a centre, with w and P after the
-    // sample is learned. The exact value needs the variance h'P h >= 0 of f(x), and so a pass over
-    // the covariance. The bound takes it as 0.
-    virtual double most_need(const Dictionary& dictionary, const Sample& sample) const;
+    // `enter` at the budget: makes the sample a centre only if it would be needed more than
+    // `least`.
+    virtual bool compete(Dictionary& dictionary, Sample& sample, double least);
+    // The same if the new weight has the prior variance 1 / (penalty residual), infinite for
+    // penalty 0. The sample is learned in any case.
+    bool learn_and_compete(Dictionary& dictionary, Sample& sample, double least, double penalty);
     // The largest variance of the value at centre j, in units of the noise.
     virtual double largest_variance(const Dictionary&, std::size_t) const { return cap; }
     // Each variance k_j'P k_j, with k_j column j of K, costs a product. So the variances are
@@ -209,7 +216,9 @@ public:
 
 private:
     bool make_centre(Dictionary& dictionary, Sample& sample) override;
-    double most_need(const Dictionary& dictionary, const Sample& sample) const override;
+    bool compete(Dictionary& dictionary, Sample& sample, double least) override {
+        return learn_and_compete(dictionary, sample, least, ridge_);
+    }
     // Variances are checked one at a time, so that no sample takes much longer than others. A round
     // takes at most the time in which forgetting doubles a variance. It checks the centres that
     // there were when it began.

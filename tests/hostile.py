@@ -92,7 +92,9 @@ PARAMETERS = {
         "coherence": COHERENCES,
         "ridge": RIDGES,
         "forgetting": st.sampled_from([1.0, 0.99, 0.1]),
+        "penalty": st.sampled_from(["values", "values", "norm"]),
         "budget": MAYBE,
+        "eviction": st.sampled_from(["refit", "project"]),
     },
     parsimon.SPLRegressor: {
         "step_size": SMALL_STEPS,

@@ -125,6 +125,51 @@ def krls_coherence(k, X, Y, mu0, ridge=0.0, forgetting=1.0, weights=None):
     return np.array(predictions), np.array(centres), w
 
 
+def krls_budget(k, X, Y, nu, budget, penalty, ridge=0.0, forgetting=1.0, weights=None):
+    """KRLS with eviction "project": v are the values at the centres, P is their covariance.
+
+    The penalty is ridge ||v||^2 ("values") or ridge ||f||^2 ("norm").
+    """
+    centres, v, predictions, P = [], np.zeros((0, Y.shape[1])), [], np.zeros((0, 0))
+
+    def needs():
+        inverse = np.linalg.inv(k(np.array(centres)))
+        return np.square(inverse @ v).sum(axis=1) / np.diag(inverse @ P @ inverse)
+
+    for x, y, s in zip(X, Y, np.ones(len(X)) if weights is None else weights, strict=True):
+        a, delta, sound = accepted(k, x, centres)
+        f = a @ v
+        predictions.append(f)
+        if s == 0:
+            continue
+        P, m = P / forgetting, len(centres)
+        variance = a @ P @ a
+        # Mean and variance of the value at x, if it becomes a centre, and of y
+        if penalty == "values":
+            mean, own = s * y / (ridge + s), 1 / (ridge + s)
+            need = np.sum((mean - f) ** 2) / (own + variance)
+        else:
+            mean, own = f, delta / ridge
+            need = np.sum((y - f) ** 2) * (1 / (1 / s + variance) - 1 / (1 / s + variance + own))
+        enters = delta > nu and sound and (m < budget or need > 2 * needs().min())
+        if enters:
+            centres.append(x)
+            v, P = np.vstack([v, mean]), np.pad(P, (0, 1))
+            P[m, m] = own
+            if penalty == "norm":
+                P[m, :m] = P[:m, m] = P[:m, :m] @ a
+                P[m, m] += variance
+            a = np.eye(m + 1)[m]
+        if not (enters and penalty == "values"):
+            q = P @ a / (1 / s + a @ P @ a)
+            v, P = v + np.outer(q, y - f), P - np.outer(q, a @ P)
+        if len(centres) > budget:
+            j = int(needs().argmin())
+            del centres[j]
+            v, P = np.delete(v, j, axis=0), np.delete(np.delete(P, j, axis=0), j, axis=1)
+    return np.array(predictions), np.array(centres), np.linalg.solve(k(np.array(centres)), v)
+
+
 def project_out(k, centres, w, j):
     """The function without centre j: its projection onto the span of the others, and the squared
     distance.

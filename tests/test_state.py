@@ -73,6 +73,15 @@ MODELS = [
     published(
         parsimon.POLKClassifier, gamma=1.0, loss="logistic", fit_intercept=True, average=True
     ),
+    published(
+        parsimon.KRLSRegressor,
+        gamma=1.0,
+        tolerance=1e-3,
+        ridge=0.1,
+        penalty="norm",
+        budget=10,
+        eviction="project",
+    ),
 ]
 
 

@@ -120,6 +120,23 @@ TEST(coordinates_leave) {
         }
 }
 
+TEST(add_is_a_sum_with_an_outer_product) {
+    std::mt19937 rng(18);
+    std::normal_distribution<double> normal;
+    for (std::size_t m = 1; m < 40; ++m) {
+        TriangularFactor factor = example(m, rng);
+        std::vector<double> q(m + 8);
+        for (double& v : q) v = normal(rng);
+        q[m / 2] = 0.0;
+        Dense expected = dense(factor);
+        for (std::size_t i = 0; i < m; ++i)
+            for (std::size_t j = 0; j < m; ++j) expected[i][j] += q[i] * q[j];
+        factor.add(q.data());
+        check_equal(dense(factor), expected);
+        for (std::size_t i = 0; i < m; ++i) CHECK(factor.row(i)[i] > 0.0);
+    }
+}
+
 TEST(the_diagonal_follows_every_change) {
     std::mt19937 rng(9);
     std::normal_distribution<double> normal;
@@ -133,11 +150,12 @@ TEST(the_diagonal_follows_every_change) {
     std::vector<double> a(32), k(32);
     for (int change = 0; change < 500; ++change) {
         for (double& v : a) v = normal(rng);
-        const std::size_t m = factor.size(), kind = rng() % 4;
+        const std::size_t m = factor.size(), kind = rng() % 5;
         if (kind == 0 && m < 20) factor.append(0.5, a.data(), 0.5 + std::fabs(normal(rng)));
         if (kind == 1) factor.absorb(a.data(), change % 3 ? 1.0 : 1e-6, 1.01, k.data());
         if (kind == 2 && m > 8) factor.remove(rng() % m);
         if (kind == 3) factor.scale(1.02);
+        if (kind == 4) factor.add(a.data());
         check();
     }
     factor.sum_diagonal();

@@ -67,6 +67,17 @@ TEST(the_recipe_of_krls_names_its_parts) {
           learned(parts(std::make_shared<DependenceAdmission>(0.01, 0.0, none),
                         std::make_shared<SpanRLSUpdate>(0.1, 0.99),
                         std::make_shared<LeastNeededCompression>(6))));
+    const auto norm = KRLSOptions::Penalty::norm;
+    const auto project = KRLSOptions::Eviction::project;
+    CHECK(learned(krls(gaussian(0.5),
+                       {.ridge = 0.1, .penalty = norm, .budget = 6, .eviction = project})) ==
+          learned(parts(std::make_shared<DependenceAdmission>(0.01, 0.0, none),
+                        std::make_shared<NormRLSUpdate>(0.1, 1.0, 6),
+                        std::make_shared<LeastNeededCompression>(6))));
+    CHECK(learned(krls(gaussian(0.5), {.budget = 6, .eviction = project})) ==
+          learned(parts(std::make_shared<DependenceAdmission>(0.01, 0.0, none),
+                        std::make_shared<SpanRLSUpdate>(0.0, 1.0, 6),
+                        std::make_shared<LeastNeededCompression>(6))));
     CHECK(learned(krls(gaussian(0.5), {.admission = by_coherence, .ridge = 0.1})) ==
           learned(parts(std::make_shared<CoherenceAdmission>(0.5),
                         std::make_shared<RowRLSUpdate>(0.1, 1.0),
@@ -108,6 +119,18 @@ TEST(recipes_refuse_parameters_out_of_range) {
     CHECK(says(refusal([&] { krls(k, {.budget = none}); }), "budget"));
     CHECK(says(refusal([&] { krls(k, {.tolerance = -1.0}); }), "tolerance"));
     CHECK(says(refusal([&] { krls(k, {.ridge = 1e-21}); }), "ridge"));
+    CHECK(says(refusal([&] { krls(k, {.penalty = KRLSOptions::Penalty::norm}); }), "ridge"));
+    const auto by_coherence = KRLSOptions::Admission::coherence;
+    CHECK(says(
+        refusal([&] {
+            krls(k,
+                 {.admission = by_coherence, .ridge = 0.1, .penalty = KRLSOptions::Penalty::norm});
+        }),
+        "penalty norm needs the admission ald"));
+    CHECK(says(refusal([&] {
+                   krls(k, {.admission = by_coherence, .eviction = KRLSOptions::Eviction::project});
+               }),
+               "eviction project needs the admission ald"));
     CHECK(says(refusal([&] { krls(k, {.forgetting = 0.0}); }), "forgetting"));
     CHECK(says(refusal([&] { polk(k, {.loss = nullptr}); }), "loss"));
     CHECK(says(refusal([&] { polk(k, {.step_size = 0.0}); }), "step_size"));

@@ -59,7 +59,6 @@ from parsimon.updates import (
     Schedule,
     SpanRLS,
 )
-from parsimon.updates.rls import RecursiveLeastSquares
 
 __all__ = ["Recipe", "bsgd", "kap", "klms", "knlms", "krls", "norma", "polk", "sog", "spl"]
 
@@ -161,23 +160,20 @@ def krls(
 ) -> Recipe:
     """Kernel recursive least squares.
 
-    Admission is by linear dependence (Engel, Mannor & Meir 2004) or by coherence (Richard, Bermudez
-    & Honeine 2009).
+    Admission is by linear dependence (Engel et al. 2004) or by coherence (Richard et al. 2009).
     """
-    parts: dict[str, tuple[Admission, dict[str, type[RecursiveLeastSquares]]]] = {
-        "ald": (LinearDependence(tolerance), {"values": SpanRLS, "norm": NormRLS}),
-        "coherence": (Coherence(coherence), {"values": RowRLS}),
+    evictions: dict[str, tuple[Any, ...]] = {"refit": (), "project": (budget,)}
+    parts: dict[str, tuple[Admission, dict[str, Any], dict[str, tuple[Any, ...]]]] = {
+        "ald": (LinearDependence(tolerance), {"values": SpanRLS, "norm": NormRLS}, evictions),
+        "coherence": (Coherence(coherence), {"values": RowRLS}, {"refit": ()}),
     }
-    limits: dict[str, dict[str, Any]] = {"refit": {}, "project": {"max_centers": budget}}
-    admit, updates = lookup(parts, admission, "admission")
+    admit, updates, evictions = lookup(parts, admission, "admission")
     if penalty == "auto":
         penalty = "norm" if "norm" in updates and ridge else "values"
     if eviction == "auto":
-        eviction = "project" if admission == "ald" else "refit"
-    limit = lookup(limits, eviction, "eviction")
-    if limit and admission == "coherence":
-        raise ValueError("eviction='project' needs admission='ald'")
-    update = lookup(updates, penalty, "penalty")(ridge, forgetting, **limit)
+        eviction = "project" if "project" in evictions else "refit"
+    limit = lookup(evictions, eviction, "eviction")
+    update = lookup(updates, penalty, "penalty")(ridge, forgetting, *limit)
     return Recipe(
         kernel=kernel,
         loss=Squared(),

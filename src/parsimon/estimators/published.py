@@ -64,6 +64,7 @@ PUBLISHED: dict[type[Any], dict[str, Any]] = {
         "ridge": 0.0,
         "penalty": "values",
         "forgetting": 1.0,
+        "eviction": "refit",
     },
     SPLRegressor: {
         **_STEPS,

@@ -35,6 +35,7 @@ def _rls(kernel: Any, tolerance: float, ridge: float = 0.1) -> KRLSRegressor:
         ridge=ridge,
         penalty="norm",
         forgetting=0.9995,
+        eviction="refit",
         fit_intercept=False,
         n_passes=1,
     )

@@ -59,10 +59,11 @@ class SpanRLS(RecursiveLeastSquares):
       combinations are wrong, but P treats them as exact.
     - B, the budget: f is projected onto the span of the other centres. So the values v_i at the
       other centres and their covariance stay as they are: row and column j of P are dropped. When
-      there are B centres, an admitted sample becomes a centre only if it can be needed more than
-      the centre that is needed least. The need is w_j^2 / (K^-1 P K^-1)_jj. For the sample, it is
-      at most (ridge + weight) (weight y / (ridge + weight) - f(x))^2. If this bound is lower than
-      the need of every centre, the sample is learned as one that was not admitted.
+      there are B centres, an admitted sample becomes a centre only if it would be needed more than
+      twice as much as the centre that is needed least. Otherwise it is learned as a sample that was
+      not admitted. The need of a centre is w_j^2 / (K^-1 P K^-1)_jj. That of a sample with error e
+      is e^2 / (1/weight + a'P a), if ridge is 0. With a ridge, e is weight y / (ridge + weight) -
+      f(x) and 1/weight is 1/(ridge + weight).
 
     Reference: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE
     Transactions on Signal Processing 2004 (ridge 0, forgetting 1).
@@ -103,8 +104,8 @@ class NormRLS(SpanRLS):
     anti-windup rule is that of `SpanRLS`, with another limit for the variance of the value at
     centre j: its prior variance, k(d_j, d_j) / ridge, but at most 1000.
 
-    `max_centers` is that of `SpanRLS`. Here the need of a sample, with error e = y - f(x), is at
-    most weight e^2 r / (1 + r), where r = weight (k(x, x) - h'K^-1 h) / ridge.
+    `max_centers` is that of `SpanRLS`. Here the need of a sample is e^2 / s - e^2 / (s + r), with
+    e = y - f(x), s = 1/weight + a'P a and r = (k(x, x) - h'K^-1 h) / ridge.
 
     References: Csato & Opper, *Sparse on-line Gaussian processes*, Neural Computation 2002 (without
     forgetting; max_centers None). Van Vaerenbergh, Lazaro-Gredilla & Santamaria, *Kernel recursive
