@@ -7,7 +7,7 @@ import oracle
 import pytest
 
 import parsimon
-from parsimon import KRLSRegressor, kernels
+from parsimon import KRLSRegressor, kernels, published
 
 GAUSSIAN = kernels.Gaussian(1.0)
 GOLDEN = Path(__file__).parent / "golden" / "record"
@@ -40,7 +40,7 @@ def test_trajectory_equals_the_oracle(penalty, ridge, forgetting):
     weights = np.random.default_rng(1).choice([0.0, 0.3, 1.0, 4.0], size=len(X))
     rule = {"ridge": ridge, "penalty": penalty, "forgetting": forgetting, "budget": 12}
     expected, centres, w = oracle.krls_budget(GAUSSIAN, X, Y, 1e-3, weights=weights, **rule)
-    model = KRLSRegressor(GAUSSIAN, tolerance=1e-3, eviction="project", **rule)
+    model = published(KRLSRegressor, GAUSSIAN, tolerance=1e-3, eviction="project", **rule)
     ours = model.predict_then_learn(X, Y, sample_weight=weights)
     np.testing.assert_array_equal(model.centers_, centres)
     np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-8)
@@ -55,7 +55,7 @@ def test_the_tolerance_matters_little(options, decibels):
     X, y = chaos()
 
     def error(tolerance, eviction):
-        model = KRLSRegressor(
+        model = published(KRLSRegressor, 
             GAUSSIAN, tolerance=tolerance, budget=30, eviction=eviction, **options
         )
         return np.square(model.predict_then_learn(X, y) - y)[-1000:].mean()
@@ -68,9 +68,9 @@ def test_the_tolerance_matters_little(options, decibels):
 def test_below_the_budget_nothing_is_different():
     X, Y = stream(300)
     options = {"tolerance": 1e-2, "ridge": 0.1, "penalty": "norm", "forgetting": 0.99}
-    expected = KRLSRegressor(GAUSSIAN, **options).fit(X, Y)
+    expected = published(KRLSRegressor, GAUSSIAN, **options).fit(X, Y)
     for budget in (None, 500):
-        model = KRLSRegressor(GAUSSIAN, **options, budget=budget, eviction="project").fit(X, Y)
+        model = published(KRLSRegressor, GAUSSIAN, **options, budget=budget, eviction="project").fit(X, Y)
         np.testing.assert_array_equal(model.predict(X), expected.predict(X))
 
 
@@ -78,7 +78,7 @@ def test_below_the_budget_nothing_is_different():
 def test_blocks_equal_rows_and_files_go_on(options, tmp_path):
     X, Y = stream(400)
     options = {**options, "tolerance": 1e-3, "forgetting": 0.99, "budget": 15}
-    made = [KRLSRegressor(GAUSSIAN, **options, eviction="project") for _ in range(3)]
+    made = [published(KRLSRegressor, GAUSSIAN, **options, eviction="project") for _ in range(3)]
     whole = made[0].partial_fit(X, Y)
     for i in range(len(X)):
         made[1].partial_fit(X[i : i + 1], Y[i : i + 1])
@@ -100,7 +100,7 @@ def test_files_of_earlier_versions_keep_their_rule():
 
 def test_the_covariance_stays_sound_over_many_evictions():
     X, Y = stream(20000, outputs=1)
-    model = KRLSRegressor(
+    model = published(KRLSRegressor, 
         GAUSSIAN,
         tolerance=1e-4,
         ridge=0.01,
@@ -120,6 +120,6 @@ def test_the_covariance_stays_sound_over_many_evictions():
 def test_errors():
     X, Y = stream(10)
     with pytest.raises(ValueError, match=r"unknown eviction 'other'; known are 'refit', 'project'"):
-        KRLSRegressor(GAUSSIAN, eviction="other").fit(X, Y)
+        published(KRLSRegressor, GAUSSIAN, eviction="other").fit(X, Y)
     with pytest.raises(ValueError, match="unknown eviction 'project'; known are 'refit'"):
-        KRLSRegressor(GAUSSIAN, admission="coherence", eviction="project", budget=5).fit(X, Y)
+        published(KRLSRegressor, GAUSSIAN, admission="coherence", eviction="project", budget=5).fit(X, Y)
