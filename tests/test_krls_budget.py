@@ -55,8 +55,8 @@ def test_the_tolerance_matters_little(options, decibels):
     X, y = chaos()
 
     def error(tolerance, eviction):
-        model = published(KRLSRegressor, 
-            GAUSSIAN, tolerance=tolerance, budget=30, eviction=eviction, **options
+        model = published(
+            KRLSRegressor, GAUSSIAN, tolerance=tolerance, budget=30, eviction=eviction, **options
         )
         return np.square(model.predict_then_learn(X, y) - y)[-1000:].mean()
 
@@ -70,7 +70,9 @@ def test_below_the_budget_nothing_is_different():
     options = {"tolerance": 1e-2, "ridge": 0.1, "penalty": "norm", "forgetting": 0.99}
     expected = published(KRLSRegressor, GAUSSIAN, **options).fit(X, Y)
     for budget in (None, 500):
-        model = published(KRLSRegressor, GAUSSIAN, **options, budget=budget, eviction="project").fit(X, Y)
+        model = published(
+            KRLSRegressor, GAUSSIAN, **options, budget=budget, eviction="project"
+        ).fit(X, Y)
         np.testing.assert_array_equal(model.predict(X), expected.predict(X))
 
 
@@ -100,7 +102,8 @@ def test_files_of_earlier_versions_keep_their_rule():
 
 def test_the_covariance_stays_sound_over_many_evictions():
     X, Y = stream(20000, outputs=1)
-    model = published(KRLSRegressor, 
+    model = published(
+        KRLSRegressor,
         GAUSSIAN,
         tolerance=1e-4,
         ridge=0.01,
@@ -122,4 +125,6 @@ def test_errors():
     with pytest.raises(ValueError, match=r"unknown eviction 'other'; known are 'refit', 'project'"):
         published(KRLSRegressor, GAUSSIAN, eviction="other").fit(X, Y)
     with pytest.raises(ValueError, match="unknown eviction 'project'; known are 'refit'"):
-        published(KRLSRegressor, GAUSSIAN, admission="coherence", eviction="project", budget=5).fit(X, Y)
+        published(KRLSRegressor, GAUSSIAN, admission="coherence", eviction="project", budget=5).fit(
+            X, Y
+        )
