@@ -13,7 +13,7 @@
 #include "bindings.hpp"
 #include "dictionary_arrays.hpp"
 #include "dictionary_handle.hpp"
-#include "dual_ascent.hpp"
+#include "learner_arrays.hpp"
 #include "state_arrays.hpp"
 #include "threads.hpp"
 #include "waiting.hpp"
@@ -66,6 +66,21 @@ public:
                                n_outputs);
     }
 
+    // Learns the mean and the unit of all targets before the samples, which must have been checked.
+    void hold_targets(const Matrix& Y, const std::optional<Vector>& weights) {
+        if (weights && weights->shape(0) != Y.shape(0))
+            throw nb::value_error("there must be one weight per row");
+        nb::gil_scoped_release release;
+        ModelLock::Learning guard(lock_, as_it_is);
+        require_targets(Y.shape(1), outputs());
+        learner_.hold_targets(Y.data(), weights ? weights->data() : nullptr, Y.shape(0));
+    }
+    void release_targets() {
+        nb::gil_scoped_release release;
+        ModelLock::Learning guard(lock_, as_it_is);
+        learner_.release_targets();
+    }
+
     // Learns one sample. Returns False if x is not an array of doubles, or if y is neither a number
     // nor such an array. The caller converts them then.
     bool learn_one(nb::handle x, nb::handle y, double weight) {
@@ -109,7 +124,7 @@ public:
     }
     void adopt(DictionaryHandle& merged, const Sums& sums, std::uint64_t seen,
                std::uint64_t averaged, std::uint64_t alive, double spent, const Vector& intercepts,
-               const Vector& averages, double total, double squares) {
+               const Vector& averages, const Vector& means, double total, double squares) {
         const Dictionary& own = learner_.dictionary();
         if (!(merged.dictionary.needs() == own.needs()) ||
             merged.dictionary.n_outputs() != own.n_outputs() ||
@@ -123,7 +138,7 @@ public:
             return std::vector<double>(values.data(), values.data() + values.shape(0));
         };
         learner_.adopt(merged.dictionary, sums, {seen, averaged, alive, spent},
-                       {copied(intercepts), copied(averages), total, squares});
+                       {copied(intercepts), copied(averages), copied(means), total, squares});
     }
     void require_sound() {
         ModelLock::Learning guard(lock_, without_gil);
@@ -284,67 +299,6 @@ private:
     std::size_t batch_size_;
 };
 
-// The dual variables of a learner with DualAscentUpdate, as a dict: arrays (m, n_outputs), and the
-// value of the dual for each output.
-nb::dict describe_dual(const Learner& learner) {
-    const auto* update = dynamic_cast<const DualAscentUpdate*>(&learner.update());
-    if (!update) throw nb::type_error("this learner ascends no dual");
-    const Dictionary& dictionary = learner.dictionary();
-    const std::size_t m = dictionary.size(), C = dictionary.n_outputs();
-    std::vector<double> column(dictionary.capacity());
-    nb::dict result;
-    const auto add = [&](const char* name, auto&& fill) {
-        Result array({m, C});
-        for (std::size_t c = 0; m > 0 && c < C; ++c) {
-            fill(c, column.data());
-            for (std::size_t j = 0; j < m; ++j) array.data()[j * C + c] = column[j];
-        }
-        result[name] = array.release();
-    };
-    add("alpha", [&](std::size_t c, double* out) { update->alpha(dictionary, c, out); });
-    add("alpha_star", [&](std::size_t c, double* out) { update->alpha_star(dictionary, c, out); });
-    add("residual", [&](std::size_t c, double* out) { update->residual(c, out); });
-    Result values({C});
-    for (std::size_t c = 0; c < C; ++c)
-        values.data()[c] = m > 0 ? update->dual(dictionary, c) : 0.0;
-    result["value"] = values.release();
-    return result;
-}
-
-Array to_array(const std::vector<double>& values) {
-    Result result({values.size()});
-    std::copy(values.begin(), values.end(), result.data());
-    return result.release();
-}
-
-// Everything that a merge needs of a model, taken under one lock.
-nb::dict snapshot(const Learner& learner, bool with_factor) {
-    const Dictionary& dictionary = learner.dictionary();
-    const Ledger ledger = learner.ledger();
-    nb::dict result;
-    result["centers"] = centers(dictionary);
-    result["learned_weights"] = weights(dictionary, 0, learner.n_outputs());
-    result["weights"] = weights(dictionary, learner.shown(), learner.n_outputs());
-    if (with_factor && dictionary.has_factor()) result["factor"] = triangle(dictionary.factor());
-    result["sums"] = learner.sums();
-    result["seen"] = ledger.seen;
-    result["averaged"] = ledger.averaged;
-    result["spent"] = ledger.spent;
-    const Intercepts intercepts = learner.intercepts();
-    result["intercepts"] = to_array(intercepts.values);
-    result["intercept_averages"] = to_array(intercepts.averages);
-    result["total"] = intercepts.total;
-    result["squares"] = intercepts.squares;
-    return result;
-}
-
-// The factor (m, m) of the covariance of recursive least squares.
-Array covariance_factor(const Learner& learner) {
-    const auto* update = dynamic_cast<const RLSUpdate*>(&learner.update());
-    if (!update) throw nb::type_error("this learner keeps no covariance");
-    return triangle(update->covariance().factor());
-}
-
 // A binding that calls what(learner) under the lock.
 template <class Read>
 auto reading(Read what) {
@@ -374,6 +328,8 @@ void bind_learner(nb::module_& m) {
              nb::arg("weights") = nb::none(), nb::arg("n_outputs") = 0)
         .def("check", &SharedLearner::check, nb::arg("X"), nb::arg("Y"), nb::arg("weights").none(),
              nb::arg("n_outputs"))
+        .def("hold_targets", &SharedLearner::hold_targets, nb::arg("Y"), nb::arg("weights").none())
+        .def("release_targets", &SharedLearner::release_targets)
         .def("predict_then_learn", &SharedLearner::predict_then_learn, nb::arg("X"), nb::arg("Y"),
              nb::arg("weights") = nb::none(), nb::arg("n_outputs") = 0)
         .def("learn_one", &SharedLearner::learn_one, nb::arg("x").none(), nb::arg("y").none(),
@@ -391,7 +347,8 @@ void bind_learner(nb::module_& m) {
             nb::arg("factor") = false)
         .def("adopt", &SharedLearner::adopt, nb::arg("dictionary"), nb::arg("sums"),
              nb::arg("seen"), nb::arg("averaged"), nb::arg("alive"), nb::arg("spent"),
-             nb::arg("intercepts"), nb::arg("averages"), nb::arg("total"), nb::arg("squares"))
+             nb::arg("intercepts"), nb::arg("averages"), nb::arg("means"), nb::arg("total"),
+             nb::arg("squares"))
         .def("climb", &SharedLearner::climb, nb::arg("steps"))
         .def("dual", reading(&describe_dual))
         .def("predict", &SharedLearner::predict, nb::arg("X"), nb::arg("threads") = 1)

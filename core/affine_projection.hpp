@@ -87,6 +87,11 @@ public:
         project(dictionary, step.learned, repeated(step_size_, sample.weight));
     }
 
+    void shift(Dictionary& dictionary, std::size_t c, double rise) override {
+        Update::shift(dictionary, c, rise);
+        for (std::size_t i = 0; i < taken_; ++i) targets_[i * n_outputs_ + c] -= rise;
+    }
+
     void expect(StateVisitor visitor, std::size_t) const override {
         const std::size_t n = visitor.size("window", taken_, order_);
         visitor.expect_points("inputs", n, n_features_);

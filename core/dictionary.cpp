@@ -183,6 +183,17 @@ double Dictionary::project_out(std::size_t j) {
     return cost;
 }
 
+void Dictionary::shift(std::size_t c, double rise) {
+    const std::size_t length = simd::padded(size_);
+    auto work = scratch_.take(3 * length);
+    double *ones = work.data(), *t = ones + length, *a = t + length;
+    std::fill_n(ones, length, 0.0);
+    std::fill_n(ones, size_, 1.0);
+    std::fill_n(a, length, 0.0);
+    factor_.multiply(0, size_, ones, t, a);
+    simd::loops().axpy(rise, a, weights(c), size_);
+}
+
 void Dictionary::drop(std::size_t j) {
     find_neighbours_without(j);
     const double* n = nullptr;

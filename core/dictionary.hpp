@@ -166,6 +166,8 @@ public:
     // the point is not a copy of a centre.
     bool accepts(Look& look) const;
 
+    // Adds `rise` to f_c at all centres: w_c += rise K^-1 1. Requires a factor.
+    void shift(std::size_t c, double rise);
     // Makes the point the newest centre, with weights w (n_outputs,), or 0 if null. Requires room,
     // `extend` and accepts(look).
     void append(Look& look, const double* w);

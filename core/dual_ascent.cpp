@@ -257,6 +257,16 @@ void DualAscentUpdate::climb(Dictionary& dictionary) {
     if (++steps_ % renewal == 0) renew(dictionary);
 }
 
+void DualAscentUpdate::shift(Dictionary& dictionary, std::size_t c, double rise) {
+    // The fit and f move together, so shortfall and residual stay. In a box, f cannot move freely.
+    if (boxed()) return;
+    Update::shift(dictionary, c, rise);
+    for (std::size_t j = 0; j < gram_.size(); ++j) {
+        kept(fit, c)[j] -= rise;
+        kept(value, c)[j] -= rise;
+    }
+}
+
 void DualAscentUpdate::renew(Dictionary& dictionary) {
     for (std::size_t c = 0; c < n_outputs_; ++c) {
         gram_.multiply(dictionary.weights(c), 1, capacity_, kept(value, c));

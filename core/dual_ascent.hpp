@@ -64,6 +64,7 @@ public:
     void set_outputs(std::size_t n_outputs) override { resize(n_outputs, capacity_); }
     void open(Dictionary& dictionary, Step& step) override;
     void step(Dictionary& dictionary, Sample& sample, Step& step) override;
+    void shift(Dictionary& dictionary, std::size_t c, double rise) override;
     // One more step of every output, without a new sample.
     void climb(Dictionary& dictionary) override;
     void visit(StateVisitor visitor, Dictionary& dictionary) override;

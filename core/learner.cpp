@@ -178,15 +178,17 @@ Intercepts Learner::intercepts() const {
     const auto copied = [this](const double* values) {
         return std::vector<double>(values, values + n_outputs_);
     };
-    return {copied(offset_.values()), copied(intercept()), offset_.total(), offset_.squares()};
+    return {copied(offset_.values()), copied(intercept()), copied(offset_.means()), offset_.total(),
+            offset_.squares()};
 }
 
 void Learner::adopt(Dictionary& merged, const Sums& sums, const Ledger& ledger,
                     const Intercepts& intercepts) {
-    if (intercepts.values.size() != n_outputs_ || intercepts.averages.size() != n_outputs_)
+    if (intercepts.values.size() != n_outputs_ || intercepts.averages.size() != n_outputs_ ||
+        intercepts.means.size() != n_outputs_)
         refuse("there must be one intercept per output");
-    offset_.adopt(intercepts.values.data(), intercepts.averages.data(), intercepts.total,
-                  intercepts.squares);
+    offset_.adopt(intercepts.values.data(), intercepts.averages.data(), intercepts.means.data(),
+                  intercepts.total, intercepts.squares, ledger.seen);
     offset_.require_sound();
     if (!std::isfinite(ledger.spent)) refuse("the numbers of the models are too large to be added");
     State state;
@@ -273,6 +275,14 @@ void Learner::learn(const double* x, const double* y, const double* weights, std
     }
 }
 
+void Learner::hold_targets(const double* y, const double* weights, std::size_t n) {
+    const std::size_t T = n_targets(n_outputs_);
+    if (!offset_.active()) return;
+    for (std::size_t i = 0; i < n; ++i) offset_.learn(y + i * T, weights ? weights[i] : 1.0);
+    offset_.settle();
+    offset_.hold(true);
+}
+
 void Learner::place_targets() {
     const std::size_t C = n_outputs_, T = n_targets(C);
     const bool means = recipe_.loss->has_means();
@@ -337,6 +347,11 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
     }
     compress();
     seen_ += n;
+    if (offset_.changes(intercepts_)) {
+        for (std::size_t c = 0; c < C; ++c)
+            recipe_.update->shift(dictionary_, c, intercepts_[c] - offset_.values()[c]);
+        offset_.settle();
+    }
     if (seen_ > recipe_.average_after) average();
     dictionary_.maintain();  // last, so that the step is complete if a kernel throws here
 }

@@ -59,7 +59,7 @@ struct Ledger {
 
 // The intercepts of a model for a merge, and the sums behind its unit (offset.hpp).
 struct Intercepts {
-    std::vector<double> values, averages;  // (n_outputs,)
+    std::vector<double> values, averages, means;  // (n_outputs,)
     double total = 0.0, squares = 0.0;
 };
 
@@ -123,6 +123,11 @@ public:
     //   kept, and the model stays usable.
     void learn(const double* x, const double* y, const double* weights, std::size_t n,
                double* predictions);
+    // Learns the intercept and the unit of the targets from all samples at once, before they are
+    // learned: y (n, n_targets), weights (n,) or null for 1. They stay as they are until
+    // `release_targets`. For data sets: on a stream, they follow the samples.
+    void hold_targets(const double* y, const double* weights, std::size_t n);
+    void release_targets() { offset_.hold(false); }
     // f(x) plus the intercept for the points x (n, n_features), into out (n, n_outputs). Requires x
     // that check_inputs accepts.
     void predict(const double* x, std::size_t n, double* out) const {
@@ -197,6 +202,7 @@ private:
     // f, gradient, coefficient and what the loss sees of f, for each sample in a step
     std::vector<double> outputs_;
     std::vector<double> targets_;  // as the loss sees them, if they differ from those given
+    std::vector<double> intercepts_;
     Offset offset_;
     Scratch scratch_;
     std::uint64_t seen_ = 0;      // samples

@@ -57,7 +57,6 @@ public:
     virtual bool has_means() const { return false; }
     // The constant f that fits targets of this mean best. `total` is the sum of their weights.
     virtual double intercept(double mean, double /*total*/) const { return mean; }
-    virtual double mean_of(double intercept) const { return intercept; }
     // The target for f - intercept.
     virtual double relative(double y, double intercept) const { return y - intercept; }
 };
@@ -211,7 +210,6 @@ private:
     double intercept(double mean, double total) const override {
         return std::log(std::max(mean, 0.5 / std::max(total, 1.0)));
     }
-    double mean_of(double intercept) const override { return std::exp(intercept); }
     // In units of the mean: the loss of y at f is exp(intercept) times that of `relative` at
     // f - intercept, up to a constant.
     double relative(double y, double intercept) const override { return y / std::exp(intercept); }

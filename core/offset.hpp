@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "losses.hpp"
@@ -14,22 +15,28 @@ namespace parsimon {
 
 // A model predicts intercept_c + f_c(x) for output c.
 //
-// - For numbers, the intercept is the running mean of the targets, or what the loss makes of it
+// - For numbers, the intercept is the mean of the targets, or what the loss makes of it
 //   (`Loss::intercept`). f learns what is left of a target (`Loss::relative`). So the model does
-//   not depend on where the zero of the targets is.
-// - For classes, the intercept moves with every gradient step, as a constant kernel of 1 would.
-//   Unlike f it does not shrink.
+//   not depend on where the zero of the targets is. The intercept changes only after 1, 2, 4, 8,
+//   ... samples. Otherwise f would have to follow it all the time. When it changes, f is shifted
+//   back at the centres (`Update::shift`).
+// - For classes, the intercept moves with every gradient step, as a constant kernel would. Unlike f
+//   it does not shrink.
 //
 // The unit of the targets is given, or it is their root mean squared distance from the intercept so
 // far. Losses, and thresholds of parts, take targets in this unit.
 //
 // CONVENTION
-// - `means_` (n_outputs,) are the running means, or for classes the intercepts. With averaging,
-//   `averages_` are the averages of the intercepts over the steps.
+// - `means_` (n_outputs,) are the means of all targets so far, or for classes the intercepts.
+//   `values_` are the intercepts. With averaging, `averages_` are their averages over the steps.
 // - `total_` is the sum of the sample weights, each multiplied by `forgetting` at every later
 //   sample. `squares_` is the sum of the squared distances of the targets, over all outputs.
 class Offset {
 public:
+    // The value of the constant kernel that stands for the intercept of classes. It is smaller than
+    // k(x, x) of most kernels, so that f learns what depends on x.
+    static constexpr double class_constant = 0.1;
+
     struct Options {
         bool intercept = false;
         double unit = 1.0;  // 0 means that it is estimated
@@ -46,7 +53,9 @@ public:
     // Whether losses see anything but f and the targets.
     bool active() const { return options_.intercept || options_.unit != 1.0; }
     // The value of the constant kernel that stands for the intercept in gradient steps.
-    double constant() const { return options_.intercept && !loss_->has_means() ? 1.0 : 0.0; }
+    double constant() const {
+        return options_.intercept && !loss_->has_means() ? class_constant : 0.0;
+    }
     void set_outputs(std::size_t n_outputs) {
         means_.resize(n_outputs, 0.0);
         averages_.resize(n_outputs, 0.0);
@@ -61,9 +70,12 @@ public:
         return square > 0.0 ? std::sqrt(square) : 1.0;
     }
 
+    // While it is held, it does not learn.
+    void hold(bool held) { held_ = held; }
     // Learns the targets y (n_outputs,) of a sample. For classes it does nothing.
     void learn(const double* y, double weight) {
-        if (!loss_->has_means() || !(weight > 0.0)) return;
+        if (held_ || !loss_->has_means() || !(weight > 0.0)) return;
+        ++count_;
         total_ = options_.forgetting * total_ + weight;
         squares_ *= options_.forgetting;
         for (std::size_t c = 0; c < means_.size(); ++c) {
@@ -71,11 +83,27 @@ public:
             if (options_.intercept) means_[c] += weight / total_ * before;
             squares_ += weight * before * (y[c] - means_[c]);
         }
-        settle();
+        if (count_ == 1) settle();  // there is no f to shift yet
+    }
+    // Whether the intercepts change now, after a step. `next` (n_outputs,) are the new ones.
+    bool changes(std::vector<double>& next) const {
+        if (held_ || !options_.intercept || !loss_->has_means() || count_ < 2 * settled_)
+            return false;
+        next.resize(means_.size());
+        for (std::size_t c = 0; c < means_.size(); ++c)
+            next[c] = loss_->intercept(means_[c], total_);
+        return true;
+    }
+    // Sets the intercepts to what `changes` returned.
+    void settle() {
+        settled_ = count_;
+        for (std::size_t c = 0; c < means_.size(); ++c)
+            values_[c] = options_.intercept ? loss_->intercept(means_[c], total_) : 0.0;
     }
     // Moves the intercepts of classes by the step of a sample.
     void step(const double* coefficient) {
-        for (std::size_t c = 0; c < means_.size(); ++c) means_[c] += coefficient[c];
+        for (std::size_t c = 0; c < means_.size(); ++c)
+            means_[c] += class_constant * coefficient[c];
         std::copy(means_.begin(), means_.end(), values_.begin());
     }
     // Adds the intercepts to the averages, with this share.
@@ -83,14 +111,18 @@ public:
         for (std::size_t c = 0; c < values_.size(); ++c)
             averages_[c] += share * (values_[c] - averages_[c]);
     }
-    // Sets everything, for a merge: the intercepts and their averages (n_outputs,).
-    void adopt(const double* values, const double* averages, double total, double squares) {
-        for (std::size_t c = 0; c < means_.size(); ++c) means_[c] = loss_->mean_of(values[c]);
+    // Sets everything, for a merge of models with `count` samples: the intercepts and their
+    // averages (n_outputs,).
+    void adopt(const double* values, const double* averages, const double* means, double total,
+               double squares, std::uint64_t count) {
+        count_ = settled_ = count;
+        std::copy_n(means, means_.size(), means_.begin());
         std::copy_n(averages, averages_.size(), averages_.begin());
         std::copy_n(values, values_.size(), values_.begin());
         total_ = total;
         squares_ = squares;
     }
+    const double* means() const { return means_.data(); }
     double total() const { return total_; }
     double squares() const { return squares_; }
 
@@ -98,19 +130,20 @@ public:
         if (!active()) return;
         visitor.version(0);
         visitor.numbers("means", means_.data(), means_.size());
+        visitor.numbers("values", values_.data(), values_.size());
         visitor.numbers("averages", averages_.data(), averages_.size());
         visitor.number("total", total_);
         visitor.number("squares", squares_);
-        if (!visitor.reading()) return;
-        if (loss_->has_means())
-            settle();
-        else
-            std::copy(means_.begin(), means_.end(), values_.begin());
+        visitor.count("count", count_);
+        visitor.count("settled", settled_);
     }
     void require_sound() const {
         sound::require_within(means_.data(), means_.size(), sound::largest_norm, "intercepts");
+        sound::require_within(values_.data(), values_.size(), sound::largest_norm, "intercepts");
         sound::require_within(averages_.data(), averages_.size(), sound::largest_norm,
                               "averages of intercepts");
+        if (settled_ > count_)
+            refuse("the state's intercept changed after ", settled_, " of ", count_, " samples");
         if (!(total_ >= 0.0 && total_ <= sound::largest_count && squares_ >= 0.0))
             refuse("the state's sums of targets are ", total_, " and ", squares_);
     }
@@ -119,15 +152,12 @@ public:
     }
 
 private:
-    void settle() {
-        for (std::size_t c = 0; c < means_.size(); ++c)
-            values_[c] = options_.intercept ? loss_->intercept(means_[c], total_) : 0.0;
-    }
-
     Options options_;
     const Loss* loss_;
     std::vector<double> means_, averages_, values_;
     double total_ = 0.0, squares_ = 0.0;
+    std::uint64_t count_ = 0, settled_ = 0;  // samples, and how many there were at the last change
+    bool held_ = false;
 };
 
 }  // namespace parsimon

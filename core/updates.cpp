@@ -6,6 +6,10 @@
 
 namespace parsimon {
 
+void Update::shift(Dictionary& dictionary, std::size_t c, double rise) {
+    if (dictionary.has_factor()) dictionary.shift(c, -rise);
+}
+
 void propose_steps(const Dictionary& dictionary, Step& step, double step_size) {
     step.rate = step_size;
     for (Sample& sample : step)

@@ -33,6 +33,9 @@ public:
     virtual double evict(Dictionary& dictionary, std::size_t j) {
         return dictionary.project_out(j);
     }
+    // The targets of output c are relative to an intercept that has risen by `rise`. Shifts f down
+    // by that at the centres, if the dictionary has a factor, so that predictions there stay.
+    virtual void shift(Dictionary& dictionary, std::size_t c, double rise);
     // Takes one more step without a new sample, if the update supports it.
     virtual void climb(Dictionary&) {}
     // Writes or reads what the update keeps besides its parameters (state.hpp). The dictionary was
@@ -102,7 +105,8 @@ private:
 // Subclasses define what happens to a sample that is not admitted.
 class GradientUpdate : public Update {
 public:
-    GradientUpdate(double step_size, double shrinkage, double power, double delay, bool invariant = false)
+    GradientUpdate(double step_size, double shrinkage, double power, double delay,
+                   bool invariant = false)
         : step_size_(step_size),
           shrinkage_(shrinkage),
           power_(power),

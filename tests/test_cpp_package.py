@@ -181,7 +181,7 @@ def test_the_example_predicts_what_python_predicts(example, tmp_path, algorithm,
     predictions = np.loadtxt(output, skiprows=1)
 
     scaled, mean, deviation = standardised(rows)
-    model = estimator(gamma=1 / 3)
+    model = parsimon.published(estimator, gamma=1 / 3)
     expected = []
     for row in scaled:
         expected.append(model.predict(row[None, :3])[0] if expected else 0.0)

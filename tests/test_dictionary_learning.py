@@ -98,6 +98,7 @@ def test_with_a_linear_kernel_it_is_plain_online_dictionary_learning():
 
 @given(seed=st.integers(0, 10**6), K=st.integers(1, 30), lam=st.floats(1e-3, 10.0))
 @settings(max_examples=60, deadline=None)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of the peer
 def test_codes_are_those_of_the_lasso(seed, K, lam):
     rng = np.random.default_rng(seed)
     D, phi = rng.normal(size=(40, K)), rng.normal(size=(5, 40))

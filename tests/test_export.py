@@ -345,7 +345,7 @@ def test_far_away_onnx_still_agrees(name):
 
 
 def test_without_onnx_only_onnx_is_missed():
-    code = "import sys\nfrom parsimon import export, KNLMSRegressor\n"
+    code = "import sys\nfrom parsimon import export, KNLMSRegressor, published\n"
     code += "assert 'onnx' not in sys.modules\nsys.modules['onnx'] = None\n"
     code += "m = published(KNLMSRegressor).fit([[0.0], [1.0]], [0.0, 1.0])\n"
     code += "export.to_c(m)\nexport.to_libsvm(m)\nexport.to_onnx(m)"

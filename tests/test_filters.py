@@ -305,7 +305,11 @@ def test_covariance_stays_bounded_where_nothing_excites_it(admission, kind):
             {"admission": "ald"},
             "unknown admission 'ald'; known are 'residual', 'coherence'",
         ),
-        (SPLRegressor, {"admission": "coherence", "coherence": "adaptive"}, "needs a budget"),
+        (
+            SPLRegressor,
+            {"admission": "coherence", "coherence": "adaptive", "budget": None},
+            "needs a budget",
+        ),
         (
             SPLRegressor,
             {"admission": "coherence", "coherence": "low", "budget": 3},
@@ -317,10 +321,10 @@ def test_covariance_stays_bounded_where_nothing_excites_it(admission, kind):
             {"admission": "coherence", "budget": 3, "removal": "both"},
             "unknown removal 'both'",
         ),
-        (SPLRegressor, {"step_size": 2.0}, "step_size < 2 / k"),
+        (SPLRegressor, {"step_size": 2.0, "step": "explicit"}, "step_size < 2 / k"),
         (SPLRegressor, {"step_size": -1.0}, "step_size"),
         (KLMSRegressor, {"quantization": -1}, "quantization"),
-        (KLMSRegressor, {"step_size": 2.5}, "step_size < 2 / k"),
+        (KLMSRegressor, {"step_size": 2.5, "step": "explicit"}, "step_size < 2 / k"),
         (NORMARegressor, {"alpha": -1}, "alpha"),
         (NORMARegressor, {"alpha": 10.0, "step_size": 0.2}, r"step_size \* alpha must be < 1"),
     ],
@@ -336,7 +340,7 @@ def test_the_step_size_is_checked_against_the_kernel(estimator):
     X, Y = stream(50, outputs=1)
     kernel = kernels.Polynomial(2)
     small = X / 10
-    model = estimator(kernel, step_size=1.0).fit(small, Y[:, 0])  # k(x, x) < 2
+    model = published(estimator, kernel, step_size=1.0).fit(small, Y[:, 0])  # k(x, x) < 2
     before = state(model)
     bad = small.copy()
     bad[7] = [1.0, 1.0]

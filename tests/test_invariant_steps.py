@@ -15,6 +15,7 @@ from parsimon import (
     POLKRegressor,
     SPLRegressor,
     losses,
+    published,
 )
 
 
@@ -90,35 +91,39 @@ def test_ties_and_many_classes():
 
 
 # So narrow that no sample lies in the span of others up to rounding
-FREE = {"gamma": 20.0, "budget": None}
+FREE = {"gamma": 20.0, "step_size": 0.7}
+EXACT = {**FREE, "alpha": 0.0, "parsimony": 0.0, "step": "invariant"}
 STEP_BASED = [
-    KNLMSRegressor(step_size=0.4, coherence=0.6, ridge=0.02, **FREE),
-    KNLMSRegressor(step_size=1.6, coherence=0.6, **FREE),
-    KAPRegressor(step_size=0.4, order=1, ridge=0.0, **FREE),
-    KLMSRegressor(step_size=0.7, step="invariant", quantization=0.0, **FREE),
-    NORMARegressor(step_size=0.7, alpha=0.0, step="invariant", **FREE),
-    SPLRegressor(step_size=0.7, tolerance=0.0, step="invariant", **FREE),
+    published(KNLMSRegressor, gamma=20.0, step_size=0.4, coherence=0.6, ridge=0.02),
+    published(KNLMSRegressor, gamma=20.0, step_size=1.6, coherence=0.6),
+    published(KAPRegressor, gamma=20.0, step_size=0.4, order=1, ridge=0.0),
+    published(KLMSRegressor, step="invariant", **FREE),
+    published(NORMARegressor, alpha=0.0, step="invariant", budget=None, **FREE),
+    published(SPLRegressor, tolerance=0.0, step="invariant", **FREE),
+    *(published(POLKRegressor, loss=loss, **EXACT) for loss in losses.REGRESSION),
     *(
-        POLKRegressor(step_size=0.7, alpha=0.0, parsimony=0.0, loss=loss, step="invariant", **FREE)
-        for loss in losses.REGRESSION
-    ),
-    *(
-        POLKClassifier(
-            step_size=3.0,
-            alpha=0.0,
-            parsimony=0.0,
-            loss=loss,
-            step="invariant",
-            fit_intercept=fit_intercept,
-            **FREE,
-        )
+        published(POLKClassifier, loss=loss, fit_intercept=fit, **{**EXACT, "step_size": 3.0})
         for loss in losses.CLASSIFICATION
-        for fit_intercept in (False, True)
+        for fit in (False, True)
     ),
-    BSGDClassifier(
-        step_size=3.0, alpha=0.0, step="invariant", gamma=1.0, budget=1000, maintenance="removal"
+    published(
+        BSGDClassifier,
+        step_size=3.0,
+        alpha=0.0,
+        step="invariant",
+        gamma=20.0,
+        budget=1000,
+        maintenance="removal",
     ),
 ]
+
+
+def is_classifier(model):
+    return hasattr(model, "class_weight")
+
+
+def decided(model, X):
+    return model.decision_function(X) if is_classifier(model) else model.predict_link(X)
 
 
 @pytest.mark.parametrize("model", STEP_BASED, ids=lambda m: f"{type(m).__name__}-{m.get_params()}")
@@ -126,27 +131,23 @@ def test_weight_two_is_two_samples_in_the_same_order(model):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     y = np.abs(np.sin(2 * X[:, 0]) + X[:, 1]) + 0.1 * rng.random(60)
-    if hasattr(model, "shuffle"):
+    if is_classifier(model):
         y = np.digitize(y, [0.5, 1.0])
     whole = rng.integers(1, 4, size=60)
-    options = {"classes": [0, 1, 2]} if hasattr(model, "shuffle") else {}
+    options = {"classes": [0, 1, 2]} if is_classifier(model) else {}
     weighted = type(model)(**model.get_params()).partial_fit(
         X, y, sample_weight=whole.astype(float), **options
     )
     rows = np.repeat(np.arange(60), whole)
     repeated = type(model)(**model.get_params()).partial_fit(X[rows], y[rows], **options)
-    decide = "decision_function" if hasattr(model, "shuffle") else "predict_link"
-    np.testing.assert_allclose(
-        getattr(weighted, decide)(X), getattr(repeated, decide)(X), rtol=0, atol=1e-7
-    )
+    np.testing.assert_allclose(decided(weighted, X), decided(repeated, X), rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize("model", STEP_BASED, ids=lambda m: f"{type(m).__name__}-{m.get_params()}")
 def test_any_weight_is_stable(model):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(50, 2)), np.abs(rng.normal(size=50))
-    y = (y > 0.7).astype(int) if hasattr(model, "shuffle") else y
+    y = (y > 0.7).astype(int) if is_classifier(model) else y
     weights = 10.0 ** rng.uniform(-10, 15, size=50)
     model = type(model)(**model.get_params()).fit(X, y, sample_weight=weights)
-    decide = "decision_function" if hasattr(model, "shuffle") else "predict_link"
-    assert np.abs(getattr(model, decide)(X)).max() < 1e6
+    assert np.abs(decided(model, X)).max() < 1e6

@@ -220,7 +220,9 @@ def test_widths():
     assert kernels.width("median", X) == pytest.approx(
         1 / (2 * np.median(dense.squares(X, X)[np.triu_indices(500, 1)]))
     )
-    assert kernels.width("scale", X[:1]) == kernels.width("median", X[:1]) == 1 / 3
+    assert kernels.width("scale", X[:1]) == kernels.width("auto", X) == 1 / 3
+    assert kernels.width("median", X[:1]) == 1 / 12
+    assert kernels.width("median", X[:1], "cityblock") == 1 / 3
     assert (
         kernels.width("scale", np.ones((5, 3))) == kernels.width("median", np.ones((5, 3))) == 1.0
     )

@@ -243,7 +243,13 @@ def test_river_predicts_means():
     river = pytest.importorskip("parsimon.river")
     X, y, _ = counts(100)
     stream, plain = (
-        river.POLKRegressor(gamma=1.0, loss="poisson", step_size=0.1),
+        river.POLKRegressor(
+            **{
+                name: value
+                for name, value in model(parsimony=0.01).get_params().items()
+                if name not in ("n_passes", "shuffle", "random_state")
+            }
+        ),
         model(parsimony=0.01),
     )
     assert stream.predict_one({"a": 1.0, "b": 0.0}) == 1.0  # exp(0), before anything was learned

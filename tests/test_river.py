@@ -137,7 +137,7 @@ def test_every_parameter_is_documented(cls):
     names = [name for name in inspect.signature(cls).parameters if name != "self"]
     assert list(_docs.entries(parts["Parameters"])) == names
     if "gamma" in names:
-        assert "1 / d, with d the number of features in the first sample" in parts["Parameters"]
+        assert "With d features in the first sample" in parts["Parameters"]
     assert {*_docs.entries(parts["Attributes"])} == {"estimator", "features"}
     assert parts["References"] and ">>> " in parts["Examples"]
 
@@ -218,7 +218,9 @@ def test_a_feature_that_comes_was_zero_before(model):
     X.loc[200:, ["b"]] = 0.0
     narrow, wide = model.clone(), model.clone()
     if isinstance(getattr(model, "gamma", 1.0), str) and kernels.named(model.kernel):
-        wide.gamma = 1 / 3  # as the three features of the first sample give it
+        # As the three features of the first sample give it
+        metric = kernels.KERNELS[kernels.named(model.kernel)].metric
+        wide.gamma = kernels.width(model.gamma, np.zeros((1, 3)), metric)
     learn_rows(narrow, X[["a", "b", "c"]][:150], y[:150])
     before = values(narrow, X)
     estimator = copy.deepcopy(narrow.estimator)
@@ -259,7 +261,7 @@ def test_the_order_of_features_does_not_matter_bit_for_bit(model):
 
 
 def test_a_sample_without_features_is_zero():
-    model = pr.KNLMSRegressor(gamma=1.0, step_size=1.0)
+    model = pr.KNLMSRegressor("gaussian", gamma=1.0, step_size=1.0, fit_intercept=False)
     model.learn_one({}, 2.0)
     assert model.features == []
     assert model.predict_one({}) == model.predict_one({"a": 1.0}) == 2.0
@@ -271,11 +273,11 @@ def test_a_sample_without_features_is_zero():
 
 def test_width_is_that_of_the_first_sample():
     X, y = stream(pr.KNLMSRegressor(), names="abcd")
-    for gamma in ("scale", "median"):
-        model = pr.KNLMSRegressor(gamma=gamma)
+    for gamma, width in (("scale", 0.5), ("auto", 0.5), ("median", 0.125)):
+        model = pr.KNLMSRegressor("gaussian", gamma=gamma)
         model.learn_many(X[["a", "b"]][:100], y[:100])
         model.learn_many(X[100:], y[100:])
-        assert model.estimator.kernel_ == kernels.Gaussian(0.5)
+        assert model.estimator.kernel_ == kernels.Gaussian(width)
         assert model.gamma == gamma
 
 
@@ -283,7 +285,7 @@ def test_batches_are_cut_from_frames():
     X, y = stream(pr.POLKRegressor())
     model = pr.POLKRegressor(batch_size=16)
     model.learn_many(X, y)
-    whole = parsimon.POLKRegressor(gamma=1 / 3, batch_size=16).partial_fit(
+    whole = parsimon.POLKRegressor(gamma=1 / 3, batch_size=16, average=False).partial_fit(
         X.to_numpy(), y.to_numpy()
     )
     np.testing.assert_array_equal(model.predict_many(X), whole.predict(X.to_numpy()))
@@ -462,7 +464,7 @@ def test_probabilities(loss):
 
 def test_no_probabilities_are_made_up():
     for model in (
-        pr.POLKClassifier(),
+        pr.POLKClassifier(loss="hinge"),
         pr.BSGDClassifier(),
         pr.SOGSVC(),
         pr.KernelDictionaryClassifier(3, seed=0),
@@ -644,7 +646,7 @@ def test_regression_in_a_pipeline(cls):
     "model",
     [
         pr.POLKClassifier(),
-        pr.POLKClassifier(loss="logistic"),
+        pr.POLKClassifier(loss="hinge"),
         pr.BSGDClassifier(),
         pr.SOGSVC(),
         pr.KernelDictionaryClassifier(10, budget=20, step_size=0.1, seed=0),

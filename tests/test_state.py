@@ -184,6 +184,8 @@ def test_a_damaged_state_is_refused(model):
             copy.deepcopy(model).__setstate__(state)
         arrays[name] = values
     for name, value in list(counts.items()):
+        if name in ("update.next", "update.end"):  # may be missing: then they are 0
+            continue
         del counts[name]
         with pytest.raises(ValueError, match="state lacks"):
             copy.deepcopy(model).__setstate__(state)

@@ -18,6 +18,7 @@ from parsimon import (
     POLKClassifier,
     POLKRegressor,
     SPLRegressor,
+    published,
 )
 from parsimon.datasets import make_multidist
 
@@ -62,9 +63,9 @@ def stream(n=300):
 )
 def test_a_weight_is_a_factor_on_the_gradient(make, weighted, plain):
     X, y, _ = stream()
-    double = make(gamma=1.0, **weighted).fit(X, y, sample_weight=np.full(len(X), 2.0))
+    double = published(make, gamma=1.0, **weighted).fit(X, y, sample_weight=np.full(len(X), 2.0))
     np.testing.assert_allclose(
-        double.predict(X), make(gamma=1.0, **plain).fit(X, y).predict(X), atol=1e-10
+        double.predict(X), published(make, gamma=1.0, **plain).fit(X, y).predict(X), atol=1e-10
     )
 
 
@@ -72,10 +73,10 @@ def test_a_weight_is_a_factor_on_the_gradient(make, weighted, plain):
 def test_a_weight_of_zero_changes_nothing(make):
     X, y, weights = stream()
     options = {
-        name: 0.0 for name in ("alpha", "parsimony") if name in make().get_params()
+        name: 0.0 for name in ("alpha", "parsimony") if name in published(make).get_params()
     }  # each step shrinks, and removes
-    model = make(gamma=1.0, **options).fit(X, y, sample_weight=weights)
-    only = make(gamma=1.0, **options).fit(
+    model = published(make, gamma=1.0, **options).fit(X, y, sample_weight=weights)
+    only = published(make, gamma=1.0, **options).fit(
         X[weights > 0], y[weights > 0], sample_weight=weights[weights > 0]
     )
     np.testing.assert_array_equal(model.centers_, only.centers_)
@@ -87,7 +88,7 @@ def test_one_sample_with_a_weight_is_a_block_of_one(make):
     X, y, weights = stream(100)
     if make in CLASSIFIERS:
         y = (y > 0).astype(int)
-    block, single = make(gamma=1.0), make(gamma=1.0)
+    block, single = published(make, gamma=1.0), published(make, gamma=1.0)
     block.partial_fit(X, y, sample_weight=weights)
     for x, target, weight in zip(X, y, weights, strict=True):
         single.learn_one(x, target, sample_weight=weight)
@@ -109,7 +110,7 @@ def test_one_sample_with_a_weight_is_a_block_of_one(make):
 def test_weights_that_would_diverge_are_refused_by_row():
     X, y, _ = stream(3)
     for make in (KLMSRegressor, NORMARegressor, SPLRegressor):
-        model = make(gamma=1.0, step_size=0.5, step="explicit").fit(X, y)
+        model = published(make, gamma=1.0, step_size=0.5, step="explicit").fit(X, y)
         before = pickle.dumps(model)
         with pytest.raises(ValueError, match=r"sample_weight is 4 at row 2: .* = 4"):
             model.partial_fit(X, y, sample_weight=[1.0, 3.9, 4.0])
@@ -122,19 +123,23 @@ def test_class_weights_are_factors_on_sample_weights(make):
     labels = np.array(["a", "b", "c", "d", "e"])[y]
     weights = np.random.default_rng(1).uniform(0.5, 1.5, size=200)
     factors = {"b": 0.5, "d": 2.0, "unheard": 7.0}
-    model = make(gamma=1.0, class_weight=factors, random_state=0).fit(
+    model = published(make, gamma=1.0, class_weight=factors, random_state=0).fit(
         X, labels, sample_weight=weights
     )
     each = weights * np.select([labels == "b", labels == "d"], [0.5, 2.0], 1.0)
-    same = make(gamma=1.0, random_state=0).fit(X, labels, sample_weight=each)
+    same = published(make, gamma=1.0, random_state=0).fit(X, labels, sample_weight=each)
     np.testing.assert_array_equal(model.weights_, same.weights_)
 
-    one, block = make(gamma=1.0, class_weight=factors), make(gamma=1.0, class_weight=factors)
+    one, block = (
+        published(make, gamma=1.0, class_weight=factors),
+        published(make, gamma=1.0, class_weight=factors),
+    )
     for x, label in zip(X, labels.tolist(), strict=True):
         one.learn_one(x, label)
     np.testing.assert_array_equal(one.weights_, block.partial_fit(X, labels).weights_)
     np.testing.assert_array_equal(
-        one.weights_, make(gamma=1.0).partial_fit(X, labels, None, each / weights).weights_
+        one.weights_,
+        published(make, gamma=1.0).partial_fit(X, labels, None, each / weights).weights_,
     )
 
 
@@ -144,15 +149,15 @@ def test_balanced_class_weights_are_measured_by_fit_and_kept(make, tmp_path):
     rows = (y != 2) | (np.arange(300) % 5 == 0)
     X, y = X[rows], y[rows]
     each = compute_class_weight("balanced", classes=np.arange(5), y=y)
-    model = make(gamma=1.0, class_weight="balanced", random_state=0).fit(X, y)
-    given = make(gamma=1.0, class_weight=dict(enumerate(each)), random_state=0).fit(X, y)
+    model = published(make, gamma=1.0, class_weight="balanced", random_state=0).fit(X, y)
+    given = published(make, gamma=1.0, class_weight=dict(enumerate(each)), random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.weights_, given.weights_)
     model.save(tmp_path / "model.parsimon")
     again = parsimon.load(tmp_path / "model.parsimon")
     np.testing.assert_array_equal(
         again.partial_fit(X, y).weights_, given.partial_fit(X, y).weights_
     )
-    fresh = make(class_weight="balanced")
+    fresh = published(make, class_weight="balanced")
     with pytest.raises(ValueError, match="only fit has"):
         fresh.partial_fit(X, y)
     assert not hasattr(fresh, "classes_")
@@ -164,7 +169,8 @@ def test_a_rare_class_is_found_more_often_with_balanced_weights():
     y = np.arange(4000) % 20 == 0
     for make in CLASSIFIERS:
         plain, balanced = (
-            make(gamma=0.5, class_weight=w, random_state=0).fit(X, y) for w in (None, "balanced")
+            published(make, gamma=0.5, class_weight=w, random_state=0).fit(X, y)
+            for w in (None, "balanced")
         )
         found = [np.mean(model.predict(X)[y]) for model in (plain, balanced)]
         assert found[1] > found[0] + 0.1, make
@@ -182,7 +188,7 @@ def test_a_rare_class_is_found_more_often_with_balanced_weights():
 )
 @pytest.mark.parametrize("make", CLASSIFIERS)
 def test_bad_class_weights_are_refused(make, bad, error, match):
-    model = make(class_weight=bad)
+    model = published(make, class_weight=bad)
     with pytest.raises(error, match=match):
         model.fit([[0.0], [1.0]], ["a", "b"])
     assert not hasattr(model, "classes_")

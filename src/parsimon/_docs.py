@@ -48,9 +48,9 @@ values make a narrower kernel, which can follow finer detail and needs more cent
 
 "scale" is 1 / (d Var(X)), and "median" is 1 / (2 median ||x_i - x_j||^2). Both are computed
 from the first block that is learned. Make sure that this block is representative, or give a
-number. If learning starts with a single row, both are 1 / d, which suits standardised
-features. "auto" is always 1 / d. If `kernel` is an object, set gamma there and leave this
-at "scale".""",
+number. If learning starts with a single row, "scale" is 1 / d and "median" is 1 / (4 d),
+which suits standardised features. "auto" is always 1 / d. If `kernel` is an object, set
+gamma there: names are ignored here, and a number raises an error.""",
     "alpha": """\
 Factor lambda of the ridge penalty (lambda / 2) ||f||^2. Larger values shrink f more with
 every step. `step_size` times `alpha` must be below 1.""",
@@ -87,9 +87,10 @@ their targets are learned poorly. `partial_fit` never shuffles.""",
     "random_state": """\
 Seed for the shuffling. None gives a different order in every call.""",
     "mean_intercept": """\
-Whether to add an intercept to f: the running mean of the targets, for each column of y.
-Then f learns the difference, and predictions do not depend on where the zero of y is.
-False is the algorithm of the paper.""",
+Whether to add an intercept to f: the mean of the targets, for each column of y. Then f
+learns the difference, and predictions do not depend on where the zero of y is. `fit` takes
+the mean of all targets first. `partial_fit` follows the mean of the targets so far. False
+is the algorithm of the paper.""",
     "class_intercept": """\
 Whether to add an intercept to f, one per class. It learns with every step like the weight
 of a constant kernel, but does not shrink. False is the algorithm of the paper.""",

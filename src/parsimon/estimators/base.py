@@ -251,14 +251,15 @@ class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseE
             weights = self._weights(y, sample_weight, len(X))
             if weights is not None and not weights.any():
                 raise ValueError("every sample_weight is zero: there is nothing to learn")
-            if getattr(self, "shuffle", False):
-                # Before shuffling, so that errors name rows of X
-                self._learner.check(X, Y, weights, n_outputs)
+            # Before shuffling, so that errors name rows of X
+            self._learner.check(X, Y, weights, n_outputs)
+            self._learner.hold_targets(Y, weights)
             for order in self._orders(len(X), n_passes):
                 rows = slice(None) if order is None else order
                 self._learner.learn(
                     X[rows], Y[rows], None if weights is None else weights[rows], n_outputs
                 )
+            self._learner.release_targets()
         return self
 
     def _orders(self, n: int, n_passes: int) -> Iterator[NDArray[np.int64] | None]:

@@ -49,11 +49,11 @@ class KRLSRegressor(StreamRegressor):
         Factor of the penalty. Larger values shrink f more. The algorithm of Engel et al. has ridge
         0 and admission "ald".
     penalty : "auto", "values" or "norm", default="auto"
-        The term that is multiplied by `ridge`. "auto" is "norm" where it is possible. "values": the sum of the squared values at the
+        The term that is multiplied by `ridge`. "values": the sum of the squared values at the
         centres; for admission "coherence", the sum of the squared weights. "norm": ||f||^2, as in
         kernel ridge regression and in Gaussian processes with noise. "norm" needs a ridge above 0
         and admission "ald". It does not fit the noise of admitted samples, so it is the better
-        choice if many samples are admitted.
+        choice if many samples are admitted. "auto" is "norm" where that is possible.
     forgetting : float in [0.1, 1], default=1.0
         Factor by which the weight of a sample decreases with every later sample. Smaller values
         follow a changing system faster and average over fewer samples. Where no samples arrive for

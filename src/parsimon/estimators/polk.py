@@ -66,8 +66,8 @@ class POLKRegressor(StreamRegressor, POLK):
     alpha : float >= 0, default=1e-6
         {alpha}
     parsimony : float >= 0, default=0.1
-        K in eps = K eta^(3/2), in units of `target_scale`. Larger values give fewer centres and a less accurate
-        f. With 0 every sample outside the span of the centres is kept.
+        K in eps = K eta^(3/2), in units of `target_scale`. Larger values give fewer centres and a
+        less accurate f. With 0 every sample outside the span of the centres is kept.
     schedule : "constant", "diminishing" or Schedule, default="constant"
         {schedule}
         An object of `parsimon.updates.Schedule` sets power and delay.

@@ -121,8 +121,11 @@ def published(cls: type[T], *args: Any, **parameters: Any) -> T:
 
     Parameters
     ----------
-    cls : class of an estimator
-    *args, **parameters
+    cls : class
+        An estimator of parsimon.
+    *args : tuple
+        The kernel, if it is given by position.
+    **parameters : dict
         Parameters of the estimator.
 
     Examples

@@ -86,7 +86,7 @@ class Constant(Kernel):
     value |k(x, y)| / sqrt(k(x, x) k(y, y)). Suppose that c is added to a kernel with k(x, x) = 1
     and k(x, y) >= 0. Then every coherence is at least c / (1 + c). A coherence threshold must be
     above this value. Otherwise nothing is admitted after the first sample. Often it is better to
-    subtract the mean from the targets.
+    use ``fit_intercept=True``.
 
     >>> from parsimon.kernels import Constant, Linear
     >>> (Linear() + Constant(0.5))([[1.0]], [[2.0]])

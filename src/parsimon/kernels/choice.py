@@ -35,7 +35,7 @@ def resolve(
         raise TypeError(
             f"kernel must be an object, got the class {kernel.__name__}: write {kernel.__name__}()"
         )
-    if not (isinstance(gamma, str) and gamma == "scale"):
+    if not isinstance(gamma, str):
         raise ValueError(
             f"gamma={gamma!r} has no effect on a kernel given as an object: set it there"
         )
@@ -95,7 +95,8 @@ def width(gamma: float | str, X: Array, metric: str = "sqeuclidean") -> float:
 
     d is the number of features of X (n, d), and x_i are its rows. Medians are over at most 1000
     evenly spaced rows. If all rows are equal, gamma is 1. A block of one row has no spread to
-    measure. Then "scale" and "median" are 1 / d, which suits standardised features.
+    measure. Then gamma is what suits standardised features: 1 / d, or 1 / (4 d) for "median" with
+    squared distances.
 
     >>> width("scale", np.array([[0.0, 0.0], [2.0, 2.0]]))
     0.5
@@ -103,7 +104,10 @@ def width(gamma: float | str, X: Array, metric: str = "sqeuclidean") -> float:
     if not isinstance(gamma, str):
         return real("gamma", gamma, above=0)
     measure = lookup({"scale": _scale, "median": _median, "auto": _auto}, gamma, "gamma")
-    value = 1.0 / X.shape[1] if len(X) == 1 else measure(X, metric)
+    if len(X) == 1:  # what it is for standardised features that do not depend on each other
+        far = gamma == "median" and metric == "sqeuclidean"
+        return 1.0 / ((4.0 if far else 1.0) * int(X.shape[1]))
+    value = measure(X, metric)
     if not 0.0 < value < np.inf:
         raise ValueError(
             f"gamma={gamma!r} gives {value} on the first block: "

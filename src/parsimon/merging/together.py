@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class Together:
 
     def total(self, name: str) -> Any:
         """Return the total of a number that each model keeps."""
-        return sum(n * state[name] for n, state in zip(self.times, self.states, strict=True))
+        return self.total_of(lambda state: state[name])
 
     def parts(self, shares: Array) -> list[Part]:
         """Return what each model has learned besides its function f, with its share in the sum."""
@@ -103,17 +104,21 @@ class Together:
         for state, columns, share in zip(self.states, self.columns, shares, strict=True):
             for name, key in names.items():
                 found[name][columns] += share * state[key]
-        found["total"] = max(self.total("total"), 0.0)
-        # Squares are distances from the intercept, which is another one now.
-        found["squares"] = max(
-            self.total("squares")
-            + sum(
-                n * state["total"] * np.square(state["intercepts"] - found["intercepts"][own]).sum()
-                for n, state, own in zip(self.times, self.states, self.columns, strict=True)
-            ),
-            0.0,
+        # The mean of all targets, and their squared distances from it
+        total = self.total("total")
+        if total <= 0.0:
+            return {**found, "means": found["intercepts"].copy(), "total": 0.0, "squares": 0.0}
+        means = self.total_of(lambda state: state["total"] * state["means"]) / total
+        squares = self.total_of(
+            lambda state: (
+                state["squares"] + state["total"] * np.square(state["means"] - means).sum()
+            )
         )
-        return found
+        return {**found, "means": means, "total": total, "squares": max(squares, 0.0)}
+
+    def total_of(self, value: Callable[[dict[str, Any]], Any]) -> Any:
+        """Return the total of a value over the models, as often as their samples count."""
+        return sum(n * value(state) for n, state in zip(self.times, self.states, strict=True))
 
     def predicted(self, columns: Array) -> Array:
         """Return the columns that predictions use: f or its averages."""

@@ -15,10 +15,10 @@ When such a feature is learned, it gets a new column. The column is 0 for all ea
 adding it does not change the function.
 
 Parameters are those of the scikit-learn class of the same name, except those that only concern
-`fit`. On a stream there is no first block to compute `gamma` from. So "scale" and "median" are 1 /
-d, where d is the number of features in the first sample. This suits standardised features: put
-`preprocessing.StandardScaler` before the model. The models have no intercept: if y is far from
-zero, put `preprocessing.TargetStandardScaler` around a regressor. Mixtures need neither.
+`fit`. So are their defaults, except that POLK does not average here, because streams change. On a
+stream there is no first block to compute `gamma` from. So "scale" is 1 / d and "median" is 1 / (4
+d), where d is the number of features in the first sample. This suits standardised features: put
+`preprocessing.StandardScaler` before the model. Mixtures do not need it.
 
 `learn_many` learns a frame (pandas, polars or another that River supports). It equals `learn_one`
 for each row, bit for bit. The exception is a `batch_size` above 1, for which a frame is cut into

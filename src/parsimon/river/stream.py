@@ -27,18 +27,19 @@ __all__ = ["Array", "Sample", "Stream", "base", "dataframe", "in_order", "number
 Array = NDArray[np.float64]
 Sample = Mapping[Hashable, Any]
 
+#: Defaults that differ from those of the scikit-learn classes, because streams change.
+ON_STREAMS = {"average": False}
 #: Parameters that only concern `fit`.
 ONLY_FIT = ("n_passes", "shuffle")
 #: The text of `gamma`, which has no first block to be computed from.
 GAMMA = """\
-gamma : float, "scale" or "median", default="scale"
+gamma : float, "scale", "median" or "auto", default={default}
     Inverse width of a kernel that is given by name. The Gaussian kernel is
     exp(-gamma ||x - z||^2); `parsimon.kernels` has the others. Larger values make a narrower
     kernel, which can follow finer detail and needs more centres.
 
-    "scale" and "median" are both 1 / d, with d the number of features in the first sample.
-    This suits standardised features. If `kernel` is an object, set gamma there and leave this
-    at "scale"."""
+    With d features in the first sample, "scale" and "auto" are 1 / d, and "median" is
+    1 / (4 d). This suits standardised features. If `kernel` is an object, set gamma there."""
 #: The text of `seed`, which is the scikit-learn class's `random_state`.
 SEED = """\
 seed : int, RandomState or None, default=None
@@ -83,6 +84,7 @@ class Stream(base.Estimator):
         parameters = [
             p for name, p in inspect.signature(of).parameters.items() if name not in skipped
         ]
+        parameters = [p.replace(default=ON_STREAMS.get(p.name, p.default)) for p in parameters]
         own = [p.replace(name="seed") if p.name == "random_state" else p for p in parameters]
 
         def __init__(self: Stream, *args: Any, **kwargs: Any) -> None:
@@ -104,7 +106,13 @@ class Stream(base.Estimator):
         if cls.__doc__ is None or cls._of.__doc__ is None:  # python -OO
             return
         given = _docs.sections(cls._of.__doc__)
-        known = {**_docs.entries(given["Parameters"]), "gamma": GAMMA, "seed": SEED}
+        defaults = {p.name: p.default for p in cls._signature.parameters.values()}
+        known = {**_docs.entries(given["Parameters"]), "seed": SEED}
+        known["gamma"] = GAMMA.format(default=f'"{defaults.get("gamma")}"')
+        for name in ON_STREAMS.keys() & known.keys():
+            first, *rest = known[name].split("\n")
+            first = first[: first.index("default=")] + f"default={ON_STREAMS[name]}"
+            known[name] = "\n".join([first, *rest])
         parts = {
             "Parameters": "\n".join(known[name] for name in parameters),
             "Attributes": ATTRIBUTES,
@@ -154,7 +162,8 @@ class Stream(base.Estimator):
         params = {"random_state" if name == "seed" else name: getattr(self, name) for name in names}
         # Computed here, so that a frame that comes first equals a loop over its rows
         if kernels.named(params.get("kernel")):
-            params["gamma"] = kernels.width(params["gamma"], np.zeros((1, n_features)))
+            metric = kernels.KERNELS[str(kernels.named(params["kernel"]))].metric
+            params["gamma"] = kernels.width(params["gamma"], np.zeros((1, n_features)), metric)
         return self._of(**params)
 
     @contextmanager
