@@ -31,7 +31,7 @@ public:
                   std::shared_ptr<Compression> compression, std::size_t n_features,
                   std::size_t n_outputs, std::size_t batch_size, std::size_t reserve,
                   std::optional<std::uint64_t> average_after, bool at_once, bool intercept,
-                  double unit, double forgetting)
+                  double unit, double forgetting, double average_power)
         : learner_({kernel,
                     loss,
                     admission,
@@ -39,7 +39,8 @@ public:
                     compression,
                     batch_size,
                     average_after.value_or(std::numeric_limits<std::uint64_t>::max()),
-                    {intercept, unit, forgetting}},
+                    {intercept, unit, forgetting},
+                    average_power},
                    n_features, n_outputs, reserve, at_once),
           batch_size_(batch_size) {}
 
@@ -318,12 +319,12 @@ void bind_learner(nb::module_& m) {
         .def(nb::init<std::shared_ptr<Kernel>, std::shared_ptr<Loss>, std::shared_ptr<Admission>,
                       std::shared_ptr<Update>, std::shared_ptr<Compression>, std::size_t,
                       std::size_t, std::size_t, std::size_t, std::optional<std::uint64_t>, bool,
-                      bool, double, double>(),
+                      bool, double, double, double>(),
              nb::arg("kernel"), nb::arg("loss"), nb::arg("admission"), nb::arg("update"),
              nb::arg("compression"), nb::arg("n_features"), nb::arg("n_outputs"),
              nb::arg("batch_size"), nb::arg("reserve"), nb::arg("average_after") = nb::none(),
              nb::arg("at_once") = true, nb::arg("intercept") = false, nb::arg("unit") = 1.0,
-             nb::arg("forgetting") = 1.0)
+             nb::arg("forgetting") = 1.0, nb::arg("average_power") = 0.0)
         .def("learn", &SharedLearner::learn, nb::arg("X"), nb::arg("Y"),
              nb::arg("weights") = nb::none(), nb::arg("n_outputs") = 0)
         .def("check", &SharedLearner::check, nb::arg("X"), nb::arg("Y"), nb::arg("weights").none(),

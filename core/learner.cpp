@@ -256,7 +256,8 @@ void Learner::average() {
     const std::uint64_t alive = outputs_alive();
     if (alive > alive_) averaged_ = 0;
     alive_ = std::max(alive, alive_);
-    const double share = 1.0 / static_cast<double>(++averaged_);
+    const double power = recipe_.average_power,
+                 share = (1.0 + power) / (static_cast<double>(++averaged_) + power);
     for (std::size_t c = 0; c < n_outputs_; ++c) {
         const double* w = dictionary_.weights(c);
         double* mean = dictionary_.weights(n_outputs_ + c);

@@ -46,6 +46,9 @@ struct Recipe {
     // default is never. Requires a GradientUpdate.
     std::uint64_t average_after = std::numeric_limits<std::uint64_t>::max();
     Offset::Options offset = {};  // intercept and unit of the targets
+    // The weight of step k in the mean is proportional to k^average_power for large k. 0 means
+    // equal weights.
+    double average_power = 0.0;
     bool averages() const { return average_after != std::numeric_limits<std::uint64_t>::max(); }
 };
 

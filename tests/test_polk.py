@@ -813,3 +813,18 @@ def test_what_average_may_be():
         published(POLKClassifier, average=None).fit(X, y)
     with pytest.raises(ValueError, match="gradient steps"):
         replace(algorithms.krls(kernels.Gaussian()), average_after=5)
+
+
+def test_recent_averages_weigh_late_steps_more():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    options = {"gamma": 1.0, "parsimony": 0.0, "alpha": 0.0, "step_size": 0.3}
+    recent = parsimon.published(parsimon.POLKRegressor, average="recent", **options)
+    plain, mean = parsimon.published(parsimon.POLKRegressor, **options), np.zeros(40)
+    for k, x in enumerate(X, start=1):
+        for model in (recent, plain):
+            model.learn_one(x, x[0])
+        mean += 4.0 / (k + 3.0) * (plain.predict(X) - mean)  # weights (k + 1) (k + 2) (k + 3)
+    np.testing.assert_allclose(recent.predict(X), mean, atol=1e-9)
+    with pytest.raises(ValueError, match="unknown average 'late'; known are 'recent'"):
+        parsimon.published(parsimon.POLKRegressor, average="late").fit(X, X[:, 0])

@@ -169,6 +169,7 @@ class Learner:
         intercept: bool = False,
         unit: float = 1.0,
         forgetting: float = 1.0,
+        average_power: float = 0.0,
     ) -> None: ...
     def learn(
         self, X: Array, Y: Array, weights: Array | None = None, n_outputs: int = 0

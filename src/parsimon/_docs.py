@@ -125,8 +125,9 @@ moves by more than eps. None means no limit. Larger budgets cost more time per s
 their memory is reserved at the first sample.""",
     "average": """\
 Whether to predict with the mean of f over the steps. This removes most of the noise that a
-constant rate leaves. True averages from the first step on. A number n averages after the
-first n samples. Learning itself continues with f. The mean has the same dictionary as f, so
+constant rate leaves. True averages from the first step on. "recent" does so with weights
+that grow with the number of the step like k^3. A number n averages after the first n
+samples. Learning itself continues with f. The mean has the same dictionary as f, so
 the cost of removing a centre includes the change of the mean.""",
     # Attributes
     "centers_": """\

@@ -20,7 +20,8 @@ class Recipe:
     """The parts of an algorithm, from which `build` makes a learner.
 
     `batch_size` is the number of samples per step. With `average_after`, predictions use the mean
-    of f over the steps after this number of samples.
+    of f over the steps after this number of samples. The weight of step k in the mean is
+    proportional to k^average_power for large k.
 
     With `intercept`, predictions are f(x) plus an intercept. For numbers, the intercept is the
     running mean of the targets, and f learns the difference. For classes, it moves with every step
@@ -42,6 +43,7 @@ class Recipe:
     compression: Compression
     batch_size: int = 1
     average_after: int | None = None
+    average_power: float = 0.0
     intercept: bool = False
     target_scale: float | None = 1.0
 
@@ -106,6 +108,7 @@ class Recipe:
                 intercept=self.intercept,
                 unit=0.0 if unit is None else unit,
                 forgetting=getattr(self.update, "forgetting", 1.0),
+                average_power=self.average_power,
             )
         except MemoryError:
             raise MemoryError(

@@ -60,6 +60,9 @@ from parsimon.updates import (
     SpanRLS,
 )
 
+#: Step k has a weight of about k^3 in recent averages (Shamir & Zhang 2013).
+RECENT = 3.0
+
 __all__ = ["Recipe", "bsgd", "kap", "klms", "knlms", "krls", "norma", "polk", "sog", "spl"]
 
 
@@ -232,7 +235,7 @@ def polk(
     schedule: str | Schedule = "constant",
     batch_size: int = 1,
     budget: int | None = None,
-    average: bool | int = False,
+    average: bool | int | str = False,
     step: str = "explicit",
 ) -> Recipe:
     """POLK: functional stochastic gradient with sparse projections, for any convex loss.
@@ -248,11 +251,15 @@ def polk(
         compression=MatchingPursuit(parsimony, 2.0 if rule.power > 0 else 1.5, budget),
         batch_size=batch_size,
         average_after=_average_after(average),
+        average_power=RECENT if average == "recent" else 0.0,
     )
 
 
-def _average_after(average: bool | int) -> int | None:
+def _average_after(average: bool | int | str) -> int | None:
     """Return the number of samples before averaging begins; None if `average` is False or 0."""
+    if isinstance(average, str):
+        lookup({"recent": None}, average, "average")
+        return 0
     if average is None:
         raise TypeError("average must be a bool or a whole number, got None")
     if isinstance(average, bool | np.bool_):

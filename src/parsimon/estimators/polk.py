@@ -75,7 +75,7 @@ class POLKRegressor(StreamRegressor, POLK):
         {batch_size}
     budget : int or None, default=300
         {pursuit_budget}
-    average : bool or int, default=True
+    average : bool, int or "recent", default="recent"
         {average}
     step : "invariant" or "explicit", default="invariant"
         {step}
@@ -138,7 +138,7 @@ class POLKRegressor(StreamRegressor, POLK):
         schedule: str | updates.Schedule = "constant",
         batch_size: int = 1,
         budget: int | None = 300,
-        average: bool | int = True,
+        average: bool | int | str = "recent",
         step: str = "invariant",
         fit_intercept: bool = True,
         target_scale: float | str = "auto",

@@ -72,14 +72,14 @@ class POLKClassifier(StreamClassifier, POLK):
         {batch_size}
     budget : int or None, default=300
         {pursuit_budget}
-    average : bool or int, default=True
+    average : bool, int or "recent", default="recent"
         {average}
         A new class restarts the mean.
     step : "invariant" or "explicit", default="invariant"
         {step}
     fit_intercept : bool, default=True
         {class_intercept}
-    n_passes : int, default=4
+    n_passes : int, default=3
         {n_passes}
     class_weight : dict {label: weight}, "balanced" or None, default=None
         {class_weight}
@@ -137,10 +137,10 @@ class POLKClassifier(StreamClassifier, POLK):
         schedule: str | updates.Schedule = "constant",
         batch_size: int = 1,
         budget: int | None = 300,
-        average: bool | int = True,
+        average: bool | int | str = "recent",
         step: str = "invariant",
         fit_intercept: bool = True,
-        n_passes: int = 4,
+        n_passes: int = 3,
         class_weight: Any = None,
         shuffle: bool = True,
         random_state: int | None = None,
