@@ -96,10 +96,11 @@ public:
         return true;
     }
 
-    void compress_by(std::shared_ptr<Compression> compression, std::size_t reserve) {
+    void compress_by(std::shared_ptr<Compression> compression, std::size_t reserve,
+                     std::size_t budget) {
         nb::gil_scoped_release release;
         ModelLock::Learning guard(lock_, as_it_is);
-        learner_.compress_by(std::move(compression), reserve);
+        learner_.compress_by(std::move(compression), reserve, budget);
     }
 
     void climb(std::size_t steps) {
@@ -335,7 +336,8 @@ void bind_learner(nb::module_& m) {
              nb::arg("weights") = nb::none(), nb::arg("n_outputs") = 0)
         .def("learn_one", &SharedLearner::learn_one, nb::arg("x").none(), nb::arg("y").none(),
              nb::arg("weight") = 1.0)
-        .def("compress_by", &SharedLearner::compress_by, nb::arg("compression"), nb::arg("reserve"))
+        .def("compress_by", &SharedLearner::compress_by, nb::arg("compression"), nb::arg("reserve"),
+             nb::arg("budget"))
         .def("state", &SharedLearner::state)
         .def("restore", &SharedLearner::restore, nb::arg("arrays"), nb::arg("counts"),
              nb::arg("n_features") = 0)

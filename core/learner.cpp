@@ -213,13 +213,15 @@ void Learner::require_sound() {
     recipe_.update->require_sound(dictionary_);
 }
 
-void Learner::compress_by(std::shared_ptr<Compression> compression, std::size_t reserve) {
+void Learner::compress_by(std::shared_ptr<Compression> compression, std::size_t reserve,
+                          std::size_t budget) {
     if (!dictionary_.meets(compression->needs()))
         refuse(
             "this model cannot be given a budget now: it was begun without one, and keeps no "
             "record of what a removal costs");
     if (ready_) compression->make_ready(dictionary_);
     recipe_.compression.swap(compression);
+    recipe_.update->set_budget(budget);
     step_.size = 0;
     step_.rate = 0.0;
     try {

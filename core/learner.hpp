@@ -109,8 +109,9 @@ public:
     // Replaces the compression rule. If there are more centres than the new budget, some are
     // removed now. Throws InputError, and changes nothing, if the rule needs something that the
     // dictionary does not keep. `reserve` is as in the constructor, and used if memory was not
-    // reserved yet.
-    void compress_by(std::shared_ptr<Compression> compression, std::size_t reserve);
+    // reserved yet. `budget` is that of the update (Update::set_budget).
+    void compress_by(std::shared_ptr<Compression> compression, std::size_t reserve,
+                     std::size_t budget = 0);
 
     // Takes `steps` more steps without new samples. Does nothing if the update does not support it.
     void climb(std::size_t steps) {

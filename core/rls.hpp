@@ -153,6 +153,7 @@ public:
     explicit SpanRLSUpdate(double ridge, double forgetting, std::size_t budget = 0)
         : RLSUpdate(ridge, forgetting), budget_(budget) {}
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
+    void set_budget(std::size_t budget) override { budget_ = budget; }
     double evict(Dictionary& dictionary, std::size_t j) override {
         return budget_ > 0 ? dictionary.project_out(j) : RLSUpdate::evict(dictionary, j);
     }

@@ -3,7 +3,8 @@
 >>> import numpy as np
 >>> from parsimon import KNLMSRegressor
 >>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
->>> model = KNLMSRegressor(gamma=1.0, step_size=0.5).fit(X, np.sin(X[:, 0]))
+>>> model = KNLMSRegressor("gaussian", gamma=1.0, step_size=0.5)
+>>> model = model.partial_fit(X, np.sin(X[:, 0]))
 >>> model.n_centers_
 6
 >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.05)

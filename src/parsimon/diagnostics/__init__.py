@@ -5,7 +5,8 @@ Measures take a kernel and centres, or a fitted model. Bounds take numbers, or a
 >>> import numpy as np
 >>> from parsimon import KNLMSRegressor, diagnostics
 >>> X = np.random.default_rng(0).uniform(-3, 3, size=(300, 1))
->>> model = KNLMSRegressor(gamma=1.0, coherence=0.3).fit(X, np.sin(X[:, 0]))
+>>> model = KNLMSRegressor("gaussian", gamma=1.0, coherence=0.3)
+>>> model = model.partial_fit(X, np.sin(X[:, 0]))
 >>> print(diagnostics.report(model, X, n_axes=2))
 centres                                4
 coherence                              0.1519

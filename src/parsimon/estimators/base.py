@@ -155,13 +155,18 @@ class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseE
         )
         if (
             after.compression.budget is None
-            or replace(after, compression=before.compression) != before
+            or replace(
+                after,
+                compression=before.compression,
+                update=after.update.limited(before.update.limit),
+            )
+            != before
         ):
             raise ValueError(
                 f"{type(self).__name__} cannot be given budget={budget!r} after learning began, "
                 "because it does not evict centres: call fit to start again"
             )
-        learner.compress_by(after.compression.core(), after.reserve)
+        learner.compress_by(after.compression.core(), after.reserve, after.update.limit or 0)
         self.budget = budget
         self._learns_with = {**self._learns_with, "budget": budget}
         return self

@@ -48,6 +48,7 @@ class KAPRegressor(StreamRegressor):
         {budget}
         This takes about 8 B (d + C + p + 4) bytes, and 4 B^2 more with "least_cost" for a
         triangular factor of the inverse Gram matrix.
+        With the default and 10 features, the model takes 0.62 MB.
     compression : "least_cost" or "oldest", default="least_cost"
         {evicted}
     fit_intercept : bool, default=True
@@ -87,11 +88,12 @@ class KAPRegressor(StreamRegressor):
     >>> t = np.arange(1003)
     >>> series = np.sin(0.3 * t) * np.cos(0.11 * t)
     >>> X, y = np.lib.stride_tricks.sliding_window_view(series[:-1], 3), series[3:]
-    >>> for model in (KNLMSRegressor(coherence=0.9), KAPRegressor(coherence=0.9)):
+    >>> options = {"coherence": 0.9, "step_size": 0.2}
+    >>> for model in (KNLMSRegressor(**options), KAPRegressor(**options)):
     ...     error = y - model.set_params(gamma=1.0).predict_then_learn(X, y)
     ...     print(f"{(error**2).mean():.3f}")
-    0.030
-    0.009
+    0.029
+    0.014
     """
 
     _algorithm = staticmethod(algorithms.kap)

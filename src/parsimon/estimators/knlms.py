@@ -41,6 +41,7 @@ class KNLMSRegressor(StreamRegressor):
         {budget}
         This takes about 8 B (d + C + 4) bytes, and 4 B^2 more with "least_cost" for a triangular
         factor of the inverse Gram matrix.
+        With the default and 10 features, the model takes 0.61 MB.
     compression : "least_cost" or "oldest", default="least_cost"
         {evicted}
     fit_intercept : bool, default=True
@@ -81,8 +82,8 @@ class KNLMSRegressor(StreamRegressor):
     >>> from parsimon import KNLMSRegressor
     >>> from parsimon.datasets import make_honeine_system
     >>> X, y = make_honeine_system(4000, random_state=0)
-    >>> model = KNLMSRegressor(gamma=50.0, step_size=0.09, coherence=0.3).fit(X[:3000], y[:3000])
-    >>> model.n_centers_
+    >>> model = KNLMSRegressor("gaussian", gamma=50.0, step_size=0.09, coherence=0.3)
+    >>> model.partial_fit(X[:3000], y[:3000]).n_centers_
     14
     >>> error = y[3000:] - model.predict(X[3000:])
     >>> print(f"{(error**2).mean():.4f}")  # the noise alone has variance 0.01

@@ -63,6 +63,7 @@ class KRLSRegressor(StreamRegressor):
         squared error least is evicted, see `eviction`. None means no limit. Larger budgets can fit
         more detail and cost more time per sample. About 8 B^2 bytes ("ald") or 4 B^2 bytes
         ("coherence") are reserved at the first sample.
+        With the default and 10 features, the model takes 2.5 MB.
     eviction : "auto", "refit" or "project", default="auto"
         How the other centres take over from an evicted centre. Used only with a budget. "auto" is
         "project" for admission "ald", else "refit".
@@ -106,9 +107,9 @@ class KRLSRegressor(StreamRegressor):
     >>> import numpy as np
     >>> from parsimon import KRLSRegressor
     >>> X = np.random.default_rng(0).uniform(-3, 3, size=(300, 1))
-    >>> model = KRLSRegressor(gamma=1.0, tolerance=1e-3).fit(X, np.sin(X[:, 0]))
-    >>> model.n_centers_, bool(model.score(X, np.sin(X[:, 0])) > 0.9999)
-    (15, True)
+    >>> model = KRLSRegressor("gaussian", tolerance=1e-3).fit(X, np.sin(X[:, 0]))
+    >>> bool(model.n_centers_ < 20), bool(model.score(X, np.sin(X[:, 0])) > 0.999)
+    (True, True)
     """
 
     _algorithm = staticmethod(algorithms.krls)

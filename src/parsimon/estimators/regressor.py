@@ -150,7 +150,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         >>> from parsimon import KRLSRegressor
         >>> model = KRLSRegressor(gamma=1.0).partial_fit([[0.0], [1.0]], [[1.0], [2.0]])
         >>> model.add_outputs(1).predict([[0.0]]).round(3)
-        array([[1., 0.]])
+        array([[1.044, 0.   ]])
         """
         learner, n = self._fitted(), whole("n", n, at_least=1)
         n_outputs = learner.n_outputs + n

@@ -5,7 +5,7 @@ So every row is a test row once.
 >>> import numpy as np
 >>> from parsimon import KNLMSRegressor
 >>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
->>> trace = prequential(KNLMSRegressor(gamma=1.0), [(X, np.sin(X[:, 0]))])
+>>> trace = prequential(KNLMSRegressor("gaussian", gamma=1.0), [(X, np.sin(X[:, 0]))])
 >>> bool(trace.metrics.total()["relative_mse"] < 0.05), bool(trace.metrics.rolling()["r2"] > 0.99)
 (True, True)
 

@@ -4,7 +4,7 @@
 >>> from parsimon import KNLMSRegressor
 >>> from parsimon.export import to_c, to_libsvm, to_onnx
 >>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
->>> model = KNLMSRegressor(gamma=1.0, step_size=0.5).fit(X, np.sin(X[:, 0]))
+>>> model = KNLMSRegressor("gaussian", gamma=1.0).fit(X, np.sin(X[:, 0]))
 
 A graph for ONNX Runtime and other software that reads ONNX:
 

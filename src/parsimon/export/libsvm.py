@@ -53,7 +53,8 @@ def to_libsvm(model: Any, path: str | os.PathLike[str] | None = None) -> str:
 
     >>> from parsimon import KNLMSRegressor
     >>> from parsimon.export import to_libsvm
-    >>> model = KNLMSRegressor("linear", step_size=1.0).fit([[0.0, 1.0], [4.0, 0.0]], [1.0, 2.0])
+    >>> model = KNLMSRegressor("linear", step_size=1.0, fit_intercept=False)
+    >>> model = model.partial_fit([[0.0, 1.0], [4.0, 0.0]], [1.0, 2.0])
     >>> print(to_libsvm(model), end="")
     svm_type epsilon_svr
     kernel_type linear

@@ -128,10 +128,12 @@ def merge(
     Examples
     --------
     >>> import numpy as np
+    >>> from sklearn.base import clone
     >>> from parsimon import KNLMSRegressor, merge
     >>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
     >>> y = np.sin(X[:, 0])
-    >>> parts = [KNLMSRegressor(gamma=1.0, step_size=0.5).fit(X[i::2], y[i::2]) for i in range(2)]
+    >>> model = KNLMSRegressor("gaussian", gamma=1.0, step_size=0.5)
+    >>> parts = [clone(model).partial_fit(X[i::2], y[i::2]) for i in range(2)]
     >>> merged = merge(parts)
     >>> mean = (parts[0].predict(X) + parts[1].predict(X)) / 2
     >>> bool(np.abs(merged.model.predict(X) - mean).max() < 1e-12), merged.n_before

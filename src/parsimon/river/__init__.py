@@ -7,7 +7,7 @@
 >>> for t in range(200):
 ...     model.learn_one({"x": t % 20 / 10, "nothing": 0.0}, (t % 20 / 10) ** 2)
 >>> round(model.predict_one({"x": 1.5}), 2)  # a missing feature counts as 0
-2.25
+2.24
 
 Features are identified by name, in any order. New features can appear, and a feature that is
 missing in a sample counts as 0. A feature that the model does not know is ignored in predictions.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any
 
 from parsimon import _core
 
@@ -26,6 +28,16 @@ class Update(ABC):
     def forgets(self) -> bool:
         """Whether old samples count less than new ones."""
         return self.core().forgets
+
+    @property
+    def limit(self) -> int | None:
+        """The budget that the update itself takes into account, or None."""
+        return getattr(self, "max_centers", None)
+
+    def limited(self, limit: int | None) -> Update:
+        """Return the same update with another `limit`, if it has one."""
+        made: Any = self
+        return replace(made, max_centers=limit) if hasattr(self, "max_centers") else self
 
     @abstractmethod
     def core(self) -> _core.Update:

@@ -99,7 +99,7 @@ def to_c(
     --------
     >>> from parsimon import KNLMSRegressor
     >>> from parsimon.export import to_c
-    >>> model = KNLMSRegressor("linear").fit([[1.0, 2.0]], [0.5])
+    >>> model = KNLMSRegressor("linear", fit_intercept=False).partial_fit([[1.0, 2.0]], [0.5])
     >>> print(to_c(model, name="filter").partition("N_OUTPUTS])")[2])
     {
         for (int c = 0; c < FILTER_N_OUTPUTS; ++c) out[c] = 0.0;
