@@ -126,7 +126,8 @@ public:
     }
     void adopt(DictionaryHandle& merged, const Sums& sums, std::uint64_t seen,
                std::uint64_t averaged, std::uint64_t alive, double spent, const Vector& intercepts,
-               const Vector& averages, const Vector& means, double total, double squares) {
+               const Vector& averages, const Vector& means, double total, double squares,
+               std::uint64_t count, std::uint64_t settled) {
         const Dictionary& own = learner_.dictionary();
         if (!(merged.dictionary.needs() == own.needs()) ||
             merged.dictionary.n_outputs() != own.n_outputs() ||
@@ -139,8 +140,9 @@ public:
         const auto copied = [](const Vector& values) {
             return std::vector<double>(values.data(), values.data() + values.shape(0));
         };
-        learner_.adopt(merged.dictionary, sums, {seen, averaged, alive, spent},
-                       {copied(intercepts), copied(averages), copied(means), total, squares});
+        learner_.adopt(
+            merged.dictionary, sums, {seen, averaged, alive, spent},
+            {copied(intercepts), copied(averages), copied(means), total, squares, count, settled});
     }
     void require_sound() {
         ModelLock::Learning guard(lock_, without_gil);
@@ -351,7 +353,7 @@ void bind_learner(nb::module_& m) {
         .def("adopt", &SharedLearner::adopt, nb::arg("dictionary"), nb::arg("sums"),
              nb::arg("seen"), nb::arg("averaged"), nb::arg("alive"), nb::arg("spent"),
              nb::arg("intercepts"), nb::arg("averages"), nb::arg("means"), nb::arg("total"),
-             nb::arg("squares"))
+             nb::arg("squares"), nb::arg("count"), nb::arg("settled"))
         .def("climb", &SharedLearner::climb, nb::arg("steps"))
         .def("dual", reading(&describe_dual))
         .def("predict", &SharedLearner::predict, nb::arg("X"), nb::arg("threads") = 1)

@@ -63,6 +63,8 @@ inline nb::dict snapshot(const Learner& learner, bool with_factor) {
     result["intercept_averages"] = to_array(intercepts.averages);
     result["means"] = to_array(intercepts.means);
     result["total"] = intercepts.total;
+    result["count"] = intercepts.count;
+    result["settled"] = intercepts.settled;
     result["squares"] = intercepts.squares;
     return result;
 }

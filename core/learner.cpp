@@ -67,8 +67,7 @@ void Learner::place_outputs() {
     double* place = outputs_.data();
     for (std::size_t i = 0; i < recipe_.batch_size; ++i) {
         step_.samples[i].look = &looks_[i];
-        step_.samples[i].at = place;
-        place += C;
+        place += C;  // for `at`, which place_targets sets
         for (double** array :
              {&step_.samples[i].f, &step_.samples[i].gradient, &step_.samples[i].coefficient}) {
             *array = place;
@@ -84,6 +83,7 @@ void Learner::set_outputs(std::size_t n_outputs) {
     // First everything that can fail, so that an exception changes nothing.
     outputs_.reserve(numbers(4 * recipe_.batch_size, numbers(times, n_outputs)));
     targets_.reserve(numbers(recipe_.batch_size, n_targets(n_outputs)));
+    offset_.reserve_outputs(n_outputs);
     place_outputs();
     dictionary_.reserve_outputs(times * n_outputs);
     recipe_.update->set_outputs(times * n_outputs);
@@ -179,7 +179,7 @@ Intercepts Learner::intercepts() const {
         return std::vector<double>(values, values + n_outputs_);
     };
     return {copied(offset_.values()), copied(intercept()), copied(offset_.means()), offset_.total(),
-            offset_.squares()};
+            offset_.squares(),        offset_.count(),     offset_.settled()};
 }
 
 void Learner::adopt(Dictionary& merged, const Sums& sums, const Ledger& ledger,
@@ -188,7 +188,7 @@ void Learner::adopt(Dictionary& merged, const Sums& sums, const Ledger& ledger,
         intercepts.means.size() != n_outputs_)
         refuse("there must be one intercept per output");
     offset_.adopt(intercepts.values.data(), intercepts.averages.data(), intercepts.means.data(),
-                  intercepts.total, intercepts.squares, ledger.seen);
+                  intercepts.total, intercepts.squares, intercepts.count, intercepts.settled);
     offset_.require_sound();
     if (!std::isfinite(ledger.spent)) refuse("the numbers of the models are too large to be added");
     State state;
@@ -221,6 +221,7 @@ void Learner::compress_by(std::shared_ptr<Compression> compression, std::size_t 
             "record of what a removal costs");
     if (ready_) compression->make_ready(dictionary_);
     recipe_.compression.swap(compression);
+    const std::size_t before = recipe_.update->budget();
     recipe_.update->set_budget(budget);
     step_.size = 0;
     step_.rate = 0.0;
@@ -228,6 +229,7 @@ void Learner::compress_by(std::shared_ptr<Compression> compression, std::size_t 
         compress();
     } catch (...) {  // a kernel threw: keep the old rule
         recipe_.compression.swap(compression);
+        recipe_.update->set_budget(before);
         throw;
     }
     reserve_ = reserve;
@@ -236,6 +238,7 @@ void Learner::compress_by(std::shared_ptr<Compression> compression, std::size_t 
 
 void Learner::compress() {
     pending_ = true;
+    step_.unit = recipe_.loss->has_means() ? offset_.unit() : 1.0;
     recipe_.compression->compress(dictionary_, *recipe_.update, step_);
     pending_ = false;
     const double spent = spent_ + std::exchange(step_.spent, 0.0);
@@ -339,8 +342,10 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
     }
     pending_ = true;
     recipe_.update->open(dictionary_, step_);
-    if (offset_.constant() > 0.0)
+    if (offset_.constant() > 0.0) {
+        offset_.shrink(step_.kept);
         for (Sample& sample : step_) offset_.step(sample.coefficient);
+    }
     for (Sample& sample : step_) {
         dictionary_.extend(*sample.look);
         sample.admitted = sample.weight > 0.0 &&
@@ -350,9 +355,9 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
     }
     compress();
     seen_ += n;
-    if (offset_.changes(intercepts_)) {
+    if (offset_.changes(dictionary_.has_factor())) {
         for (std::size_t c = 0; c < C; ++c)
-            recipe_.update->shift(dictionary_, c, intercepts_[c] - offset_.values()[c]);
+            recipe_.update->shift(dictionary_, c, offset_.next(c) - offset_.values()[c]);
         offset_.settle();
     }
     if (seen_ > recipe_.average_after) average();

@@ -64,6 +64,7 @@ struct Ledger {
 struct Intercepts {
     std::vector<double> values, averages, means;  // (n_outputs,)
     double total = 0.0, squares = 0.0;
+    std::uint64_t count = 0, settled = 0;  // samples, and how many at the last change
 };
 
 // A model that learns from samples with the parts of a recipe. It shares ownership of the parts. It
@@ -206,7 +207,6 @@ private:
     // f, gradient, coefficient and what the loss sees of f, for each sample in a step
     std::vector<double> outputs_;
     std::vector<double> targets_;  // as the loss sees them, if they differ from those given
-    std::vector<double> intercepts_;
     Offset offset_;
     Scratch scratch_;
     std::uint64_t seen_ = 0;      // samples

@@ -11,6 +11,9 @@ namespace {
 // The most classes, besides the true one, for which the path of the logistic loss is computed.
 constexpr std::size_t most_exact = 128;
 
+// log(1 + exp(x))
+double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
+
 std::size_t known_classes(const double* y) { return static_cast<std::size_t>(y[1]); }
 
 // The class with the largest f_c besides `own`, or `known` if there is no other class.
@@ -50,7 +53,7 @@ double LogisticLoss::rise(double z, double reach) const {
     // method from a point beyond the solution decreases towards it.
     const double shift = std::max(z, 0.0), own = std::exp(-shift), other = std::exp(z - shift),
                  time = own * reach, bound = std::log(reach) - z;
-    double rise = std::min(reach, std::max(bound, 0.0) + std::log1p(std::exp(-std::fabs(bound))));
+    double rise = std::min(reach, softplus(bound));
     for (int i = 0; i < 60; ++i) {
         const double grown = std::exp(z - shift + rise),
                      added = rise < 1.0 ? other * std::expm1(rise) : grown - other,
@@ -133,6 +136,7 @@ void MultinomialLogisticLoss::gradient(const double* f, const double* y, double*
         if (c != own) others += g[c];
     g[own] = -others;
 }
+
 void MultinomialLogisticLoss::flow(const double* f, const double* y, double reach, double* g,
                                    std::size_t n) const {
     // With Z = sum_c exp f_c, the path has (exp(-f_c))' = 1 / Z for each class c but the true one,
@@ -144,52 +148,59 @@ void MultinomialLogisticLoss::flow(const double* f, const double* y, double reac
     //
     //     t(s) = sum_c log(1 + s b_c) + b_y int_0^s prod_c (1 + v b_c) dv.
     //
-    // The product is a polynomial in v with positive coefficients. t(s) = reach is solved for s.
+    // The product is a polynomial in v with positive coefficients. t(s) = reach is solved for
+    // u = log s, with logarithms of all terms, because b_y may be too small for a number.
     std::fill_n(g, n, 0.0);
     const std::size_t known = known_classes(y), own = static_cast<std::size_t>(y[0]);
     if (known < 2) return;
-    const double top = *std::max_element(f, f + known), base = std::exp(f[own] - top);
-    double odds[most_exact], polynomial[most_exact + 1] = {1.0}, total = base;
+    const double top = *std::max_element(f, f + known), base = f[own] - top;
+    double odds[most_exact], polynomial[most_exact + 1] = {1.0}, total = std::exp(base);
     std::size_t count = 0;
     for (std::size_t c = 0; c < known; ++c) {
         if (c == own) continue;
+        if (count == most_exact) return gradient(f, y, g, n);  // it is bounded, and cheaper
         const double b = std::exp(f[c] - top);
         total += b;
-        if (count == most_exact) return gradient(f, y, g, n);  // it is bounded, and cheaper
-        odds[count] = b;
+        odds[count] = f[c] - top;
         for (std::size_t k = ++count; k > 0; --k)
             polynomial[k] = (k < count ? polynomial[k] : 0.0) + b * polynomial[k - 1];
     }
-    const auto time = [&](double s, double& rate) {
-        double logs = 0.0, area = 0.0, product = 0.0;
+    for (std::size_t k = 0; k <= count; ++k)
+        polynomial[k] = base + std::log(polynomial[k] / static_cast<double>(k + 1));
+    // t(u) and its derivative
+    const auto time = [&](double u, double& rate) {
+        double logs = 0.0, area = 0.0;
         rate = 0.0;
         for (std::size_t i = 0; i < count; ++i) {
-            logs += std::log1p(s * odds[i]);
-            rate += odds[i] / (1.0 + s * odds[i]);
+            logs += softplus(u + odds[i]);
+            rate += 1.0 / (1.0 + std::exp(-u - odds[i]));
         }
-        for (std::size_t k = count + 1; k-- > 0;) {
-            product = product * s + polynomial[k];
-            area = area * s + polynomial[k] / static_cast<double>(k + 1);
+        for (std::size_t k = 0; k <= count; ++k) {
+            const double power = static_cast<double>(k + 1),
+                         term = std::exp(polynomial[k] + power * u);
+            area += term;
+            rate += power * term;
         }
-        rate += base * product;
-        return logs + base * area * s;
+        return logs + area;
     };
-    double low = 0.0, high = std::numeric_limits<double>::infinity(), s = reach / total;
-    for (int i = 0; i < 200; ++i) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    double low = -infinity, high = infinity, u = std::log(reach / total);
+    for (int i = 0; i < 300; ++i) {
         double rate = 0.0;
-        const double found = time(s, rate);
-        (found > reach ? high : low) = s;
+        const double found = time(u, rate);
         if (std::fabs(found - reach) <= 1e-15 * reach) break;
-        double next = s - (found - reach) / rate;
-        if (!(next > low && next < high)) next = std::isinf(high) ? 4.0 * s : 0.5 * (low + high);
-        if (next == s) break;
-        s = next;
+        (found < reach ? low : high) = u;  // a time that is not finite is too long
+        double next = u - (found - reach) / rate;
+        if (!(next > low && next < high))
+            next = std::isinf(high) ? u + 2.0 : std::isinf(low) ? u - 2.0 : 0.5 * (low + high);
+        if (next == u) break;
+        u = next;
     }
     double moved = 0.0;
     std::size_t i = 0;
     for (std::size_t c = 0; c < known; ++c) {
         if (c == own) continue;
-        g[c] = std::log1p(s * odds[i++]) / reach;
+        g[c] = softplus(u + odds[i++]) / reach;
         moved += g[c];
     }
     g[own] = -moved;

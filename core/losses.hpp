@@ -57,6 +57,8 @@ public:
     virtual bool has_means() const { return false; }
     // The constant f that fits targets of this mean best. `total` is the sum of their weights.
     virtual double intercept(double mean, double /*total*/) const { return mean; }
+    // Whether an intercept has moved so far that it must change before its time.
+    virtual bool is_far(double /*from*/, double /*to*/) const { return false; }
     // The target for f - intercept.
     virtual double relative(double y, double intercept) const { return y - intercept; }
 };
@@ -210,6 +212,8 @@ private:
     double intercept(double mean, double total) const override {
         return std::log(std::max(mean, 0.5 / std::max(total, 1.0)));
     }
+    // Relative targets are in units of the mean, so it must not be off by a large factor.
+    bool is_far(double from, double to) const override { return std::fabs(to - from) > 0.7; }
     // In units of the mean: the loss of y at f is exp(intercept) times that of `relative` at
     // f - intercept, up to a constant.
     double relative(double y, double intercept) const override { return y / std::exp(intercept); }

@@ -19,7 +19,8 @@ namespace parsimon {
 //   (`Loss::intercept`). f learns what is left of a target (`Loss::relative`). So the model does
 //   not depend on where the zero of the targets is. The intercept changes only after 1, 2, 4, 8,
 //   ... samples. Otherwise f would have to follow it all the time. When it changes, f is shifted
-//   back at the centres (`Update::shift`).
+//   back at the centres (`Update::shift`). That needs a factor: without one, the intercept stays
+//   after the first samples.
 // - For classes, the intercept moves with every gradient step, as a constant kernel would. Unlike f
 //   it does not shrink.
 //
@@ -36,6 +37,8 @@ public:
     // The value of the constant kernel that stands for the intercept of classes. It is smaller than
     // k(x, x) of most kernels, so that f learns what depends on x.
     static constexpr double class_constant = 0.1;
+    // Where f cannot be shifted, the intercept stays after this number of samples.
+    static constexpr std::uint64_t first_samples = 16;
 
     struct Options {
         bool intercept = false;
@@ -56,10 +59,18 @@ public:
     double constant() const {
         return options_.intercept && !loss_->has_means() ? class_constant : 0.0;
     }
+    void reserve_outputs(std::size_t n_outputs) {
+        means_.reserve(n_outputs);
+        averages_.reserve(n_outputs);
+        values_.reserve(n_outputs);
+    }
+    // New outputs have had targets of 0.
     void set_outputs(std::size_t n_outputs) {
+        const bool known = count_ > 0 && options_.intercept && loss_->has_means();
+        const double value = known ? loss_->intercept(0.0, total_) : 0.0;
         means_.resize(n_outputs, 0.0);
-        averages_.resize(n_outputs, 0.0);
-        values_.resize(n_outputs, 0.0);
+        averages_.resize(n_outputs, value);
+        values_.resize(n_outputs, value);
     }
     // The intercepts (n_outputs,), or their averages.
     const double* values() const { return values_.data(); }
@@ -85,20 +96,25 @@ public:
         }
         if (count_ == 1) settle();  // there is no f to shift yet
     }
-    // Whether the intercepts change now, after a step. `next` (n_outputs,) are the new ones.
-    bool changes(std::vector<double>& next) const {
-        if (held_ || !options_.intercept || !loss_->has_means() || count_ < 2 * settled_)
-            return false;
-        next.resize(means_.size());
-        for (std::size_t c = 0; c < means_.size(); ++c)
-            next[c] = loss_->intercept(means_[c], total_);
-        return true;
+    // Whether the intercepts change now, after a step. `shifts`: whether f can be shifted then.
+    bool changes(bool shifts) const {
+        if (held_ || count_ == 0 || !options_.intercept || !loss_->has_means()) return false;
+        if (count_ >= 2 * settled_) return shifts || count_ <= first_samples;
+        for (std::size_t c = 0; shifts && c < means_.size(); ++c)
+            if (loss_->is_far(values_[c], next(c))) return true;
+        return false;
     }
-    // Sets the intercepts to what `changes` returned.
+    // The intercept of output c after a change.
+    double next(std::size_t c) const { return loss_->intercept(means_[c], total_); }
+    // Sets the intercepts to `next`.
     void settle() {
         settled_ = count_;
-        for (std::size_t c = 0; c < means_.size(); ++c)
-            values_[c] = options_.intercept ? loss_->intercept(means_[c], total_) : 0.0;
+        for (std::size_t c = 0; count_ > 0 && c < means_.size(); ++c)
+            values_[c] = options_.intercept ? next(c) : 0.0;
+    }
+    // Multiplies the intercepts of classes by `kept`.
+    void shrink(double kept) {
+        for (double& mean : means_) mean *= kept;
     }
     // Moves the intercepts of classes by the step of a sample.
     void step(const double* coefficient) {
@@ -114,8 +130,9 @@ public:
     // Sets everything, for a merge of models with `count` samples: the intercepts and their
     // averages (n_outputs,).
     void adopt(const double* values, const double* averages, const double* means, double total,
-               double squares, std::uint64_t count) {
-        count_ = settled_ = count;
+               double squares, std::uint64_t count, std::uint64_t settled) {
+        count_ = count;
+        settled_ = settled;
         std::copy_n(means, means_.size(), means_.begin());
         std::copy_n(averages, averages_.size(), averages_.begin());
         std::copy_n(values, values_.size(), values_.begin());
@@ -125,6 +142,8 @@ public:
     const double* means() const { return means_.data(); }
     double total() const { return total_; }
     double squares() const { return squares_; }
+    std::uint64_t count() const { return count_; }
+    std::uint64_t settled() const { return settled_; }
 
     void visit(StateVisitor visitor) {
         if (!active()) return;

@@ -154,6 +154,7 @@ public:
         : RLSUpdate(ridge, forgetting), budget_(budget) {}
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
     void set_budget(std::size_t budget) override { budget_ = budget; }
+    std::size_t budget() const override { return budget_; }
     double evict(Dictionary& dictionary, std::size_t j) override {
         return budget_ > 0 ? dictionary.project_out(j) : RLSUpdate::evict(dictionary, j);
     }

@@ -40,6 +40,7 @@ struct Step {
     // The first `learned` outputs learn. The others are means of these, and nothing is proposed for
     // them.
     std::size_t learned = 0;
+    double kept = 1.0;      // the factor by which intercepts of classes shrink
     double unit = 1.0;      // of the targets; thresholds of f are multiples of it
     double constant = 0.0;  // the constant kernel of the intercept, which takes part in steps
     double spent = 0.0;     // squared RKHS error made by projections in this step

@@ -20,8 +20,9 @@ void propose_steps(const Dictionary& dictionary, Step& step, double step_size) {
 double repeated(double share, double weight) {
     if (weight == 1.0) return share;
     // Between whole weights, the sign of (1 - share)^weight turns smoothly if it is negative.
-    const double left = 1.0 - share, size = std::pow(std::fabs(left), weight);
-    return 1.0 - (left < 0.0 ? size * std::cos(std::numbers::pi * weight) : size);
+    const double left = 1.0 - share;
+    if (left > 0.0) return -std::expm1(weight * std::log1p(-share));
+    return 1.0 - std::pow(-left, weight) * std::cos(std::numbers::pi * weight);
 }
 
 void NLMSUpdate::open(Dictionary& dictionary, Step& step) {
@@ -35,10 +36,10 @@ void NLMSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     const double square = loops.dot(look.h, look.h, look.n_known), energy = ridge_ + square;
     if (!(energy >= least_energy)) return;
     // One step removes step_size square / energy of the error.
-    const double times = sample.weight == 1.0 || !(square > 0.0)
+    const double share = step_size_ * (square / energy),
+                 times = sample.weight == 1.0 || !(share > 0.0)
                              ? sample.weight
-                             : repeated(step_size_ * (square / energy), sample.weight) /
-                                   (step_size_ * (square / energy));
+                             : repeated(share, sample.weight) / share;
     for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
         loops.axpy(times * sample.coefficient[c] / energy, look.h, dictionary.weights(c),
                    look.n_known);
@@ -55,6 +56,8 @@ void GradientUpdate::open(Dictionary& dictionary, Step& step) {
              : step_size_ * std::pow(1.0 + static_cast<double>(step.number - 1) / delay_, -power_));
     const double share = step.rate / static_cast<double>(step.size),
                  kept = 1.0 - step.rate * shrinkage_;
+    // The first rates 1 / (alpha t) are huge. So intercepts shrink too, or they would stay huge.
+    step.kept = power_ == 1.0 ? kept : 1.0;
     for (Sample& sample : step) {
         // How far the prediction at this sample moves, in units of the gradient. All samples of the
         // batch count as equal to this one. So a batch of copies moves no further.

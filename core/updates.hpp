@@ -31,6 +31,7 @@ public:
     virtual std::size_t least_needed(Dictionary& dictionary) { return dictionary.cheapest(); }
     // Sets the budget that the update itself takes into account, if it does. 0 means none.
     virtual void set_budget(std::size_t /*budget*/) {}
+    virtual std::size_t budget() const { return 0; }
     // Evicts centre j. Returns the squared RKHS error, or 0 if it is not known.
     virtual double evict(Dictionary& dictionary, std::size_t j) {
         return dictionary.project_out(j);

@@ -68,7 +68,7 @@ def test_two_steps_equal_one_of_both_lengths(name):
 @pytest.mark.parametrize("reach", [1e-300, 1e-12, 1e10, 1e20])
 def test_extreme_steps_are_finite_and_never_raise_the_loss(name, reach):
     loss, rng = PARTS[name], np.random.default_rng(5)
-    for scale in (1e-8, 1.0, 500.0):
+    for scale in (1e-8, 1.0, 500.0, 1e5):
         f, y = scale * rng.normal(size=4), target(PARTS[name], rng, 4)
         if name == "poisson":
             f = np.clip(f, -300.0, 300.0)
@@ -151,3 +151,10 @@ def test_any_weight_is_stable(model):
     weights = 10.0 ** rng.uniform(-10, 15, size=50)
     model = type(model)(**model.get_params()).fit(X, y, sample_weight=weights)
     assert np.abs(decided(model, X)).max() < 1e6
+
+
+def test_small_steps_keep_their_digits():
+    for weight in (1.0 + 1e-9, 2.0):
+        model = published(KNLMSRegressor, gamma=1.0, ridge=1e17)
+        model.partial_fit([[0.0]], [1.0], sample_weight=[weight])
+        assert model.weights_[0] == pytest.approx(0.2e-17 * weight)

@@ -565,3 +565,12 @@ def test_experts_that_cannot_be_exact_are_refused():
             MixtureRegressor([Expert(estimator, "a")], budget=50).partial_fit(X, y)
     with pytest.raises(ValueError, match="given by name"):
         Expert(published(KRLSRegressor, parsimon.kernels.Gaussian(1.0)), bias=5.0)
+
+
+@pytest.mark.parametrize("make", [MixtureRegressor, MixtureClassifier])
+def test_fit_names_the_row_that_was_given(make):
+    X, y = np.random.default_rng(0).normal(size=(300, 2)), np.arange(300) % 2
+    bad = X.copy()
+    bad[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN at row 3, column 1"):
+        make().fit(bad, y)

@@ -89,8 +89,8 @@ Seed for the shuffling. None gives a different order in every call.""",
     "mean_intercept": """\
 Whether to add an intercept to f: the mean of the targets, for each column of y. Then f
 learns the difference, and predictions do not depend on where the zero of y is. `fit` takes
-the mean of all targets first. `partial_fit` follows the mean of the targets so far. False
-is the algorithm of the paper.""",
+the mean of all targets first. `partial_fit` takes the mean of the targets so far, and
+changes it after 1, 2, 4, ... samples. False is the algorithm of the paper.""",
     "class_intercept": """\
 Whether to add an intercept to f, one per class. It learns with every step like the weight
 of a constant kernel, but does not shrink. False is the algorithm of the paper.""",
@@ -126,7 +126,7 @@ their memory is reserved at the first sample.""",
     "average": """\
 Whether to predict with the mean of f over the steps. This removes most of the noise that a
 constant rate leaves. True averages from the first step on. "recent" does so with weights
-that grow with the number of the step like k^3. A number n averages after the first n
+that grow like the cube of the number of the step. A number n averages after the first n
 samples. Learning itself continues with f. The mean has the same dictionary as f, so
 the cost of removing a centre includes the change of the mean.""",
     # Attributes

@@ -23,11 +23,11 @@ class Recipe:
     of f over the steps after this number of samples. The weight of step k in the mean is
     proportional to k^average_power for large k.
 
-    With `intercept`, predictions are f(x) plus an intercept. For numbers, the intercept is the
-    running mean of the targets, and f learns the difference. For classes, it moves with every step
-    like the weight of a constant kernel, but does not shrink. `target_scale` is the unit of the
-    targets for losses and thresholds. None means their root mean squared distance from the
-    intercept so far.
+    With `intercept`, predictions are f(x) plus an intercept. For numbers, the intercept is the mean
+    of the targets so far, and f learns the difference. It changes after 1, 2, 4, ... samples. For
+    classes, the intercept moves with every step like the weight of a constant kernel, but does not
+    shrink. `target_scale` is the unit of the targets for losses and thresholds. None means their
+    root mean squared distance from the intercept so far.
 
     >>> from parsimon.algorithms import knlms
     >>> from parsimon.kernels import Gaussian

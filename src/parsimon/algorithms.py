@@ -261,7 +261,7 @@ def _average_after(average: bool | int | str) -> int | None:
         lookup({"recent": None}, average, "average")
         return 0
     if average is None:
-        raise TypeError("average must be a bool or a whole number, got None")
+        raise TypeError("average must be a bool, a whole number or 'recent', got None")
     if isinstance(average, bool | np.bool_):
         return 0 if average else None
     return average or None

@@ -145,7 +145,7 @@ class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseE
         track the cost of a removal. The second kind never removes centres: when the budget is full,
         it admits no more samples.
         """
-        learner = self._fitted()
+        learner, budget = self._fitted(), whole("budget", budget, at_least=1)
         if "budget" not in self._learns_with:
             raise TypeError(f"{type(self).__name__} has no budget")
         self._require_unchanged(but="budget")
@@ -199,6 +199,8 @@ class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseE
             raise TypeError(f"fit_intercept must be True or False, got {intercept!r}")
         if isinstance(unit, str):
             unit = lookup({"auto": None}, unit, "target_scale")
+        elif unit is None:
+            raise TypeError("target_scale must be a number or 'auto', got None")
         return replace(recipe, intercept=bool(intercept), target_scale=unit)
 
     def _packed(self, learner: _core.Learner) -> tuple[Any, ...]:
@@ -252,7 +254,7 @@ class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseE
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         n_passes = whole("n_passes", self.n_passes, at_least=1)
         with self._unchanged_on_error():
-            X, Y, n_outputs = self._begin(X, y, all_at_once=True)
+            X, Y, n_outputs = self._begin(X, y, sample_weight, all_at_once=True)
             weights = self._weights(y, sample_weight, len(X))
             if weights is not None and not weights.any():
                 raise ValueError("every sample_weight is zero: there is nothing to learn")
@@ -275,7 +277,7 @@ class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseE
 
     def _partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         with self._unchanged_on_error():
-            X, Y, n_outputs = self._block(X, y)
+            X, Y, n_outputs = self._block(X, y, sample_weight)
             self._learner.learn(X, Y, self._weights(y, sample_weight, len(X)), n_outputs)
         return self
 
@@ -284,7 +286,7 @@ class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseE
     ) -> Array:
         """Learn a block and return f (n, C) as it was before each row."""
         with self._unchanged_on_error():
-            X, Y, n_outputs = self._block(X, y)
+            X, Y, n_outputs = self._block(X, y, sample_weight)
             return self._learner.predict_then_learn(
                 X, Y, self._weights(y, sample_weight, len(X)), n_outputs
             )
@@ -316,20 +318,25 @@ class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseE
         ):
             yield
 
-    def _begin(self, X: ArrayLike, y: ArrayLike, *, all_at_once: bool) -> tuple[Array, Array, int]:
+    def _begin(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, all_at_once: bool
+    ) -> tuple[Array, Array, int]:
         X = self._validated(X, reset=True)
         _core.require_finite(X, "X")  # before gamma is computed from it
         Y, n_outputs = self._first_targets(y, len(X), all_at_once=all_at_once)
-        self.kernel_ = self._resolve_kernel(X)
+        used = X if sample_weight is None else X[_nonzero(sample_weight, len(X))]
+        self.kernel_ = self._resolve_kernel(used if len(used) else X)
         self._learns_with = {
             k: dict(v) if isinstance(v, dict) else v for k, v in self.get_params(deep=False).items()
         }
         self._learner = self._recipe(self._learns_with).build(X.shape[1], n_outputs)
         return X, Y, n_outputs
 
-    def _block(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array, int]:
+    def _block(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Array, Array, int]:
         if not hasattr(self, "_learner"):
-            return self._begin(X, y, all_at_once=False)
+            return self._begin(X, y, sample_weight, all_at_once=False)
         self._require_unchanged()
         X = self._validated(X, reset=False)
         Y, n_outputs = self._more_targets(y, len(X))
@@ -355,3 +362,12 @@ class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseE
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> Array:
         return points(self, X, reset=reset)
+
+
+def _nonzero(sample_weight: ArrayLike, n: int) -> Any:
+    """Return which rows count. Weights that cannot be used are refused later."""
+    try:
+        found = np.asarray(sample_weight, dtype=np.float64) != 0.0
+    except (TypeError, ValueError):
+        return slice(None)
+    return found if found.shape == (n,) else slice(None)

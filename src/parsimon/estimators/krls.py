@@ -75,8 +75,7 @@ class KRLSRegressor(StreamRegressor):
         "project": f keeps its values at the other centres, and what was learned about the evicted
         value is forgotten. At the budget, a sample replaces a centre only if its error is large
         enough. The tolerance then matters less. A sample that replaces a centre takes more time
-        than with "refit", other samples take less. Combine it with penalty "norm" and a ridge of
-        about 0.01 if y has noise. Needs admission "ald".
+        than with "refit", other samples take less. Needs admission "ald".
     fit_intercept : bool, default=True
         {mean_intercept}
     n_passes : int, default=1

@@ -58,8 +58,8 @@ class POLKClassifier(StreamClassifier, POLK):
     step_size : float > 0, default=4.0
         Learning rate eta. Larger values adapt faster and leave more noise in f. It must be below 1
         / alpha, and for explicit steps with "squared_hinge" below 1 / k(x, x). Larger batches allow
-        larger rates. With batches of 32, good values were 6 for points in the plane and 24 for
-        images.
+        larger rates. With large steps f fits each sample in one step, so larger weights of samples
+        or classes change little. If weights matter, or probabilities, use 0.5 or less.
     alpha : float >= 0, default=1e-6
         {alpha}
     parsimony : float >= 0, default=0.02

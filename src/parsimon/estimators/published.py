@@ -87,8 +87,9 @@ PUBLISHED: dict[type[Any], dict[str, Any]] = {
         "target_scale": 1.0,
     },
     POLKClassifier: {
-        **_STEPS,
+        **_PLAIN,
         **_CLASSES,
+        "step": "explicit",
         "loss": "hinge",
         "step_size": 1.0,
         "alpha": 1e-6,
@@ -98,8 +99,9 @@ PUBLISHED: dict[type[Any], dict[str, Any]] = {
         "average": False,
     },
     BSGDClassifier: {
-        **_STEPS,
+        **_PLAIN,
         **_CLASSES,
+        "step": "explicit",
         "step_size": 1.0,
         "alpha": 1e-6,
         "schedule": "constant",
@@ -116,8 +118,9 @@ def published(cls: type[T], *args: Any, **parameters: Any) -> T:
     """Return an estimator as its paper describes it.
 
     Parameters that are not given have the values in `PUBLISHED`: no intercept, targets in their own
-    unit, explicit steps, rows in their order, one pass, and no budget unless the algorithm has one.
-    Where a paper gives no value, it is the default of version 0.1.
+    unit, explicit steps, one pass, and no budget unless the algorithm has one. Regressors learn the
+    rows in their order, and classifiers shuffle them. Where a paper gives no value, it is the
+    former default.
 
     Parameters
     ----------
@@ -135,6 +138,8 @@ def published(cls: type[T], *args: Any, **parameters: Any) -> T:
     >>> model.fit_intercept, model.kernel, model.step_size
     (False, 'gaussian', 0.09)
     """
+    if not isinstance(cls, type):
+        raise TypeError(f"cls must be a class, such as KNLMSRegressor, got {cls!r}")
     if cls not in PUBLISHED:
         known = ", ".join(each.__name__ for each in PUBLISHED)
         raise ValueError(f"unknown estimator {cls!r}; known are {known}")

@@ -104,6 +104,9 @@ class Together:
         for state, columns, share in zip(self.states, self.columns, shares, strict=True):
             for name, key in names.items():
                 found[name][columns] += share * state[key]
+        found["count"] = max(int(self.total("count")), 0)
+        settled = [state["settled"] for state in self.states]
+        found["settled"] = settled[0] if len(settled) == 1 else found["count"]
         # The mean of all targets, and their squared distances from it
         total = self.total("total")
         if total <= 0.0:

@@ -63,6 +63,10 @@ class Mixture(StoredMixture):
         """Return how an expert learns."""
         raise NotImplementedError
 
+    def _checked(self, y: ArrayLike, n: int) -> NDArray[Any]:
+        """Return the targets of n rows as an array, or raise an error."""
+        raise NotImplementedError
+
     def _combiner_bytes(self) -> int:
         """Return the memory of the combiner."""
         raise NotImplementedError
@@ -144,10 +148,17 @@ class Mixture(StoredMixture):
         """
         with unchanged_on_error(self):
             self._forget()
-            if self.shuffle and y is not None:
-                arrays = [a if hasattr(a, "__len__") else np.asarray(a) for a in (X, y)]
-                X, y = shuffle(*arrays, random_state=self.random_state)
-            self.partial_fit(X, y)
+            if not self.shuffle or y is None:
+                self.partial_fit(X, y)
+                return self
+            # Checked before they are shuffled, so that errors name rows of X
+            rows = self._validated(X, reset=True)
+            names = getattr(self, "feature_names_in_", None)
+            self.partial_fit(
+                *shuffle(rows, self._checked(y, len(rows)), random_state=self.random_state)
+            )
+            if names is not None:
+                self.feature_names_in_ = names
         return self
 
     @contextmanager

@@ -252,6 +252,11 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
                 raise TypeError(f"the estimator of expert {expert.name!r} gives no probabilities")
         return experts
 
+    def _checked(self, y: ArrayLike, n: int) -> Labels:
+        labels = _parts.labels(y)
+        check_consistent_length(np.empty(n), labels)
+        return labels
+
     def _combiner_bytes(self) -> int:
         return sum(state.nbytes for state in self._pool.states) + self._history.table.nbytes
 

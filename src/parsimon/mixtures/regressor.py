@@ -248,6 +248,9 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
     def _default_experts(self) -> list[Expert]:
         return experts_for_numbers()
 
+    def _checked(self, y: ArrayLike, n: int) -> Array:
+        return checked_targets(y, n)
+
     def _combiner_bytes(self) -> int:
         return sum(state.nbytes for stack in self._stacks for state in stack.states)
 
