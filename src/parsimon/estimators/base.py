@@ -367,7 +367,7 @@ class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseE
 def _nonzero(sample_weight: ArrayLike, n: int) -> Any:
     """Return which rows count. Weights that cannot be used are refused later."""
     try:
-        found = np.asarray(sample_weight, dtype=np.float64) != 0.0
+        given = np.asarray(sample_weight)
     except (TypeError, ValueError):
         return slice(None)
-    return found if found.shape == (n,) else slice(None)
+    return given != 0 if given.dtype.kind in "biuf" and given.shape == (n,) else slice(None)

@@ -93,7 +93,7 @@ def width(gamma: float | str, X: Array, metric: str = "sqeuclidean") -> float:
     | "median" | 1 / (2 median ||x_i - x_j||^2) | 1 / median ||x_i - x_j||_1 |
     | "auto" | 1 / d, as in scikit-learn | 1 / d |
 
-    d is the number of features of X (n, d), and x_i are its rows. Medians are over at most 1000
+    d is the number of features of X (n, d), and x_i are its rows. Medians are over at most 300
     evenly spaced rows. If all rows are equal, gamma is 1. A block of one row has no spread to
     measure. Then gamma is what suits standardised features: 1 / d, or 1 / (4 d) for "median" with
     squared distances.
@@ -129,7 +129,7 @@ def _scale(X: Array, metric: str) -> float:
 def _median(X: Array, metric: str) -> float:
     from scipy.spatial.distance import pdist
 
-    rows = X[np.linspace(0, len(X) - 1, min(len(X), 1000)).astype(int)]
+    rows = X[np.linspace(0, len(X) - 1, min(len(X), 300)).astype(int)]
     distances = pdist(rows, metric)
     distances = distances[distances > 0]
     with np.errstate(over="ignore"):
