@@ -80,7 +80,7 @@ class POLKClassifier(StreamClassifier, POLK):
         {step}
     fit_intercept : bool, default=True
         {class_intercept}
-    n_passes : int, default=3
+    n_passes : int, default=4
         {n_passes}
     class_weight : dict {label: weight}, "balanced" or None, default=None
         {class_weight}
@@ -141,7 +141,7 @@ class POLKClassifier(StreamClassifier, POLK):
         average: bool | int | str = "recent",
         step: str = "invariant",
         fit_intercept: bool = True,
-        n_passes: int = 3,
+        n_passes: int = 4,
         class_weight: Any = None,
         shuffle: bool = True,
         random_state: int | None = None,
