@@ -84,10 +84,6 @@ class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseE
     @property
     def intercept_(self) -> Any:
         """What predictions add to f, (C,), or a number if y had no columns. It is 0 without one."""
-        return self._offset()
-
-    def _offset(self) -> Any:
-        """Return what is added to the sum over the centres."""
         return self._in_order(self._fitted().intercept()[np.newaxis])[0]
 
     def _in_order(self, values: Array) -> Array:

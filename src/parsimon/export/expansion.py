@@ -166,7 +166,7 @@ def _of_estimator(model: StreamEstimator) -> Expansion:
         if weights.size
         else np.zeros((0, model._learner.n_outputs))
     )
-    found = _of_parts(model, weights, np.reshape(model._offset(), -1))
+    found = _of_parts(model, weights, np.reshape(model.intercept_, -1))
     if isinstance(model, StreamRegressor):
         return replace(found, link=model._inverse_link)
     if not isinstance(model, StreamClassifier):
