@@ -20,6 +20,7 @@ for file in files("parsimon") or ():
         f"{file} is for C++ programs, not for wheels"
     )
 X = np.linspace(-3, 3, 500)[:, np.newaxis]
-model = parsimon.KNLMSRegressor(gamma=1.0, step_size=0.5, n_passes=20).fit(X, np.sin(X[:, 0]))
+model = parsimon.published(parsimon.KNLMSRegressor, gamma=1.0, step_size=0.5, n_passes=20)
+model.fit(X, np.sin(X[:, 0]))
 assert model.score(X, np.sin(X[:, 0])) > 0.99
 print(f"wheel: parsimon {parsimon.__version__} learns, {parsimon._core.instruction_set()}")
