@@ -77,7 +77,7 @@ class KLMSRegressor(StreamRegressor):
     >>> import numpy as np
     >>> from parsimon import KLMSRegressor
     >>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
-    >>> model = KLMSRegressor(gamma=1.0, quantization=0.3).fit(X, np.sin(X[:, 0]))
+    >>> model = KLMSRegressor(gamma=1.0, quantization=0.3, random_state=0).fit(X, np.sin(X[:, 0]))
     >>> bool(model.n_centers_ < 20), bool(model.score(X, np.sin(X[:, 0])) > 0.98)
     (True, True)
     """
@@ -172,7 +172,7 @@ class NORMARegressor(StreamRegressor):
     >>> import numpy as np
     >>> from parsimon import NORMARegressor
     >>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
-    >>> model = NORMARegressor(gamma=1.0, step_size=0.5).fit(X, np.sin(X[:, 0]))
+    >>> model = NORMARegressor(gamma=1.0, step_size=0.5, random_state=0).fit(X, np.sin(X[:, 0]))
     >>> model.n_centers_, bool(model.score(X, np.sin(X[:, 0])) > 0.9)
     (300, True)
     """

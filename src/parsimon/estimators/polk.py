@@ -120,7 +120,7 @@ class POLKRegressor(StreamRegressor, POLK):
     >>> import numpy as np
     >>> from parsimon import POLKRegressor
     >>> X = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
-    >>> model = POLKRegressor(gamma=1.0).fit(X, np.sin(X[:, 0]))
+    >>> model = POLKRegressor(gamma=1.0, random_state=0).fit(X, np.sin(X[:, 0]))
     >>> bool(model.n_centers_ < 20), bool(model.score(X, np.sin(X[:, 0])) > 0.99)
     (True, True)
     """

@@ -102,8 +102,8 @@ class SPLRegressor(StreamRegressor):
     >>> import numpy as np
     >>> from parsimon import SPLRegressor
     >>> X = np.random.default_rng(0).uniform(-3, 3, size=(500, 1))
-    >>> model = SPLRegressor("gaussian", admission="coherence", coherence=0.8, budget=12)
-    >>> model = model.fit(X, np.sin(X[:, 0]))
+    >>> options = {"admission": "coherence", "coherence": 0.8, "budget": 12, "random_state": 0}
+    >>> model = SPLRegressor("gaussian", **options).fit(X, np.sin(X[:, 0]))
     >>> bool(model.n_centers_ <= 12), bool(model.score(X, np.sin(X[:, 0])) > 0.99)
     (True, True)
     """
