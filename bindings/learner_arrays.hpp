@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "arrays.hpp"
@@ -74,6 +75,15 @@ inline Array covariance_factor(const Learner& learner) {
     const auto* update = dynamic_cast<const RLSUpdate*>(&learner.update());
     if (!update) throw nb::type_error("this learner keeps no covariance");
     return triangle(update->covariance().factor());
+}
+
+// The variance of the noise of each output, (n_outputs,), or None if the update knows none.
+inline std::optional<Array> noise(const Learner& learner) {
+    const Noise* noise = learner.update().noise();
+    if (!noise) return std::nullopt;
+    std::vector<double> values(learner.n_outputs());
+    for (std::size_t c = 0; c < values.size(); ++c) values[c] = noise->value(c);
+    return to_array(values);
 }
 
 }  // namespace parsimon::bindings

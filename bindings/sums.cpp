@@ -23,7 +23,8 @@ constexpr std::array coordinate_names{"none", "rows", "combinations", "weights"}
 
 Sums make(const std::string& coordinates, const Matrix& factor,
           const std::optional<Matrix>& squares, const Matrix& moments, const Cube& output_moments,
-          const Cube& terms, std::uint64_t steps, std::uint64_t age) {
+          const Cube& terms, std::uint64_t steps, std::uint64_t age, const Vector& noise,
+          std::uint64_t n_errors) {
     const auto place = std::find(coordinate_names.begin(), coordinate_names.end(), coordinates);
     if (place == coordinate_names.end()) throw nb::value_error("no such coordinates");
     const std::size_t m = factor.shape(0), C = output_moments.shape(1);
@@ -46,8 +47,10 @@ Sums make(const std::string& coordinates, const Matrix& factor,
     sums.terms = copy(terms);
     sums.steps = steps;
     sums.age = age;
-    for (const auto* values :
-         {&sums.factor, &sums.squares, &sums.moments, &sums.output_moments, &sums.terms})
+    sums.noise = copy(noise);
+    sums.n_errors = n_errors;
+    for (const auto* values : {&sums.factor, &sums.squares, &sums.moments, &sums.output_moments,
+                               &sums.terms, &sums.noise})
         for (const double value : *values)
             if (!std::isfinite(value))
                 refuse("the numbers of the models are too large to be added");
@@ -75,13 +78,13 @@ void bind_sums(nb::module_& m) {
             [](Sums* place, const std::string& coordinates, const Matrix& factor,
                const std::optional<Matrix>& squares, const Matrix& moments,
                const Cube& output_moments, const Cube& terms, std::uint64_t steps,
-               std::uint64_t age) {
-                new (place) Sums(
-                    make(coordinates, factor, squares, moments, output_moments, terms, steps, age));
+               std::uint64_t age, const Vector& noise, std::uint64_t n_errors) {
+                new (place) Sums(make(coordinates, factor, squares, moments, output_moments, terms,
+                                      steps, age, noise, n_errors));
             },
             nb::arg("coordinates"), nb::arg("factor"), nb::arg("squares").none(),
             nb::arg("moments"), nb::arg("output_moments"), nb::arg("terms"), nb::arg("steps"),
-            nb::arg("age"))
+            nb::arg("age"), nb::arg("noise"), nb::arg("n_errors"))
         .def_prop_ro(
             "coordinates",
             [](const Sums& s) { return coordinate_names[static_cast<std::size_t>(s.coordinates)]; })
@@ -107,7 +110,11 @@ void bind_sums(nb::module_& m) {
         .def_prop_ro(
             "terms", [](const Sums& s) { return by_output(s, s.terms); }, nb::rv_policy::automatic)
         .def_ro("steps", &Sums::steps)
-        .def_ro("age", &Sums::age);
+        .def_ro("age", &Sums::age)
+        .def_prop_ro(
+            "noise", [](const Sums& s) { return array(s.noise, {s.noise.size()}); },
+            nb::rv_policy::automatic)
+        .def_ro("n_errors", &Sums::n_errors);
 }
 
 }  // namespace parsimon::bindings

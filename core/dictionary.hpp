@@ -149,7 +149,8 @@ public:
 
     // Computes h and k(x, x) of the points x (n, n_features). Requires Looks::fit since the last
     // make_room.
-    void look(Looks& looks, const double* x, std::size_t n);
+    void look(Looks& looks, const double* x, std::size_t n) { look(looks, x, n, scratch_); }
+    void look(Looks& looks, const double* x, std::size_t n, Scratch& scratch) const;
     // Computes h for the centres appended since the look was taken.
     void extend(Look& look);
     // Computes t, a and residual for the centres that h covers. Requires a factor.

@@ -38,12 +38,12 @@ std::size_t Looks::nbytes() const {
            looks_.capacity() * sizeof(Look);
 }
 
-void Dictionary::look(Looks& looks, const double* x, std::size_t n) {
-    annotate(*kernel_, x, n, n_features_, depth(), looks.points_.data(), scratch_);
+void Dictionary::look(Looks& looks, const double* x, std::size_t n, Scratch& scratch) const {
+    annotate(*kernel_, x, n, n_features_, depth(), looks.points_.data(), scratch);
     const simd::Rows rows{looks.points_.data(), n, depth()};
     kernel_->rows(rows, points_.panels(), n_features_, 0, {looks.h_.data(), looks.stride_},
-                  scratch_);
-    kernel_->diagonal(rows, n_features_, 0, looks.kxx_.data(), scratch_);
+                  scratch);
+    kernel_->diagonal(rows, n_features_, 0, looks.kxx_.data(), scratch);
     for (std::size_t i = 0; i < n; ++i) {
         Look& look = looks[i];
         look.x = looks.points_.data() + i * depth();

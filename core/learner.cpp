@@ -271,13 +271,32 @@ void Learner::average() {
     offset_.average(share);
 }
 
+void Learner::write_variances(Look& look, double* out) const {
+    const double relative = recipe_.update->variance(dictionary_, look);
+    for (std::size_t c = 0; c < n_outputs_; ++c)
+        out[c] = recipe_.update->noise()->value(c) * relative;
+}
+
+void Learner::variances(const double* x, std::size_t n, double* out) const {
+    constexpr std::size_t tile = 8;
+    Scratch scratch;
+    Looks looks(std::min(tile, n), dictionary_);
+    for (std::size_t first = 0; first < n; first += tile) {
+        const std::size_t count = std::min(tile, n - first);
+        dictionary_.look(looks, x + first * dictionary_.n_features(), count, scratch);
+        for (std::size_t i = 0; i < count; ++i)
+            write_variances(looks[i], out + (first + i) * n_outputs_);
+    }
+}
+
 void Learner::learn(const double* x, const double* y, const double* weights, std::size_t n,
-                    double* predictions) {
+                    double* predictions, double* variances) {
     const std::size_t d = dictionary_.n_features(), C = n_outputs_, T = n_targets(C);
     for (std::size_t first = 0; first < n; first += recipe_.batch_size) {
         const std::size_t count = std::min(recipe_.batch_size, n - first);
         learn_step(x + first * d, y + first * T, weights ? weights + first : nullptr, count,
-                   predictions ? predictions + first * C : nullptr);
+                   predictions ? predictions + first * C : nullptr,
+                   variances ? variances + first * C : nullptr);
     }
 }
 
@@ -312,7 +331,7 @@ void Learner::place_targets() {
 }
 
 void Learner::learn_step(const double* x, const double* y, const double* weights, std::size_t n,
-                         double* predictions) {
+                         double* predictions, double* variances) {
     const std::size_t C = n_outputs_, T = n_targets(C);
     make_ready();
     if (pending_) compress();
@@ -333,6 +352,7 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
         for (std::size_t c = 0; predictions && c < C; ++c)
             predictions[i * C + c] =
                 offset_.intercept() ? sample.f[from + c] + intercept()[c] : sample.f[from + c];
+        if (variances) write_variances(*sample.look, variances + i * C);
         ++i;
     }
     if (offset_.active()) place_targets();

@@ -126,8 +126,10 @@ public:
     // - Learning a block gives the same bits as learning its batches one by one.
     // - If memory runs out or a kernel throws, the exception passes through. Earlier steps are
     //   kept, and the model stays usable.
+    // - If `variances` (n, n_outputs) is not null, it receives the variance of the observation at
+    //   each sample before its step. Requires an update that knows variances.
     void learn(const double* x, const double* y, const double* weights, std::size_t n,
-               double* predictions);
+               double* predictions, double* variances = nullptr);
     // Learns the intercept and the unit of the targets from all samples at once, before they are
     // learned: y (n, n_targets), weights (n,) or null for 1. They stay as they are until
     // `release_targets`. For data sets: on a stream, they follow the samples.
@@ -141,6 +143,10 @@ public:
         for (std::size_t i = 0; i < n; ++i)
             for (std::size_t c = 0; c < n_outputs_; ++c) out[i * n_outputs_ + c] += intercept()[c];
     }
+    // The variance of a new observation at the points x (n, n_features), noise included, into out
+    // (n, n_outputs). Requires x that check_inputs accepts, and an update that knows variances.
+    bool has_variances() const { return recipe_.update->noise() != nullptr; }
+    void variances(const double* x, std::size_t n, double* out) const;
     // The intercepts that predictions use, (n_outputs,). They are 0 without one.
     const double* intercept() const {
         return averaged_ > 0 ? offset_.averages() : offset_.values();
@@ -182,7 +188,8 @@ public:
 
 private:
     void learn_step(const double* x, const double* y, const double* weights, std::size_t n,
-                    double* predictions);
+                    double* predictions, double* variances);
+    void write_variances(Look& look, double* out) const;
     // Learns the intercept from the targets of a step, and sets what the loss sees of each sample.
     void place_targets();
     void check_kernel_values(const double* x, const double* weights, std::size_t n, double bound,

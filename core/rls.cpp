@@ -69,6 +69,7 @@ void Covariance::require_sound() const {
 
 void RLSUpdate::require_sound(Dictionary& dictionary) const {
     covariance_.require_sound();
+    noise_.require_sound();
     double total = 0.0;
     for (std::size_t j = 0; j < dictionary.size(); ++j)
         total +=
@@ -83,7 +84,8 @@ void RLSUpdate::reserve(std::size_t capacity) {
 }
 
 std::size_t RLSUpdate::nbytes() const {
-    return covariance_.nbytes() + (row_.capacity() + new_weights_.capacity()) * sizeof(double);
+    return covariance_.nbytes() + noise_.nbytes() +
+           (row_.capacity() + new_weights_.capacity()) * sizeof(double);
 }
 
 void RLSUpdate::open(Dictionary& dictionary, Step& step) {
@@ -99,6 +101,7 @@ void RLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     if (!sample.admitted || !enter(dictionary, sample)) {
         const Look& look = *sample.look;
         const double alpha = covariance_.absorb(look.h, 1.0 / sample.weight);
+        noise_.learn(sample.gradient, alpha);
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
             simd::loops().axpy(-sample.gradient[c] / alpha, covariance_.gain(),
                                dictionary.weights(c), look.n_known);
@@ -113,12 +116,15 @@ Sums RLSUpdate::sums(const Dictionary& dictionary) const {
     sums.n_outputs = dictionary.n_outputs();
     sums.factor.resize(numbers(sums.size, sums.size));
     covariance_.copy_factor(sums.factor.data());
+    sums.noise = noise_.means();
+    sums.n_errors = noise_.count();
     return sums;
 }
 
 void RLSUpdate::set_sums(Dictionary&, const Sums& sums) {
     if (sums.factor.size() != sums.size * sums.size) refuse("the sums have no factor");
     covariance_.set_factor(sums.factor.data(), sums.size);
+    noise_.adopt(sums.noise, sums.n_errors);
 }
 
 double RLSUpdate::evict(Dictionary& dictionary, std::size_t j) {
@@ -175,6 +181,7 @@ bool SpanRLSUpdate::learn_and_compete(Dictionary& dictionary, Sample& sample, do
     const std::size_t m = dictionary.size(), C = dictionary.n_outputs();
     const double alpha = covariance_.absorb(look.h, 1.0 / sample.weight), residual = look.residual,
                  total = penalty * alpha + residual;
+    noise_.learn(sample.gradient, alpha + residual / penalty);
     double squares = 0.0;
     for (std::size_t c = 0; c < C; ++c) {
         squares += sample.gradient[c] * sample.gradient[c];

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "noise.hpp"
 #include "sizes.hpp"
 #include "updates.hpp"
 
@@ -81,8 +82,13 @@ private:
 // centre is added, and which variances have a cap.
 class RLSUpdate : public Update, private Aligned {
 public:
-    RLSUpdate(double ridge, double forgetting) : ridge_(ridge), covariance_(forgetting) {}
-    void attach(Dictionary& dictionary, const Loss&) override { dictionary.attach(*this); }
+    RLSUpdate(double ridge, double forgetting)
+        : ridge_(ridge), covariance_(forgetting), noise_(forgetting) {}
+    void attach(Dictionary& dictionary, const Loss&) override {
+        dictionary.attach(*this);
+        noise_.set_outputs(dictionary.n_outputs());
+    }
+    void set_outputs(std::size_t n_outputs) override { noise_.set_outputs(n_outputs); }
     void open(Dictionary& dictionary, Step& step) override;
     void step(Dictionary& dictionary, Sample& sample, Step& step) final;
     // The centre whose removal increases the squared error least: least w_j^2 / P_jj.
@@ -91,12 +97,17 @@ public:
     }
     double evict(Dictionary& dictionary, std::size_t j) override;
     const Covariance& covariance() const { return covariance_; }
+    const Noise* noise() const override { return &noise_; }
+    double variance(const Dictionary&, Look& look) const override {
+        return 1.0 + covariance_.variance(look.h);
+    }
     void expect(StateVisitor visitor, std::size_t m) const override {
         visitor.part("covariance").part("factor").expect("rows", expected_triangle(m));
     }
     void visit(StateVisitor visitor, Dictionary& dictionary) override {
         visitor.version(0);
         covariance_.visit(visitor.part("covariance"), dictionary.size());
+        noise_.visit(visitor.part("noise"));
     }
     void require_sound(Dictionary& dictionary) const override;
     bool forgets() const override { return covariance_.forgetting() < 1.0; }
@@ -117,6 +128,7 @@ protected:
 
     double ridge_;
     Covariance covariance_;
+    Noise noise_;
     std::vector<double> row_, new_weights_;
 
     void removing(Dictionary& dictionary, std::size_t j, const double* n) override;
@@ -210,6 +222,11 @@ class NormRLSUpdate final : public SpanRLSUpdate {
 public:
     static constexpr const char* name = "norm_rls";
     using SpanRLSUpdate::SpanRLSUpdate;
+    // The process also varies in directions that the centres do not span.
+    double variance(const Dictionary& dictionary, Look& look) const override {
+        dictionary.project(look);
+        return RLSUpdate::variance(dictionary, look) + std::max(look.residual, 0.0) / ridge_;
+    }
     void visit(StateVisitor visitor, Dictionary& dictionary) override {
         SpanRLSUpdate::visit(visitor, dictionary);
         visitor.rare_count("next", next_, dictionary.size());

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "losses.hpp"
+#include "noise.hpp"
 #include "step.hpp"
 #include "sums.hpp"
 
@@ -39,6 +40,10 @@ public:
     // The targets of output c are relative to an intercept that has risen by `rise`. Shifts f down
     // by that at the centres, if the dictionary has a factor, so that predictions there stay.
     virtual void shift(Dictionary& dictionary, std::size_t c, double rise);
+    // The noise of the targets, or null if the update knows nothing about variances.
+    virtual const Noise* noise() const { return nullptr; }
+    // The variance of a new observation at the point of the look, in units of the noise.
+    virtual double variance(const Dictionary&, Look&) const { return 1.0; }
     // Takes one more step without a new sample, if the update supports it.
     virtual void climb(Dictionary&) {}
     // Writes or reads what the update keeps besides its parameters (state.hpp). The dictionary was

@@ -167,8 +167,12 @@ def digest(arrays):
     return found.hexdigest()
 
 
+#: Arrays that models keep since the record was made, beside those on record.
+LATER = {"update.noise.means"}
+
+
 def state_digest(model):
-    """Return a hash of the arrays that a model keeps."""
+    """Return a hash of the arrays that a model keeps, without those that came later."""
     learned = model.__getstate__()["_learned"]
     parts = learned.values() if isinstance(learned, dict) else [learned]
     found = {}
@@ -176,7 +180,9 @@ def state_digest(model):
         for value in part:
             if isinstance(value, dict):
                 found |= {
-                    f"{i}.{name}": v for name, v in value.items() if isinstance(v, np.ndarray)
+                    f"{i}.{name}": v
+                    for name, v in value.items()
+                    if isinstance(v, np.ndarray) and name not in LATER
                 }
     return digest(found)
 

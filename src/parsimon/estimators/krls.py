@@ -6,13 +6,13 @@ from typing import Any
 
 from parsimon import algorithms
 from parsimon._docs import documented
-from parsimon.estimators.regressor import StreamRegressor
+from parsimon.estimators.variance import VarianceRegressor
 
 __all__ = ["KRLSRegressor"]
 
 
 @documented
-class KRLSRegressor(StreamRegressor):
+class KRLSRegressor(VarianceRegressor):
     """Kernel recursive least squares.
 
     After every sample, f is the least-squares fit over the current centres. The cost is O(m^2) per
@@ -83,12 +83,24 @@ class KRLSRegressor(StreamRegressor):
 
     Attributes
     ----------
+    noise_ : float or array (C,)
+        Variance of the noise of the targets, estimated from prediction errors. It is infinite until
+        a sample was learned that is not fitted exactly.
     {centers_}
     {outputs_}
     {fitted_}
 
     Notes
     -----
+    With P the covariance matrix of the weights in units of the noise variance, and h the kernel
+    values of x with the centres, ``predict(X, return_std=True)`` returns the square root of
+
+        noise_ (1 + h'P h + r),
+
+    the variance of a new observation at x. With the penalty "norm", r is the distance of k(x, .) to
+    the span of the centres, squared and divided by `ridge`: the variance grows away from the
+    centres, as that of a Gaussian process. With the penalty "values", r is 0.
+
     `sample_weight` is a factor on the squared error of the sample. A sample of weight 0 changes
     nothing. ``published(KRLSRegressor)`` is the algorithm of Engel et al.: without a ridge, f fits
     every admitted sample exactly, so it is for targets without noise.

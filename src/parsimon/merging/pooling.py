@@ -59,6 +59,7 @@ class Pool:
         self.n_outputs, self.coordinates = n_outputs, parts[0].sums.coordinates
         self.steps = max(sum(part.times * part.sums.steps for part in parts), 0)
         self.age = max(part.sums.age for part in parts)
+        self.noise, self.n_errors = _noise(parts, n_outputs)
         self.parts = [part for part in parts if len(part.rows)]
         self.kernel, self.centres = kernel, centres
         if self.coordinates == "none" or not len(kept):
@@ -77,9 +78,7 @@ class Pool:
         C = self.n_outputs
         if not self.parts:
             none, empty = np.zeros((0, 0)), np.zeros((0, C, 0))
-            return _core.Sums(
-                self.coordinates, none, None, none, empty, empty, self.steps, self.age
-            )
+            return self._sums(none, None, none, empty, empty)
         m, first = len(self.gram), self.parts[0].sums
         moments = np.zeros((len(first.moments), m))
         output_moments = np.zeros((len(first.output_moments), C, m))
@@ -100,8 +99,22 @@ class Pool:
         if self.coordinates == "weights":
             V = cho_solve(cho_factor(self.gram, lower=True), V.T).T
         factor = np.ascontiguousarray(_lower(V))
+        return self._sums(factor, squares, moments, output_moments, terms)
+
+    def _sums(
+        self, factor: Array, squares: Array | None, moments: Array, by_output: Array, terms: Array
+    ) -> _core.Sums:
         return _core.Sums(
-            self.coordinates, factor, squares, moments, output_moments, terms, self.steps, self.age
+            self.coordinates,
+            factor,
+            squares,
+            moments,
+            by_output,
+            terms,
+            self.steps,
+            self.age,
+            self.noise,
+            self.n_errors,
         )
 
     def fit(self, W: Array, tolerance: float) -> Array:
@@ -191,3 +204,19 @@ def _lower(V: Array) -> Array:
     """Return the lower triangular R with positive diagonal and R'R = V'V."""
     R: Array = qr(V[:, ::-1], mode="r")[0][: V.shape[1]][::-1, ::-1]
     return R * np.sign(np.diag(R))[:, np.newaxis]
+
+
+def _noise(parts: list[Part], n_outputs: int) -> tuple[Array, int]:
+    """Return the mean noise of the models (C,), weighted by their errors, and their number.
+
+    A model that has estimated no noise is left out. The noise is empty if none has.
+    """
+    known = [part for part in parts if part.sums.n_errors > 0 and part.times > 0]
+    total, counts = np.zeros(n_outputs), np.zeros(n_outputs)
+    for part in known:
+        count = part.times * part.sums.n_errors
+        total[part.columns] += count * part.sums.noise
+        counts[part.columns] += count
+    if not known:
+        return np.zeros(0), 0
+    return total / np.maximum(counts, 1), int(counts.max())
