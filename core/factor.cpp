@@ -64,7 +64,9 @@ void TriangularFactor::columns(const std::size_t* js, std::size_t count, std::si
 
 double TriangularFactor::absorb(const double* a, double noise, double scale, double* k) {
     std::fill_n(k, simd::padded(size_), 0.0);
-    const double alpha = simd::loops().absorb(rows_.data(), size_, a, noise, scale, k);
+    absorbed_square_ = 0.0;
+    const double alpha =
+        simd::loops().absorb(rows_.data(), size_, a, noise, scale, k, absorbed_square_);
     const double square = scale * scale, inverse = 1.0 / alpha;
     bool cancelled = false;
     for (std::size_t i = 0; i < size_; ++i) {  // without branches, so that it is vectorised
@@ -89,12 +91,7 @@ void TriangularFactor::sum_diagonal() {
 }
 
 double TriangularFactor::squared_norm(const double* v) const {
-    double total = 0.0;
-    for (std::size_t i = 0; i < size_; ++i) {
-        const double t = simd::loops().dot(row(i), v, i + 1);
-        total += t * t;
-    }
-    return total;
+    return simd::loops().squared_norm(rows_.data(), size_, v);
 }
 
 void TriangularFactor::scale(double scale) {

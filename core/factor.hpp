@@ -53,6 +53,8 @@ public:
     // `noise` is a variance and may be 0. Writes P a, with P after the scaling, to k (size,).
     // Returns noise + a'P a. The method is Carlson's.
     double absorb(const double* a, double noise, double scale, double* k);
+    // v'P v of the last vector that was absorbed, with P before the scaling.
+    double absorbed_square() const { return absorbed_square_; }
 
     // Removes coordinate j by conditioning: P <- P_(-j,-j) - P_(-j,j) P_(j,-j) / P_jj. Then `carry`
     // (size,) holds column j of the old P divided by sqrt(P_jj).
@@ -98,6 +100,7 @@ private:
     std::vector<double> rows_, carry_;
     // P_kk, and the largest value of P_kk since it was last summed from the column.
     std::vector<double> diagonal_, summed_;
+    double absorbed_square_ = 0.0;
 };
 
 }  // namespace parsimon

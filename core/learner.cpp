@@ -342,6 +342,10 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
     if (dictionary_.make_room(n)) dictionary_.reserve_scratch(recipe_.batch_size);
     looks_.fit(dictionary_);
     dictionary_.look(looks_, x, n);
+    // In a batch, the variance of a sample would depend on those before it.
+    const bool sets = variances && n == 1 && recipe_.update->sets_variances();
+    step_.variances = sets;
+    for (std::size_t c = 0; sets && c < C; ++c) variances[c] = recipe_.update->noise()->value(c);
     const std::size_t from = shown();
     std::size_t i = 0;
     for (Sample& sample : step_) {
@@ -352,7 +356,7 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
         for (std::size_t c = 0; predictions && c < C; ++c)
             predictions[i * C + c] =
                 offset_.intercept() ? sample.f[from + c] + intercept()[c] : sample.f[from + c];
-        if (variances) write_variances(*sample.look, variances + i * C);
+        if (variances && !sets) write_variances(*sample.look, variances + i * C);
         ++i;
     }
     if (offset_.active()) place_targets();
@@ -373,6 +377,7 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
                           dictionary_.accepts(*sample.look);
         recipe_.update->step(dictionary_, sample, step_);
     }
+    for (std::size_t c = 0; sets && c < C; ++c) variances[c] *= step_.samples[0].variance;
     compress();
     seen_ += n;
     if (offset_.changes(dictionary_.has_factor())) {

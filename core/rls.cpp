@@ -95,17 +95,25 @@ void RLSUpdate::open(Dictionary& dictionary, Step& step) {
             sample.coefficient[c] = -sample.gradient[c];
 }
 
-void RLSUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
-    if (sample.weight == 0.0) return;
+void RLSUpdate::step(Dictionary& dictionary, Sample& sample, Step& step) {
+    Look& look = *sample.look;
+    if (sample.weight == 0.0) {
+        if (step.variances) sample.variance = variance(dictionary, look);
+        return;
+    }
+    const double outside = step.variances ? this->outside(dictionary, look) : 0.0;
     covariance_.pass();
+    explained_ = -1.0;
+    asked_ = step.variances;
     if (!sample.admitted || !enter(dictionary, sample)) {
-        const Look& look = *sample.look;
         const double alpha = covariance_.absorb(look.h, 1.0 / sample.weight);
+        if (explained_ < 0.0) explained_ = covariance_.before();
         noise_.learn(sample.gradient, alpha);
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
             simd::loops().axpy(-sample.gradient[c] / alpha, covariance_.gain(),
                                dictionary.weights(c), look.n_known);
     }
+    if (step.variances) sample.variance = 1.0 + explained_ + outside;
     if (covariance_.forgetting() < 1.0) hold(dictionary);
 }
 
@@ -181,6 +189,7 @@ bool SpanRLSUpdate::learn_and_compete(Dictionary& dictionary, Sample& sample, do
     const std::size_t m = dictionary.size(), C = dictionary.n_outputs();
     const double alpha = covariance_.absorb(look.h, 1.0 / sample.weight), residual = look.residual,
                  total = penalty * alpha + residual;
+    explained_ = covariance_.before();
     noise_.learn(sample.gradient, alpha + residual / penalty);
     double squares = 0.0;
     for (std::size_t c = 0; c < C; ++c) {
@@ -210,6 +219,7 @@ bool SpanRLSUpdate::make_centre(Dictionary& dictionary, Sample& sample) {
     const double variance = 1.0 / (ridge_ + sample.weight), share = sample.weight * variance;
     const double alpha = covariance_.absorb(look.h, variance),
                  root = std::sqrt(alpha) / look.residual, gain = look.residual / alpha;
+    explained_ = covariance_.before();
     for (std::size_t i = 0; i < m; ++i) row_[i] = gain * covariance_.gain()[i] + look.a[i];
     covariance_.append(-root, row_.data(), root);
     for (std::size_t c = 0; c < dictionary.n_outputs(); ++c) {
@@ -226,6 +236,7 @@ bool NormRLSUpdate::make_centre(Dictionary& dictionary, Sample& sample) {
     // weight has mean 0 and variance 1 / (ridge residual), and the others change by -a times it.
     Look& look = *sample.look;
     const double root = 1.0 / std::sqrt(ridge_ * look.residual);
+    if (asked_) explained_ = covariance_.factor().squared_norm(look.h);
     covariance_.append_unscaled(-root, look.a, root);
     dictionary.append(look, nullptr);
     return false;
@@ -276,12 +287,14 @@ bool RowRLSUpdate::enter(Dictionary& dictionary, Sample& sample) {
         // variance follows from the variance of e.
         const double alpha = covariance_.absorb(look.h, 1.0 / sample.weight),
                      root = std::sqrt(alpha);
+        explained_ = covariance_.before();
         covariance_.append(-1.0 / root, covariance_.gain(), root / look.kxx);
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)
             new_weights_[c] = -sample.gradient[c] / look.kxx;
         dictionary.append(look, new_weights_.data());
         return true;
     }
+    if (asked_) explained_ = covariance_.factor().squared_norm(look.h);
     covariance_.append(0.0, look.h, 1.0 / std::sqrt(ridge_));
     dictionary.append(look, nullptr);
     return false;

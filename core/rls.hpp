@@ -35,9 +35,11 @@ public:
     // One sample's forgetting: P <- P / forgetting. Call it once before each sample is absorbed.
     void pass();
     // Updates P after an observation a'v with noise variance `noise`. Returns alpha = noise + a'P
-    // a. Afterwards gain() is P a, with P before the update.
+    // a. Afterwards gain() is P a, with P before the update, and before() is a'P a without the
+    // forgetting of `pass`.
     double absorb(const double* a, double noise);
     const double* gain() const { return gain_.data(); }
+    double before() const { return factor_.absorbed_square(); }
     // Observes a'v, whose variance a'P a is given, so that its variance becomes half the cap.
     void hold(const double* a, double variance, double cap);
     // Appends a coordinate: the row (factor * values, diagonal) of the triangular factor.
@@ -98,9 +100,10 @@ public:
     double evict(Dictionary& dictionary, std::size_t j) override;
     const Covariance& covariance() const { return covariance_; }
     const Noise* noise() const override { return &noise_; }
-    double variance(const Dictionary&, Look& look) const override {
-        return 1.0 + covariance_.variance(look.h);
+    double variance(const Dictionary& dictionary, Look& look) const final {
+        return 1.0 + covariance_.variance(look.h) + outside(dictionary, look);
     }
+    bool sets_variances() const override { return true; }
     void expect(StateVisitor visitor, std::size_t m) const override {
         visitor.part("covariance").part("factor").expect("rows", expected_triangle(m));
     }
@@ -122,11 +125,16 @@ protected:
     // Makes the sample a centre: sets its weight and covariance, and updates the other weights.
     // Returns whether this also learned the sample. A subclass may leave the sample out.
     virtual bool enter(Dictionary& dictionary, Sample& sample) = 0;
+    // The variance of an observation that the covariance of the weights does not know of.
+    virtual double outside(const Dictionary&, Look&) const { return 0.0; }
     // Called after each sample if there is forgetting. Applies `Covariance::hold` where a variance
     // exceeds its cap.
     virtual void hold(Dictionary& dictionary) = 0;
 
     double ridge_;
+    // h'P h of the present sample before it is learned, if `asked_`. Negative if not known yet.
+    double explained_ = -1.0;
+    bool asked_ = false;
     Covariance covariance_;
     Noise noise_;
     std::vector<double> row_, new_weights_;
@@ -222,11 +230,6 @@ class NormRLSUpdate final : public SpanRLSUpdate {
 public:
     static constexpr const char* name = "norm_rls";
     using SpanRLSUpdate::SpanRLSUpdate;
-    // The process also varies in directions that the centres do not span.
-    double variance(const Dictionary& dictionary, Look& look) const override {
-        dictionary.project(look);
-        return RLSUpdate::variance(dictionary, look) + std::max(look.residual, 0.0) / ridge_;
-    }
     void visit(StateVisitor visitor, Dictionary& dictionary) override {
         SpanRLSUpdate::visit(visitor, dictionary);
         visitor.rare_count("next", next_, dictionary.size());
@@ -234,6 +237,11 @@ public:
     }
 
 private:
+    // The process also varies in directions that the centres do not span.
+    double outside(const Dictionary& dictionary, Look& look) const override {
+        dictionary.project(look);
+        return std::max(look.residual, 0.0) / ridge_;
+    }
     bool make_centre(Dictionary& dictionary, Sample& sample) override;
     bool compete(Dictionary& dictionary, Sample& sample, double least) override {
         return learn_and_compete(dictionary, sample, least, ridge_);

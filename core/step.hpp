@@ -22,6 +22,7 @@ struct Sample {
     // (n_outputs,) the weight that the update proposes for the sample as a centre
     double* coefficient = nullptr;
     bool admitted = false;
+    double variance = 1.0;  // of the observation before the step, in units of the noise
 };
 
 // Whether a proposed coefficient of the sample is not zero.
@@ -40,10 +41,11 @@ struct Step {
     // The first `learned` outputs learn. The others are means of these, and nothing is proposed for
     // them.
     std::size_t learned = 0;
-    double kept = 1.0;      // the factor by which intercepts of classes shrink
-    double unit = 1.0;      // of the targets; thresholds of f are multiples of it
-    double constant = 0.0;  // the constant kernel of the intercept, which takes part in steps
-    double spent = 0.0;     // squared RKHS error made by projections in this step
+    double kept = 1.0;       // the factor by which intercepts of classes shrink
+    double unit = 1.0;       // of the targets; thresholds of f are multiples of it
+    double constant = 0.0;   // the constant kernel of the intercept, which takes part in steps
+    bool variances = false;  // whether the update shall set the variance of each sample
+    double spent = 0.0;      // squared RKHS error made by projections in this step
 
     Sample* begin() { return samples.data(); }
     Sample* end() { return samples.data() + size; }

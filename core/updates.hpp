@@ -44,6 +44,8 @@ public:
     virtual const Noise* noise() const { return nullptr; }
     // The variance of a new observation at the point of the look, in units of the noise.
     virtual double variance(const Dictionary&, Look&) const { return 1.0; }
+    // Whether `step` sets the variance of a sample if the step asks for it. It can be cheaper then.
+    virtual bool sets_variances() const { return false; }
     // Takes one more step without a new sample, if the update supports it.
     virtual void climb(Dictionary&) {}
     // Writes or reads what the update keeps besides its parameters (state.hpp). The dictionary was

@@ -70,6 +70,16 @@ def learned_models():
         parsimon.published(parsimon.POLKClassifier, step_size=eta, **options) for eta in (2.0, 0.2)
     ]
     found.append(CandidateClassifier(candidates, widths=[1.0, 2.0]).partial_fit(X, CLASSES))
+    found.append(
+        parsimon.ConformalRegressor(
+            parsimon.KRLSRegressor(gamma=1.0, budget=20), window=20
+        ).partial_fit(X, NUMBERS)
+    )
+    found.append(
+        parsimon.ConformalClassifier(
+            parsimon.POLKClassifier(gamma=1.0, budget=20), window=20
+        ).partial_fit(X, CLASSES)
+    )
     found.append(TargetScaler())
     found[-1].learn_transform(NUMBERS)
     found.append(RegressionMetrics(50).update(NUMBERS, NUMBERS + 0.1))

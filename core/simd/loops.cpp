@@ -69,6 +69,7 @@ constinit const Loops table = with_sums(
         .symmetric = symmetric,
         .add_outer = add_outer,
         .column_squares = column_squares,
+        .squared_norm = squared_norm,
     },
     Sums{});
 

@@ -133,9 +133,10 @@ struct Loops {
 
     // Carlson's update of the lower triangle R with P = R'R, in one pass over R:
     //     P <- scale^2 P,  then  P <- P - P a a'P / (noise + a'P a).
-    // k must be 0 and becomes P a, with P after the scaling. Returns noise + a'P a.
+    // k must be 0 and becomes P a, with P after the scaling. Returns noise + a'P a. Adds ||R a||^2,
+    // with R before, to `square`.
     double (*absorb)(double* R, std::size_t m, const double* a, double noise, double scale,
-                     double* k);
+                     double* k, double& square);
 
     // Applies up to four rotations with v, one after the other, in one pass over the n columns.
     void (*turn)(const Turn* turns, std::size_t count, double* v, std::size_t n);
@@ -149,6 +150,8 @@ struct Loops {
 
     // sums_k += sum_i S_ik^2 over all rows i of the lower triangle.
     void (*column_squares)(const double* S, std::size_t m, double* sums);
+    // ||S h||^2
+    double (*squared_norm)(const double* S, std::size_t m, const double* h);
 };
 
 // The fastest table that this processor can run.

@@ -136,11 +136,21 @@ void combine(const double* S, std::size_t first, std::size_t last, const double*
     });
 }
 
-// `absorb` for N rows from row i on. alpha is noise plus the squares of earlier rows. Returns the
-// new alpha.
+double squared_norm(const double* S, std::size_t m, const double* h) {
+    double total = 0.0;
+    in_groups(0, m, [&]<std::size_t N>(std::size_t i) {
+        double f[N];
+        dots<N>(S + row_start(i), padded(i + 1), h, f);
+        for (std::size_t r = 0; r < N; ++r) total += f[r] * f[r];
+    });
+    return total;
+}
+
+// `absorb` for N rows from row i on. alpha is noise plus the squares of earlier rows, `square` the
+// squares alone, not scaled. Returns the new alpha.
 template <std::size_t N>
-double absorb_rows(double* R, std::size_t i, const double* a, double alpha, double scale,
-                   double* k) {
+double absorb_rows(double* R, std::size_t i, const double* a, double alpha, double scale, double* k,
+                   double& square) {
     const std::size_t length = padded(i + 1);
     double* rows = R + row_start(i);
     double f[N];
@@ -151,6 +161,7 @@ double absorb_rows(double* R, std::size_t i, const double* a, double alpha, doub
         // row <- sqrt(alpha / next) row - f / sqrt(alpha next) k, then k += f row with the old row.
         // Without noise, the first row with f != 0 becomes zero.
         const double seen = scale * f[r];
+        square += f[r] * f[r];
         alpha += seen * seen;
         const double next = std::sqrt(alpha), product = root * next;
         keep[r] = one::broadcast(scale * (next > 0.0 ? root / next : 1.0));
@@ -170,12 +181,13 @@ double absorb_rows(double* R, std::size_t i, const double* a, double alpha, doub
     return alpha;
 }
 
-double absorb(double* R, std::size_t m, const double* a, double noise, double scale, double* k) {
+double absorb(double* R, std::size_t m, const double* a, double noise, double scale, double* k,
+              double& square) {
     double alpha = noise;
     std::size_t i = 0;
     // Each row needs three factors, so that four rows fit in the registers.
-    for (; i + 4 <= m; i += 4) alpha = absorb_rows<4>(R, i, a, alpha, scale, k);
-    for (; i < m; ++i) alpha = absorb_rows<1>(R, i, a, alpha, scale, k);
+    for (; i + 4 <= m; i += 4) alpha = absorb_rows<4>(R, i, a, alpha, scale, k, square);
+    for (; i < m; ++i) alpha = absorb_rows<1>(R, i, a, alpha, scale, k, square);
     return alpha;
 }
 

@@ -14,6 +14,7 @@ MODULES = (
     "admission",
     "algorithms",
     "compression",
+    "conformal",
     "datasets",
     "diagnostics",
     "dictionary_learning",
@@ -28,6 +29,7 @@ MODULES = (
 
 #: Classes and functions that are attributes of the package, by module.
 PUBLIC = {
+    "conformal": ("ConformalClassifier", "ConformalRegressor"),
     "dictionary_learning": ("KernelDictionaryClassifier", "KernelDictionaryLearning"),
     "estimators": (
         "SOGSVC",
