@@ -19,7 +19,7 @@ from test_state import MODELS, learn, stream
 
 import parsimon
 from parsimon import kernels, persistence
-from parsimon.evaluation import ClassificationMetrics, RegressionMetrics
+from parsimon.evaluation import ClassificationMetrics, IntervalMetrics, RegressionMetrics
 from parsimon.mixtures import CandidateClassifier, Expert, MixtureClassifier
 from parsimon.preprocessing import TableEncoder, TargetScaler
 from parsimon.tables import TableModel
@@ -63,6 +63,9 @@ def learned_models():
             table.learn(block(slice(0, n), target))
             found.append(table)
     found += [table.encoder_, table._scores]
+    table = TableModel("y", warmup=100, budget=20, intervals=0.8)
+    table.learn(block(slice(0, 150), NUMBERS))
+    found += [table, table.interval_metrics_]
     found.append(parsimon.MixtureRegressor(budget=40).partial_fit(X, NUMBERS))
     found.append(parsimon.MixtureClassifier(own_experts(), budget=20).partial_fit(X, CLASSES))
     options = {"gamma": 1.0, "loss": "logistic", "budget": 20}
@@ -118,6 +121,9 @@ def go_on(model):
     if isinstance(model, RegressionMetrics):
         model.update(NUMBERS[rows], NUMBERS[rows]).total()
         return np.array(model.rolling()["rows"])
+    if isinstance(model, IntervalMetrics):
+        model.update(NUMBERS[rows], np.column_stack([NUMBERS[rows], NUMBERS[rows] + 1])).total()
+        return np.array(model.rolling()["coverage"])
     if isinstance(model, ClassificationMetrics):
         model.update(CLASSES[rows], CLASSES[rows]).total()
         return np.array(model.rolling()["rows"])
@@ -146,6 +152,8 @@ def look(model):
         return model.predict_proba(X[:100])
     if isinstance(model, TargetScaler):
         return model.inverse_transform(np.zeros(3))
+    if isinstance(model, IntervalMetrics):
+        return np.array(model.rolling()["coverage"])
     if isinstance(model, RegressionMetrics | ClassificationMetrics):
         return np.array(model.rolling()["rows"])
     name = next(

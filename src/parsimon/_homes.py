@@ -56,7 +56,7 @@ PUBLIC = {
 
 #: Further classes that a model file can name, by module.
 STORED = {
-    "evaluation": ("ClassificationMetrics", "RegressionMetrics"),
+    "evaluation": ("ClassificationMetrics", "IntervalMetrics", "RegressionMetrics"),
     "mixtures": ("CandidateClassifier",),
     "preprocessing": ("TableEncoder", "TargetScaler"),
 }

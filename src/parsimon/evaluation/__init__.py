@@ -10,12 +10,14 @@ So every row is a test row once.
 (True, True)
 
 - `regression` and `classification`: metrics, in total and over the last rows (`window`);
+- `intervals`: coverage and width of intervals;
 - `metrics`: the metrics of each task;
 - `steps`: one block, predicted and then learned, with any model;
 - `streams`: a stream of blocks, with reports.
 """
 
 from parsimon.evaluation.classification import ClassificationMetrics
+from parsimon.evaluation.intervals import IntervalMetrics
 from parsimon.evaluation.metrics import METRICS
 from parsimon.evaluation.regression import RegressionMetrics
 from parsimon.evaluation.steps import Predictions, predict_then_learn
@@ -24,6 +26,7 @@ from parsimon.evaluation.streams import Report, Trace, prequential, watch
 __all__ = [
     "METRICS",
     "ClassificationMetrics",
+    "IntervalMetrics",
     "Predictions",
     "RegressionMetrics",
     "Report",

@@ -21,6 +21,7 @@ LATER: dict[str, Any] = {
     "step": "explicit",
     "shuffle": False,
     "random_state": None,
+    "intervals": None,
 }
 #: Attributes that a class builds from its state. A file must not set them.
 BUILT = ("_learner", "_learners")

@@ -11,20 +11,19 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from parsimon._parts import lookup, whole
-from parsimon.evaluation import METRICS, Predictions, predict_then_learn
 from parsimon.evaluation.steps import is_classifier_like
 from parsimon.mixtures import Mixture
 from parsimon.preprocessing import (
     Column,
     TableEncoder,
     TableError,
-    TargetScaler,
     concatenated,
     read_table,
     require_kind,
     require_usable,
 )
 from parsimon.tables.algorithms import ALGORITHMS, make_estimator
+from parsimon.tables.learning import Learning
 from parsimon.tables.predicting import Predicting
 from parsimon.tables.stored import StoredTable
 from parsimon.tables.targets import (
@@ -33,7 +32,6 @@ from parsimon.tables.targets import (
     found_task,
     holds_classes,
     numeric_targets,
-    takes_raw_targets,
 )
 from parsimon.tables.warmup import Warmup, rows_of
 
@@ -43,7 +41,7 @@ Array = NDArray[np.float64]
 Labels = NDArray[Any]
 
 
-class TableModel(Predicting, StoredTable):
+class TableModel(Learning, Predicting, StoredTable):
     """Learn to predict a column of a table from the other columns, in blocks and fixed memory.
 
     A `TableEncoder` encodes the rows. A `TargetScaler` scales the targets of regression, unless the
@@ -88,6 +86,9 @@ class TableModel(Predicting, StoredTable):
         not a mixture, they also determine the kernel width.
     window : int, default=1000
         The number of rows of the rolling metrics.
+    intervals : float in (0, 1) or None, default=None
+        The share of targets that prediction intervals shall cover, such as 0.9, for regression.
+        Larger values give wider intervals. None means no intervals. See `parsimon.conformal`.
 
     Attributes
     ----------
@@ -95,6 +96,8 @@ class TableModel(Predicting, StoredTable):
         Number of rows so far, including the warm-up.
     metrics_ : RegressionMetrics, ClassificationMetrics or None
         Test-then-learn metrics over all rows except the first. None during the warm-up.
+    interval_metrics_ : IntervalMetrics or None
+        Coverage and width of the intervals. None without intervals, and during the warm-up.
     task_ : str
         "regression" or "classification", from the end of the warm-up on.
     encoder_ : TableEncoder
@@ -147,6 +150,7 @@ class TableModel(Predicting, StoredTable):
         ignore: Sequence[str] = (),
         warmup: int = 200,
         window: int = 1000,
+        intervals: float | None = None,
     ) -> None:
         self.target = target
         self.task = task
@@ -159,19 +163,39 @@ class TableModel(Predicting, StoredTable):
         self.ignore = ignore
         self.warmup = warmup
         self.window = window
+        self.intervals = intervals
 
     # Learning
 
-    def learn(self, block: Any) -> Labels:
+    def learn(self, block: Any, *, return_intervals: bool = False) -> Any:
         """Learn a block, and return the prediction for each row before it was learned, (n,).
 
-        For the very first row its own target is returned, and the metrics do not count it. A block
-        that is rejected changes nothing. `TableError` says in which row and column the problem is.
+        With `return_intervals`, return the predictions and the intervals (n, 2) before each row.
+        They are infinite during the warm-up. For the very first row its own target is returned, and
+        the metrics do not count it. A block that is rejected changes nothing. `TableError` says in
+        which row and column the problem is.
         """
+        if return_intervals and self.intervals is None:
+            raise TableError("the model has no intervals: give it intervals=0.9, or another share")
         columns, target = self._read(block)
         n = len(target.values)
-        if n == 0:
-            return np.empty(0)
+        self._last_intervals = np.empty((0, 2))
+        found = self._learn_checked(columns, target) if n else np.empty(0)
+        if not return_intervals:
+            return found
+        before = np.full((n - len(self._last_intervals), 2), (-np.inf, np.inf))
+        return found, np.vstack([before, self._last_intervals])
+
+    def finish(self) -> Self:
+        """End the warm-up, and learn the rows held so far, if there are any."""
+        if not self._warm and self.n_rows_:
+            self._begin()
+        return self
+
+    # Implementation
+
+    def _learn_checked(self, columns: dict[str, Column], target: Column) -> Labels:
+        n = len(target.values)
         if self._warm:
             return self._learn(columns, target)
         before = self.__dict__.copy()
@@ -193,14 +217,6 @@ class TableModel(Predicting, StoredTable):
             self.__dict__ = before
             raise
         return predictions
-
-    def finish(self) -> Self:
-        """End the warm-up, and learn the rows held so far, if there are any."""
-        if not self._warm and self.n_rows_:
-            self._begin()
-        return self
-
-    # Implementation
 
     def _encoder(self) -> TableEncoder:
         return TableEncoder(
@@ -318,16 +334,6 @@ class TableModel(Predicting, StoredTable):
         if reason is not None:
             self.task_reason_ = reason
 
-    def _adopt(self, warmup: Warmup, task: str) -> None:
-        """Go on with a trial of the warm-up."""
-        trial = warmup.trials[task]
-        if task == "regression":
-            self.scaler_ = TargetScaler.of_nothing()
-        self._scores = METRICS[task](self.window)
-        for y, found in warmup.found[task]:
-            self._scores.update(y, *found)
-        self.encoder_, self.estimator_ = trial.encoder, trial.estimator
-
     def _trials(self) -> Warmup | None:
         """Return the trials for the rows held, or None if the algorithm needs all rows first.
 
@@ -352,33 +358,6 @@ class TableModel(Predicting, StoredTable):
             warmup.run(self._held, 0, self.n_rows_, self.warmup)
         self._warmup = (params, warmup)
         return warmup
-
-    def _learn_held(self, held: dict[str, Column], task: str) -> None:
-        """Learn the rows of the warm-up at once."""
-        columns = {name: column for name, column in held.items() if name != self.target}
-        encoder, estimator = self._encoder(), self._make(task)
-        encoder.check(columns)
-        X = encoder.learn_columns(columns)
-        y = self._targets(held[self.target], task)
-        if task == "regression":
-            scaled = not takes_raw_targets(estimator)
-            self.scaler_ = TargetScaler() if scaled else TargetScaler.of_nothing()
-            estimator.partial_fit(X, self.scaler_.learn_transform(y)[0] if scaled else y)
-        else:
-            estimator.partial_fit(X, y)
-        self._scores = METRICS[task](self.window).update(y, np.concatenate([y[:1], y[:-1]]))
-        self.encoder_, self.estimator_ = encoder, estimator
-
-    def _learn(self, columns: dict[str, Column], target: Column) -> Labels:
-        y = self._targets(target, self.task_)
-        X = self.encoder_.learn_columns(columns)
-        if self.task_ == "classification" or takes_raw_targets(self.estimator_):
-            found = predict_then_learn(self.estimator_, X, y)
-        else:
-            scaled, back = self.scaler_.learn_transform(y)
-            found = Predictions(back(predict_then_learn(self.estimator_, X, scaled).values))
-        self._scores.update(y, *found)
-        return found.values
 
     def _ready(self) -> TableModel:
         if self._warm:

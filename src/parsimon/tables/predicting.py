@@ -23,21 +23,27 @@ class Predicting:
     learn: Callable[[Any], Any]
     _ready: Callable[[], Any]  # the model, with its warm-up ended
 
-    def predict(self, block: Any, *, lagged: bool = True) -> Labels:
+    def predict(self, block: Any, *, lagged: bool = True, return_intervals: bool = False) -> Any:
         """Return predictions (n,) for the rows of a block. The block need not have the target.
+
+        With `return_intervals`, return the predictions and the intervals (n, 2).
 
         With a mixture, every row counts as the next one after the last row learned. For rows that
         do not follow it, such as those of another file, use ``lagged=False``. During the warm-up,
         predictions are as if `finish` had been called.
         """
         model = self._ready()
+        if return_intervals and getattr(model, "_intervals", None) is None:
+            raise TableError("the model has no intervals: it was learned without them")
         X = model.encoder_.transform(block)
         if not len(X):
-            return np.empty(0)
+            return (np.empty(0), np.empty((0, 2))) if return_intervals else np.empty(0)
         found: Labels = model.estimator_.predict(X, **_options(model.estimator_, lagged))
         if model.task_ == "regression":
             found = model.scaler_.inverse_transform(found)
-        return found
+        if not return_intervals:
+            return found
+        return found, model._intervals.now(X, found[:, np.newaxis])[:, 0]
 
     def predict_proba(self, block: Any, *, lagged: bool = True) -> Array:
         """Return the probabilities of `classes_`, (n, C), if the estimator has probabilities.

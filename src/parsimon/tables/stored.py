@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from parsimon import _schema
-from parsimon.evaluation import METRICS
+from parsimon.conformal import Intervals
+from parsimon.evaluation import METRICS, IntervalMetrics
 from parsimon.evaluation.steps import is_classifier_like
 from parsimon.mixtures import CandidateClassifier, Mixture
 from parsimon.persistence import Storable
@@ -49,6 +51,7 @@ PARAMETERS: dict[str, _schema.Check] = {
     "window": _schema.whole(1),
     "budget": lambda value: value is None or _schema.whole(1)(value),
     "options": lambda value: value is None or isinstance(value, dict),
+    "intervals": lambda value: value is None or (_schema.number(0, 1)(value) and 0 < value < 1),
 }
 
 
@@ -64,6 +67,9 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
     reading_: dict[str, Any]
     _scores: Any
     _held: dict[str, Column] | None  # the rows of the warm-up
+    intervals: float | None
+    _intervals: Intervals
+    _made_intervals: Callable[[], Intervals]
     _attributes = _schema.Schema(
         {},
         {
@@ -73,6 +79,8 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
             "estimator_": _schema.one_of(Storable),
             "_scores": _schema.one_of(*METRICS.values()),
             "_target_kind": lambda kind: kind in KINDS,
+            "_intervals": _schema.one_of(dict),
+            "_interval_scores": _schema.one_of(IntervalMetrics),
             "_held": lambda held: held is None or _schema.listed(_is_held)(held),
         },
     )
@@ -110,7 +118,13 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
     def nbytes_(self) -> int:
         """The size of the estimator in bytes."""
         size: int = self.estimator_.nbytes_
-        return size
+        intervals: Intervals | None = getattr(self, "_intervals", None)
+        return size + (0 if intervals is None else intervals.nbytes)
+
+    @property
+    def interval_metrics_(self) -> IntervalMetrics | None:
+        """Coverage and width of the intervals, or None."""
+        return getattr(self, "_interval_scores", None)
 
     @property
     def relevance_(self) -> dict[str, float] | None:
@@ -149,8 +163,10 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
         """Return the state that a file keeps."""
         state = dict(super().__getstate__())
         state.pop("task_reason_", None)
-        for name in ("_warmup", "_finished"):
+        for name in ("_warmup", "_finished", "_last_intervals"):
             state.pop(name, None)
+        if "_intervals" in state:
+            state["_intervals"] = state.pop("_intervals").state()  # last, as after loading
         if state.get("_held") is not None:
             state["_held"] = _packed(state["_held"])
         return state
@@ -162,9 +178,15 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
             state["_held"] = _unpacked(state["_held"], state["target"])
         if "estimator_" in state and not set(LEARNED) <= state.keys():
             raise ValueError("it is not complete")
+        stored = state.pop("_intervals", None)
         if not _is_reading(state.get("reading_", {})):
             raise ValueError("what it says about its data is not sound")
         super().__setstate__(state)
+        if stored is not None:
+            if self.intervals is None or not hasattr(self, "encoder_"):
+                raise ValueError("it has intervals that it should not have")
+            self._intervals = self._made_intervals()
+            self._intervals.restore(stored, self.encoder_.n_features_, 1)
 
     @staticmethod
     def _other_parameters(value: Any) -> bool:
@@ -193,6 +215,9 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"its estimator is not for {task}")
         if isinstance(model, CandidateClassifier):
             model = model._learned()[0]
+        both = hasattr(self, "_intervals"), hasattr(self, "_interval_scores")
+        if both != ((self.intervals is not None),) * 2 or (any(both) and task != "regression"):
+            raise ValueError("its intervals are not those of its parameters")
         if not model.__sklearn_is_fitted__() or model.n_features_in_ != self.encoder_.n_features_:
             raise ValueError("its estimator does not fit its encoder")
 

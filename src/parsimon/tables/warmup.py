@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,11 +39,13 @@ class Trial:
 
     encoder: TableEncoder
     estimator: Any
+    features: list[Array] = field(default_factory=list)  # of all rows, as they were learned
 
     def learn(self, columns: dict[str, Column], y: Labels) -> Predictions:
         """Learn rows, and return the predictions before."""
         fitting = {name: _as(columns[name], kind) for name, kind in self.encoder.columns_.items()}
         X = self.encoder.learn_columns(fitting)
+        self.features.append(X)
         return predict_then_learn(self.estimator, X, y)
 
 

@@ -1,0 +1,106 @@
+"""How a table model learns rows once its task and its columns are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsimon.conformal import Intervals
+from parsimon.evaluation import METRICS, IntervalMetrics, Predictions, predict_then_learn
+from parsimon.preprocessing import Column, TableEncoder, TableError, TargetScaler
+from parsimon.tables.targets import takes_raw_targets
+from parsimon.tables.warmup import Warmup
+
+__all__ = ["Learning"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[Any]
+
+
+class Learning:
+    """The rows of the warm-up, then all others."""
+
+    target: str
+    window: int
+    intervals: float | None
+    task_: str
+    encoder_: TableEncoder
+    estimator_: Any
+    scaler_: TargetScaler
+    _scores: Any
+    _encoder: Callable[[], TableEncoder]
+    _make: Callable[[str], Any]
+    _targets: Callable[[Column, str], Labels]
+    _intervals: Intervals
+    _interval_scores: IntervalMetrics
+    _last_intervals: Array  # of the rows of the last block, after the warm-up
+
+    def _adopt(self, warmup: Warmup, task: str) -> None:
+        """Go on with a trial of the warm-up."""
+        trial = warmup.trials[task]
+        if task == "regression":
+            self.scaler_ = TargetScaler.of_nothing()
+        self._scores = METRICS[task](self.window)
+        for y, found in warmup.found[task]:
+            self._scores.update(y, *found)
+        self.encoder_, self.estimator_ = trial.encoder, trial.estimator
+        self._begin_intervals(task)
+        rows = [(y, found.values) for y, found in warmup.found[task]]
+        y, predictions = (np.concatenate(each) for each in zip(*rows, strict=True))
+        self._learn_intervals(np.vstack(trial.features), predictions, y)
+
+    def _learn_held(self, held: dict[str, Column], task: str) -> None:
+        """Learn the rows of the warm-up at once."""
+        columns = {name: column for name, column in held.items() if name != self.target}
+        encoder, estimator = self._encoder(), self._make(task)
+        encoder.check(columns)
+        X = encoder.learn_columns(columns)
+        y = self._targets(held[self.target], task)
+        if task == "regression":
+            scaled = not takes_raw_targets(estimator)
+            self.scaler_ = TargetScaler() if scaled else TargetScaler.of_nothing()
+            estimator.partial_fit(X, self.scaler_.learn_transform(y)[0] if scaled else y)
+        else:
+            estimator.partial_fit(X, y)
+        self._scores = METRICS[task](self.window).update(y, np.concatenate([y[:1], y[:-1]]))
+        self.encoder_, self.estimator_ = encoder, estimator
+        self._begin_intervals(task)
+
+    def _learn(self, columns: dict[str, Column], target: Column) -> Labels:
+        y = self._targets(target, self.task_)
+        X = self.encoder_.learn_columns(columns)
+        if self.task_ == "classification" or takes_raw_targets(self.estimator_):
+            found = predict_then_learn(self.estimator_, X, y)
+        else:
+            scaled, back = self.scaler_.learn_transform(y)
+            found = Predictions(back(predict_then_learn(self.estimator_, X, scaled).values))
+        self._scores.update(y, *found)
+        self._last_intervals = self._learn_intervals(X, found.values, y)
+        return found.values
+
+    def _begin_intervals(self, task: str) -> None:
+        if self.intervals is None:
+            return
+        if task != "regression":
+            raise TableError(
+                "intervals are for numbers, and the target holds classes: learn without intervals, "
+                "or use parsimon.ConformalClassifier for sets of labels"
+            )
+        self._intervals = self._made_intervals()
+        self._interval_scores = IntervalMetrics(self.window)
+
+    def _made_intervals(self) -> Intervals:
+        assert self.intervals is not None
+        return Intervals(self.intervals)
+
+    def _learn_intervals(self, X: Array, predictions: Labels, y: Labels) -> Array:
+        """Return the intervals (n, 2) before each row, and learn the rows."""
+        intervals: Intervals | None = getattr(self, "_intervals", None)
+        if intervals is None:
+            return np.empty((0, 2))
+        found = intervals.run(X, predictions[:, np.newaxis], y[:, np.newaxis])[:, 0]
+        self._interval_scores.update(y, found)
+        return found

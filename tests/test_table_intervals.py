@@ -1,0 +1,92 @@
+"""Prediction intervals of table models."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+from parsimon import TableModel, load
+from parsimon.preprocessing import TableError
+
+
+def table(n=2000, seed=0):
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(size=(2, n))
+    shop = rng.choice(["town", "village"], size=n)
+    noise = np.where(shop == "town", 5.0, 0.5) * rng.normal(size=n)
+    return {"x": x, "z": z, "shop": shop, "y": 100 + 10 * np.sin(x) + noise}
+
+
+def rows(block, first, last):
+    return {name: values[first:last] for name, values in block.items()}
+
+
+@pytest.mark.parametrize("algorithm", ["default", "krls", "knlms"])
+def test_intervals_cover_and_know_where_errors_are_large(algorithm):
+    block = table(3000)
+    model = TableModel("y", algorithm=algorithm, intervals=0.9)
+    predictions, intervals = model.learn(block, return_intervals=True)
+    inside = (intervals[:, 0] <= block["y"]) & (block["y"] <= intervals[:, 1])
+    assert inside[200:].mean() == pytest.approx(0.9, abs=0.02)
+    assert len(predictions) == len(intervals) == 3000
+    scores = model.interval_metrics_.total()
+    finite = np.isfinite(intervals).all(axis=1)
+    assert scores["coverage"] == pytest.approx(0.9, abs=0.02)
+    if algorithm != "default":  # the default has intervals from the warm-up on
+        assert scores["coverage"] == pytest.approx(inside[finite].mean())
+        assert scores["width"] == pytest.approx(np.diff(intervals[finite], axis=1).mean())
+    asked = {"x": [0.0, 0.0], "z": [0.0, 0.0], "shop": ["town", "village"]}
+    _, found = model.predict(asked, return_intervals=True)
+    town, village = np.diff(found, axis=1)[:, 0]
+    assert town > 2 * village
+
+
+def test_blocks_equal_chunks_and_files(tmp_path):
+    block = table(700)
+    whole = TableModel("y", intervals=0.8)
+    _, expected = whole.learn(block, return_intervals=True)
+    cut, at = TableModel("y", intervals=0.8), 0
+    for size in (1, 50, 149, 1, 99, 400):
+        _, found = cut.learn(rows(block, at, at + size), return_intervals=True)
+        np.testing.assert_array_equal(found, expected[at : at + size])
+        at += size
+        cut.save(tmp_path / "model.parsimon")
+        cut = load(tmp_path / "model.parsimon") if size != 50 else copy.deepcopy(cut)
+    assert cut.interval_metrics_.total() == whole.interval_metrics_.total()
+    for one, other in zip(
+        cut.predict(block, return_intervals=True),
+        whole.predict(block, return_intervals=True),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_predictions_are_the_same_without_intervals():
+    block = table(500)
+    np.testing.assert_array_equal(
+        TableModel("y", intervals=0.9).learn(block), TableModel("y").learn(block)
+    )
+
+
+def test_short_tables_have_intervals_from_their_warm_up():
+    block = table(120)
+    model = TableModel("y", intervals=0.8)
+    model.learn(block)
+    _, intervals = model.predict(rows(block, 0, 5), return_intervals=True)
+    assert np.isfinite(intervals).all()
+
+
+def test_clear_errors():
+    block = table(300)
+    with pytest.raises(TableError, match="no intervals"):
+        TableModel("y").learn(block, return_intervals=True)
+    model = TableModel("y")
+    model.learn(block)
+    with pytest.raises(TableError, match="no intervals"):
+        model.predict(block, return_intervals=True)
+    with pytest.raises(TableError, match="intervals are for numbers"):
+        TableModel("shop", intervals=0.9).learn(block)
+    with pytest.raises(ValueError, match="coverage"):
+        TableModel("y", intervals=1.5).learn(block)
