@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import urllib.error
 import urllib.request
-import zipfile
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from parsimon.datasets._archives import read_archive, required_folder
 
 #: Brodatz textures of volume 1 of the USC-SIPI image database, by number.
 _BRODATZ = "https://sipi.usc.edu/database/download.php?vol=textures&img=1.1.{:02d}"
@@ -39,7 +40,7 @@ def load_mnist(data_dir: str | Path | None = None) -> Split:
     is given. Otherwise they are fetched from OpenML, and scikit-learn keeps a copy.
     """
     if data_dir is not None:
-        return _split(_read(data_dir, "mnist.npz", *Split._fields), 255.0)
+        return _split(read_archive(data_dir, "mnist.npz", *Split._fields), 255.0)
     X, y = _openml("mnist_784")
     return Split(X[:60000] / 255.0, y[:60000], X[60000:] / 255.0, y[60000:])
 
@@ -50,7 +51,7 @@ def load_usps(data_dir: str | Path | None = None) -> Split:
     They are read from ``usps.npz`` in `data_dir` if it is given, and fetched from OpenML otherwise.
     """
     if data_dir is not None:
-        return _split(_read(data_dir, "usps.npz", *Split._fields), 1.0)
+        return _split(read_archive(data_dir, "usps.npz", *Split._fields), 1.0)
     X, y = _openml("USPS")
     X = (X - X.min()) / (X.max() - X.min())
     return Split(X[:7291], y[:7291] - y.min(), X[7291:], y[7291:] - y.min())
@@ -63,7 +64,7 @@ def load_banana(data_dir: str | Path | None = None) -> Split:
     `data_dir` if it is given, and fetched from OpenML otherwise.
     """
     if data_dir is not None:
-        stored = _read(data_dir, "banana.npz", "X", "y")
+        stored = read_archive(data_dir, "banana.npz", "X", "y")
         X, y = stored["X"].astype(np.float64), stored["y"].astype(np.int64)
     else:
         X, y = _openml("banana")
@@ -191,7 +192,7 @@ def load_cod_rna(data_dir: str | Path | None = None) -> Table:
     A. V. Uzilov, J. M. Keegan, D. H. Mathews, *Detection of non-coding RNAs on the basis of
     predicted secondary structure formation free energy change*, BMC Bioinformatics 2006.
     """
-    folder = _required(data_dir, "cod_rna")
+    folder = required_folder(data_dir, "cod_rna")
     return _stored_table(folder, "cod_rna.npz", _numbered(8), "class", ("X_train", "y_train"))
 
 
@@ -206,7 +207,7 @@ def load_kin40k(data_dir: str | Path | None = None) -> Table:
     A. Schwaighofer, V. Tresp, *Transductive and inductive methods for approximate Gaussian process
     regression*, NIPS 2002.
     """
-    return _stored_table(_required(data_dir, "kin40k"), "kin40k.npz", _numbered(8), "y")
+    return _stored_table(required_folder(data_dir, "kin40k"), "kin40k.npz", _numbered(8), "y")
 
 
 def load_ccpp(data_dir: str | Path | None = None) -> Table:
@@ -221,7 +222,9 @@ def load_ccpp(data_dir: str | Path | None = None) -> Table:
     cycle power plant using machine learning methods*, International Journal of Electrical Power &
     Energy Systems 2014.
     """
-    return _stored_table(_required(data_dir, "ccpp"), "ccpp.npz", ["AT", "V", "AP", "RH"], "PE")
+    return _stored_table(
+        required_folder(data_dir, "ccpp"), "ccpp.npz", ["AT", "V", "AP", "RH"], "PE"
+    )
 
 
 def load_brodatz(data_dir: str | Path | None = None) -> NDArray[np.uint8]:
@@ -231,7 +234,7 @@ def load_brodatz(data_dir: str | Path | None = None) -> NDArray[np.uint8]:
     are fetched from the USC-SIPI image database, which requires Pillow.
     """
     if data_dir is not None:
-        images: NDArray[np.uint8] = _read(data_dir, "brodatz13.npz", "images")["images"]
+        images: NDArray[np.uint8] = read_archive(data_dir, "brodatz13.npz", "images")["images"]
         return images
     try:
         from PIL import Image
@@ -268,23 +271,6 @@ def bikes_path() -> Path:
     return Path(__file__).parent / "shipped" / "bikes.csv.gz"
 
 
-def _read(data_dir: str | Path, name: str, *arrays: str) -> dict[str, NDArray[Any]]:
-    path = Path(data_dir) / name
-    if not path.exists():
-        raise FileNotFoundError(f"there is no {name} in {data_dir}")
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            found = dict(stored)
-    except (ValueError, EOFError, zipfile.BadZipFile, TypeError) as error:
-        raise ValueError(f"{path} is damaged or is not a NumPy archive") from error
-    missing = [array for array in arrays if array not in found]
-    if missing:
-        raise ValueError(
-            f"{path} has no array {missing[0]!r}; it holds {', '.join(sorted(found)) or 'none'}"
-        )
-    return found
-
-
 def _stored_table(
     data_dir: str | Path,
     file: str,
@@ -292,7 +278,7 @@ def _stored_table(
     target: str,
     arrays: tuple[str, str] = ("X", "y"),
 ) -> Table:
-    stored = _read(data_dir, file, *arrays)
+    stored = read_archive(data_dir, file, *arrays)
     X, y = stored[arrays[0]].astype(np.float64), stored[arrays[1]]
     if X.ndim != 2 or y.shape != X.shape[:1] or X.shape[1] != len(names):
         raise ValueError(
@@ -300,15 +286,6 @@ def _stored_table(
             f"got {X.shape} and {y.shape}"
         )
     return Table(X, y.astype(np.float64 if y.dtype.kind == "f" else np.int64), names, target)
-
-
-def _required(data_dir: str | Path | None, name: str) -> str | Path:
-    if data_dir is None:
-        raise ValueError(
-            f"{name} cannot be fetched, because it is not at OpenML: "
-            f"give a data_dir that holds {name}.npz"
-        )
-    return data_dir
 
 
 def _numbered(d: int) -> list[str]:
@@ -324,7 +301,7 @@ def _regression(
     data_dir: str | Path | None, file: str, name: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if data_dir is not None:
-        stored = _read(data_dir, file, "X", "y")
+        stored = read_archive(data_dir, file, "X", "y")
         X, y = stored["X"], stored["y"]
     else:
         X, y = _fetch(name, 1)  # later versions have two classes
