@@ -17,7 +17,8 @@ of columns. All of them give the same features.
 - `columns`: a column as it was read, and its kinds;
 - `reading`: columns from blocks;
 - `moments`: running means and standard deviations;
-- `encoder` and `targets`: the transformers of features and targets.
+- `encoder` and `targets`: the transformers of features and targets;
+- `embedding`: past values of a series as samples.
 """
 
 from parsimon.preprocessing.columns import KINDS as KINDS
@@ -29,9 +30,10 @@ from parsimon.preprocessing.columns import feature_count as feature_count
 from parsimon.preprocessing.columns import nearest as nearest
 from parsimon.preprocessing.columns import require_kind as require_kind
 from parsimon.preprocessing.columns import require_usable as require_usable
+from parsimon.preprocessing.embedding import embed
 from parsimon.preprocessing.encoder import MISSING, TableEncoder
 from parsimon.preprocessing.moments import Moments as Moments
 from parsimon.preprocessing.reading import read_table
 from parsimon.preprocessing.targets import TargetScaler
 
-__all__ = ["MISSING", "Column", "TableEncoder", "TableError", "TargetScaler", "read_table"]
+__all__ = ["MISSING", "Column", "TableEncoder", "TableError", "TargetScaler", "embed", "read_table"]
