@@ -7,6 +7,7 @@ from parsimon.plots.bounds import approximation_regions, coherence_bounds
 from parsimon.plots.drawing import require_drawable
 from parsimon.plots.mixtures import mixture
 from parsimon.plots.models import Expansion, decision_surface, expansions
+from parsimon.plots.signals import decibel_curves, error_against_size
 from parsimon.plots.streams import (
     compared,
     curves,
@@ -22,7 +23,9 @@ __all__ = [
     "coherence_bounds",
     "compared",
     "curves",
+    "decibel_curves",
     "decision_surface",
+    "error_against_size",
     "error_and_sparsity",
     "expansions",
     "learning_curve",
