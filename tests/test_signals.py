@@ -79,9 +79,8 @@ def test_a_channel_follows_its_equation(lags, delay):
     np.testing.assert_array_equal(X[1:, 1:], X[:-1, :-1])  # one value newer in each sample
     for i in range(delay + 1, 50):
         if i + delay < 50:  # the sample in which r_t is the newest, for the symbol s_t
-            z = s[i + delay] + 0.5 * s[i + delay - 1]
-            sign = -1 if i >= 30 else 1
-            assert X[i, 0] == pytest.approx(sign * (z - 0.9 * z**2))
+            z = (s[i + delay] + 0.5 * s[i + delay - 1]) * (-1 if i >= 30 else 1)
+            assert X[i, 0] == pytest.approx(z - 0.9 * z**2)
 
 
 def filtered(u, h):

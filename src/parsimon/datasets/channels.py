@@ -29,8 +29,9 @@ def make_channel(
         z_t = s_t + 0.5 s_{t-1},   r_t = z_t - 0.9 z_t^2 + e_t.
 
     The symbols s_t are -1 or 1 with equal probability. e_t is normal. The task is to recover
-    s_{t-delay} from the received values r_t, ..., r_{t-lags+1}. From sample `switch` on, the
-    channel has the opposite sign: r_t = -z_t + 0.9 z_t^2 + e_t.
+    s_{t-delay} from the received values r_t, ..., r_{t-lags+1}. From sample `switch` on, the linear
+    part has the opposite sign: z_t = -s_t - 0.5 s_{t-1}. Then received values look the same, but
+    mean the opposite symbols.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def make_channel(
         values mean less noise, and None means no noise. The noise of the book, with standard
         deviation 0.4, is ``snr=11.1``.
     switch : int >= 0 or None, default=None
-        First sample of the channel with the opposite sign. None means no switch.
+        First sample in which z_t has the opposite sign. None means no switch.
     random_state : int, Generator or None, default=None
         Seed.
 
@@ -75,8 +76,8 @@ def make_channel(
     before = max(lags, delay + 1)  # symbols before the first sample
     s = np.where(rng.integers(2, size=n + before) == 1, 1.0, -1.0)
     z = s[1:] + 0.5 * s[:-1]
+    z[before - 1 + first_after(switch, n) :] *= -1
     r = z - 0.9 * z**2
-    r[before - 1 + first_after(switch, n) :] *= -1
     X = delayed(noisy(r, snr, rng), lags, n)
     return X, s[before - delay : before - delay + n]
 

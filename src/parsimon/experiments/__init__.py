@@ -1,4 +1,6 @@
-"""Experiments: figures and tables of the papers, each a module with a function ``run``.
+"""Experiments: figures and tables of the papers, and of filters on signals.
+
+Each is a module with a function ``run``.
 
 ``python -m parsimon.experiments`` runs them.
 
@@ -23,6 +25,9 @@ EXPERIMENTS = {
     "engel-2002/comp-activ": "parsimon.experiments.engel_2002.comp_activ",
     "engel-2002/classification": "parsimon.experiments.engel_2002.classification",
     "lee-kim-2016/usps": "parsimon.experiments.lee_kim_2016.usps",
+    "signal/identification": "parsimon.experiments.signal.identification",
+    "signal/equalisation": "parsimon.experiments.signal.equalisation",
+    "signal/echo": "parsimon.experiments.signal.echo",
 }
 
 #: Experiments with real data, whose ``run`` takes a ``data_dir``.

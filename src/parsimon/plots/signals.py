@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from parsimon.plots.drawing import (
     new_figure,
     plain,
     save,
+    say_above,
 )
 
 __all__ = ["decibel_curves", "error_against_size"]
@@ -33,7 +34,7 @@ def decibel_curves(
     title: str = "",
     ylabel: str = _ERROR,
     marks: Mapping[str, float] | None = None,
-    levels: Mapping[str, float] | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
 ) -> Path:
     """Draw learning curves with their bands, one line per label.
 
@@ -45,7 +46,7 @@ def decibel_curves(
     title : the title.
     ylabel : what the errors are.
     marks : vertical lines, by label, for example where a channel switches.
-    levels : horizontal lines, by label, for example the noise.
+    groups : by title, the labels of the curves in each panel. None draws one panel.
 
     Examples
     --------
@@ -60,27 +61,28 @@ def decibel_curves(
     """
     if not curves:
         raise ValueError("there is nothing to draw: curves is empty")
-    figure, axis = new_figure(1)
-    for i, (label, curve) in enumerate(curves.items()):
-        style = _style(i)
-        band = np.asarray(curve.band, dtype=np.float64)
-        draw_line(axis, curve.samples, _finite(curve.mean), label=plain(label), **style)
-        axis.fill_between(
-            curve.samples, *_finite(band).T, color=style["color"], alpha=0.2, linewidth=0
-        )
-    for label, value in (levels or {}).items():
-        axis.axhline(value, color="0.4", linestyle=":", linewidth=1, label=plain(label))
-    for label, value in (marks or {}).items():
-        axis.axvline(value, color="0.4", linestyle="--", linewidth=1)
-        place = {"xytext": (4, -2), "textcoords": "offset points", "va": "top"}
-        axis.annotate(
-            plain(label), (value, 1.0), xycoords=("data", "axes fraction"), color="0.3", **place
-        )
-    axis.set(xlabel="samples", ylabel=ylabel)
-    axis.margins(x=0.01)
-    count_axis(axis.xaxis)
-    legend_outside(axis)
-    figure.set_size_inches(9.5, 4.8)
+    panels = groups or {"": list(curves)}
+    figure, axes = new_figure(len(panels))
+    for axis, (name, labels) in zip(np.ravel(axes), panels.items(), strict=True):
+        for i, label in enumerate(labels):
+            _draw_curve(axis, plain(label), curves[label], _style(i))
+        for label, value in (marks or {}).items():
+            axis.axvline(value, color="0.4", linestyle="--", linewidth=1)
+            place = {"xytext": (4, -2), "textcoords": "offset points", "va": "top"}
+            axis.annotate(
+                plain(label), (value, 1.0), xycoords=("data", "axes fraction"), color="0.3", **place
+            )
+        say_above(axis, name)
+        axis.margins(x=0.01)
+        legend_outside(axis)
+    ends = [axis.get_ylim() for axis in np.ravel(axes)]
+    for axis in np.ravel(axes):
+        axis.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
+    last = np.ravel(axes)[-1]
+    last.set_xlabel("samples")
+    count_axis(last.xaxis)
+    figure.supylabel(ylabel, fontsize="medium")
+    figure.set_size_inches(9.5, 1.0 + 3.6 * len(panels))
     figure.suptitle(title)
     return save(figure, path)
 
@@ -126,6 +128,12 @@ def error_against_size(path: str | Path, sweeps: Mapping[str, Any], *, title: st
     figure.set_size_inches(8.5, 4.4)
     figure.suptitle(title)
     return save(figure, path)
+
+
+def _draw_curve(axis: Any, label: str, curve: Any, style: dict[str, Any]) -> None:
+    draw_line(axis, curve.samples, _finite(curve.mean), label=label, **style)
+    ends = _finite(curve.band).T
+    axis.fill_between(curve.samples, *ends, color=style["color"], alpha=0.2, linewidth=0)
 
 
 def _style(i: int) -> dict[str, Any]:
