@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 
 from parsimon.datasets import load_boston, load_comp_activ, make_pothin_system
+from parsimon.evaluation import LearningCurve, learning_curve, size_sweep
 from parsimon.experiments import EXPERIMENTS, WITH_DATA
 from parsimon.experiments.engel_2002 import boston, classification, comp_activ, sinc
 from parsimon.experiments.engel_2002.common import unit_cube
 from parsimon.experiments.honeine_2007 import convergence
 from parsimon.experiments.pothin_richard_2006 import adaptive, time_series
+from parsimon.experiments.signal import echo, equalisation, identification, prediction
+from parsimon.experiments.signal.filters import FAMILIES, FILTERS
+from parsimon.experiments.signal.tracking import SWITCH, floors, recovery
 
 
 @pytest.fixture
@@ -139,3 +143,37 @@ def test_sog_svc_comes_within_two_points_of_svc_with_a_third_of_its_support_vect
     report = classification.run(tmp_path, data_dir=data_dir)
     assert len(report.notes) == len(classification.SETTINGS)
     assert all(note.endswith("is met.") for note in report.notes)
+
+
+@pytest.mark.parametrize("task", [identification, equalisation, echo])
+def test_forgetting_lets_krls_track_a_switch_and_kernels_beat_a_linear_filter(task):
+    assert {family for family, _ in FILTERS.values()} <= set(FAMILIES)
+    curves = {
+        name: learning_curve(FILTERS[name][1](task.TASK), task.stream, 5)
+        for name in ("linear RLS", "KRLS", "KRLS, forgetting")
+    }
+    before, after = np.transpose([floors(curve) for curve in curves.values()])
+    assert before[2] < before[0] - 3 and after[2] < after[0] - 3
+    assert after[1] > before[1] + 4  # without forgetting it does not recover
+    assert after[2] < before[2] + 3
+    assert 20 < recovery(curves["KRLS, forgetting"]) < 600
+
+
+def test_a_recovery_is_counted_from_the_switch():
+    errors = np.concatenate([np.full(SWITCH, 0.1), np.full(50, 2.0), np.full(SWITCH - 50, 0.2)])
+    curve = LearningCurve(errors[np.newaxis], np.array([1.0]))
+    assert recovery(curve) == 70  # the moving mean is over 20 samples
+    assert floors(curve) == pytest.approx((-20.0, 20 * np.log10(0.2)))
+
+
+def test_symbols_are_wrong_if_their_predictions_have_the_other_sign():
+    symbols = equalisation.stream(0)[1]
+    predictions = np.where(np.arange(len(symbols)) % 4 == 0, -0.3, 2.5) * symbols
+    curve = LearningCurve((symbols - predictions)[np.newaxis], np.array([1.0]))
+    assert equalisation.wrong(curve) == 0.25
+
+
+def test_more_centres_predict_a_chaotic_series_better():
+    model, parameter, values = prediction.FILTERS["KRLS, budget"]
+    sweep = size_sweep(model, parameter, values[:3], prediction.mackey_glass, 2)
+    assert np.all(np.diff(sweep.mean) < -2) and sweep.mean[-1] < -22

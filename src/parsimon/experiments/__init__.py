@@ -28,6 +28,7 @@ EXPERIMENTS = {
     "signal/identification": "parsimon.experiments.signal.identification",
     "signal/equalisation": "parsimon.experiments.signal.equalisation",
     "signal/echo": "parsimon.experiments.signal.echo",
+    "signal/prediction": "parsimon.experiments.signal.prediction",
 }
 
 #: Experiments with real data, whose ``run`` takes a ``data_dir``.

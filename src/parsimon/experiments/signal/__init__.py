@@ -2,5 +2,6 @@
 
 - `filters`: the table of filters;
 - `tracking`: curves, table and figure of all filters on one stream;
-- `identification`, `equalisation` and `echo`: the streams.
+- `identification`, `equalisation` and `echo`: the streams;
+- `prediction`: error against size on chaotic series.
 """
