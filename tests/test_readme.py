@@ -11,7 +11,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/merging.md", "docs/mixtures.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "docs/merging.md", "docs/mixtures.md", "docs/signal.md"]
+)
 def test_what_it_shows_runs(document):
     if not (ROOT / document).exists():
         pytest.skip(f"no {document} beside the tests")

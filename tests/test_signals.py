@@ -1,5 +1,7 @@
 """Generated signals: each against its equation, or against another integration of it."""
 
+import os
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -163,3 +165,18 @@ def test_series_are_as_stored_and_bad_files_are_named(load, tmp_path):
     np.savez(tmp_path / f"{name}.npz", series=np.zeros((2, 2)))
     with pytest.raises(ValueError, match=r"must be numbers of shape \(n,\)"):
         load(tmp_path)
+
+
+def test_generated_series_have_the_moments_of_those_of_kafbox():
+    if "PARSIMON_DATA" not in os.environ:
+        pytest.skip("PARSIMON_DATA does not say where the data sets are")
+    folder = os.environ["PARSIMON_DATA"]
+    for stored, made in (
+        (datasets.load_mackey_glass(folder), datasets.make_mackey_glass(5000, random_state=0)),
+        (datasets.load_lorenz(folder), datasets.make_lorenz(10001, random_state=0)[:, 2]),
+    ):
+        for s in (stored, made):
+            assert s.mean() == pytest.approx(stored.mean(), rel=0.08)
+            assert s.std() == pytest.approx(stored.std(), rel=0.08)
+            neighbours = np.corrcoef(s[1:], s[:-1])[0, 1]
+            assert neighbours == pytest.approx(np.corrcoef(stored[1:], stored[:-1])[0, 1], abs=0.02)

@@ -260,7 +260,7 @@ def reproduce(
     data_dir: o.DataFolder = None,
     quick: o.Quick = False,
 ) -> int:
-    """Run the experiments of the papers by name, or list them.
+    """Run experiments of the papers and on signals by name, or list them.
 
     \b
     Example:

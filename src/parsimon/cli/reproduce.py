@@ -1,4 +1,4 @@
-"""``parsimon reproduce``: run the experiments of the papers."""
+"""``parsimon reproduce``: run experiments of the papers and on signals."""
 
 from __future__ import annotations
 

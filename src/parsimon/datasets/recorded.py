@@ -43,10 +43,11 @@ def load_mackey_glass(data_dir: str | Path | None = None) -> Array:
 
 
 def load_lorenz(data_dir: str | Path | None = None) -> Array:
-    """Return the Lorenz series of KAFBOX: 10,001 values of one coordinate.
+    """Return the Lorenz series of KAFBOX: 10,001 values of the coordinate z.
 
-    It is for comparison with figures that others published. `make_lorenz` generates such series.
-    The data are read from ``lorenz_kafbox.npz`` (array series) in `data_dir`, which is required.
+    It is for comparison with figures that others published. `make_lorenz` generates such series,
+    with the same time between two values. The data are read from ``lorenz_kafbox.npz`` (array
+    series) in `data_dir`, which is required.
 
     References
     ----------
