@@ -1,8 +1,10 @@
 """The table of filters that the experiments compare. A filter is one line.
 
 All kernel filters have the same Gaussian kernel and the same budget of centres. Their other
-parameters were chosen on other seeds than those of the experiments, for the lowest mean squared
-error over samples 100 to 2000. Filters have no intercept, as in their papers.
+parameters were chosen on other seeds, from small grids: `gamma` and `step_size` for each task, by
+KRLS with forgetting and by KLMS, all others for the mean over the three tasks. The aim was the
+lowest error over samples 100 to 2000, in dB. SPL and POLK are as sparse as costs at most 0.2 dB.
+Filters have no intercept, as in their papers.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ FILTERS: dict[str, tuple[str, Callable[[Task], Any]]] = {
     "SPL": (
         "gradient",
         lambda task: published(
-            SPLRegressor, step_size=task.step_size, tolerance=0.2, **task.shared
+            SPLRegressor, step_size=task.step_size, tolerance=0.1, **task.shared
         ),
     ),
     "POLK": (
@@ -69,12 +71,14 @@ FILTERS: dict[str, tuple[str, Callable[[Task], Any]]] = {
     "KNLMS": (
         "gradient",
         lambda task: published(
-            KNLMSRegressor, step_size=0.5, coherence=0.9, ridge=0.01, **task.shared
+            KNLMSRegressor, step_size=0.5, coherence=0.95, ridge=0.01, **task.shared
         ),
     ),
     "KAP": (
         "gradient",
-        lambda task: published(KAPRegressor, step_size=0.1, order=4, coherence=0.9, **task.shared),
+        lambda task: published(
+            KAPRegressor, step_size=0.1, order=8, coherence=0.9, ridge=0.1, **task.shared
+        ),
     ),
     "linear RLS": (
         "least squares",
@@ -84,10 +88,12 @@ FILTERS: dict[str, tuple[str, Callable[[Task], Any]]] = {
     ),
     "KRLS": (
         "least squares",
-        lambda task: KRLSRegressor(ridge=0.2, fit_intercept=False, **task.shared),
+        lambda task: KRLSRegressor(ridge=0.03, fit_intercept=False, **task.shared),
     ),
     "KRLS, forgetting": (
         "least squares",
-        lambda task: KRLSRegressor(ridge=0.2, forgetting=0.99, fit_intercept=False, **task.shared),
+        lambda task: KRLSRegressor(
+            ridge=0.2, tolerance=0.001, forgetting=0.985, fit_intercept=False, **task.shared
+        ),
     ),
 }

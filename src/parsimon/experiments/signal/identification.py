@@ -18,7 +18,7 @@ from parsimon.experiments.report import Report
 from parsimon.experiments.signal.filters import Task
 from parsimon.experiments.signal.tracking import SAMPLES, SWITCH, report, tracked
 
-TASK = Task(gamma=0.1, budget=100, step_size=0.9, level=-12.0)
+TASK = Task(gamma=0.1, budget=100, step_size=0.5, level=-12.0)
 SNR = 20.0
 
 
