@@ -190,8 +190,11 @@ void Dictionary::shift(std::size_t c, double rise) {
     std::fill_n(ones, length, 0.0);
     std::fill_n(ones, size_, 1.0);
     std::fill_n(a, length, 0.0);
-    factor_.multiply(0, size_, ones, t, a);
-    simd::loops().axpy(rise, a, weights(c), size_);
+    const double square =
+        factor_.multiply(0, size_, ones, t, a);  // the squared norm of the constant
+    double apart = 0.0;
+    for (std::size_t j = 0; j < size_; ++j) apart += 1.0 / diagonal_[j];
+    if (square <= apart) simd::loops().axpy(rise, a, weights(c), size_);
 }
 
 void Dictionary::drop(std::size_t j) {

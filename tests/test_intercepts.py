@@ -380,3 +380,14 @@ def test_pegasos_with_an_intercept():
     y = np.linalg.norm(X, axis=1) > 1.2
     options = {"schedule": "pegasos", "alpha": 1e-4, "step": "explicit", "random_state": 0}
     assert BSGDClassifier(**options).fit(X, y).score(X, y) > 0.95
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_kernel_without_constants_is_not_shifted_far(seed):
+    # A linear function that is 1 at as many centres as features can be huge elsewhere.
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(300, 8))
+    y = X @ rng.normal(size=8) + 3.0 * rng.normal() + 0.1 * rng.normal(size=300)
+    model = KRLSRegressor("linear", ridge=0.01)
+    errors = model.predict_then_learn(X, y) - y
+    assert np.square(errors[12:]).max() < 20 * y.var()
