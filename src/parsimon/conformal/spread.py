@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 #: Added to errors relative to their mean, because the logarithm of small errors says little.
 FLOOR = 0.01
 #: The number of centres of the experts and of a challenger.
-BUDGET = 170
+BUDGET = 130
 
 
 def experts() -> list[Expert]:
@@ -43,7 +43,7 @@ def experts() -> list[Expert]:
     linear = rls(kernels.Linear() + kernels.Constant(1.0), 1e-6, 1.0)
     return [
         Expert(linear, "linear", share=50),
-        Expert(rls("laplacian", 0.3, 3.0), "wide", share=60),
+        Expert(rls("laplacian", 0.3, 3.0), "wide", share=40),
     ]
 
 
