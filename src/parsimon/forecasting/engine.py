@@ -1,0 +1,181 @@
+"""The experts of a forecaster: when they learn, how they are scored, and how they are combined."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from parsimon import _schema
+from parsimon.forecasting.combining import ErrorCombiner
+from parsimon.forecasting.experts import DirectLinear, DirectModel, Recursive
+from parsimon.forecasting.history import Array, History, Rows
+from parsimon.forecasting.structure import Structure
+from parsimon.persistence import Storable
+
+__all__ = ["BLOCK", "STRATEGIES", "Engine"]
+
+#: Origins are scored, and rows are learned, in blocks of this many.
+BLOCK = 16
+#: The strategies, with the models that they use.
+STRATEGIES = {
+    "auto": "direct and recursive models, combined by their errors",
+    "direct": "one output per step",
+    "recursive": "the next step, fed with its own forecasts",
+}
+
+
+class Engine:
+    """Experts over one series, and the weights by which they are combined.
+
+    CONVENTION: the experts have learned rows before `learned`, and nothing later. Origins before
+    `learned` are scored. When H + BLOCK further rows are there, the next BLOCK origins are forecast
+    by these experts, and scored with the targets that are there now. Then the experts learn BLOCK
+    rows. So no forecast that is scored has seen its targets. What happens depends on the number of
+    rows only, so blocks of any size give the same result.
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        horizon: int,
+        n_times: int,
+        budget: int,
+        strategy: str,
+        estimator: Any,
+        coverage: float,
+    ) -> None:
+        self.structure, self.horizon = structure, horizon
+        self.learned, self.low, self.high = 0, 0.0, 0.0
+        self.names: list[str] = []
+        self.experts: list[Any] = []
+        if strategy != "recursive":
+            if estimator is None:
+                self.names += ["linear", "direct"]
+                self.experts.append(DirectLinear(structure, horizon, n_times, budget // 4))
+            else:
+                self.names.append("direct")
+                self.experts.append(DirectModel(structure, horizon, n_times, estimator))
+        if strategy != "direct":
+            own = budget // 4 if len({structure.short, structure.long}) > 1 else budget // 2
+            for name, lags in (("recursive", structure.short), ("long", structure.long)):
+                if name == "recursive" or (estimator is None and lags != structure.short):
+                    share = own if name == "recursive" else budget // 2
+                    self.names.append(name if name == "recursive" else "recursive, long")
+                    self.experts.append(Recursive(structure, horizon, lags, share, estimator))
+        self.names += ["last value", "mean", *(f"season {s}" for s in structure.seasons)]
+        fallback = len(self.names) - 1 if structure.seasons else len(self.names) - 2
+        self.combiner = ErrorCombiner(horizon, len(self.names), fallback)
+        self.mean = np.zeros(2)  # sum and number of values
+
+    @property
+    def reach(self) -> int:
+        """The number of rows that an origin needs before it."""
+        return max([1, *self.structure.seasons, *(e.view.reach for e in self.experts)])
+
+    def begin(self, history: History) -> None:
+        """Begin with the rows so far, of which none was dropped."""
+        for expert in self.experts:
+            expert.begin(history)
+        self._learn(history, max(history.n_rows // 2, self.reach))
+
+    def advance(self, history: History) -> None:
+        """Score origins and learn rows, as far as there are rows."""
+        while history.n_rows >= self.due:
+            origins = np.arange(self.learned, self.learned + BLOCK)
+            each = self.of_experts(history, origins, history.future(origins, self.horizon))
+            Y, seen = history.targets(origins, self.horizon)
+            Y = np.where(seen > 0.0, Y, np.nan)
+            self._score(each, Y)
+            self._learn(history, self.learned + BLOCK)
+
+    @property
+    def due(self) -> int:
+        """The number of rows at which the next block is scored and learned."""
+        return self.learned + BLOCK + self.horizon
+
+    def caught_up(self, history: History) -> Engine:
+        """Return a copy that has learned all rows."""
+        ahead = copy.deepcopy(self)
+        ahead._learn(history, history.n_rows)
+        return ahead
+
+    def of_experts(self, history: History, origins: Rows, future: Array) -> Array:
+        """Return the forecasts of E experts at origins, (n, H, E).
+
+        `future` (n, H, k) is what is known about the rows to forecast.
+        """
+        n, H = len(origins), self.horizon
+        margin = self.high - self.low if self.structure.relative else 0.1 * (self.high - self.low)
+        low, high = self.low - margin, self.high + margin
+        found = [F for e in self.experts for F in e.forecast(history, origins, future, low, high)]
+        found.append(np.repeat(history.values(origins - 1)[:, np.newaxis], H, axis=1))
+        found.append(np.full((n, H), self.mean[0] / max(self.mean[1], 1.0)))
+        for season in self.structure.seasons:
+            back = season * (np.arange(H) // season + 1) - np.arange(H)
+            found.append(history.values(origins[:, np.newaxis] - back))
+        return np.clip(np.stack(found, axis=2), low, high)
+
+    def combined(self, each: Array) -> Array:
+        """Return the combination of forecasts (n, H, E), (n, H)."""
+        found: Array = (each * self.combiner.weights()).sum(axis=2)
+        return found
+
+    @property
+    def widths(self) -> Array:
+        """Half the width of the interval of each step, (H,)."""
+        return np.full(self.horizon, np.nan)
+
+    def _score(self, each: Array, Y: Array) -> None:
+        self.combiner.learn(each - Y[:, :, np.newaxis])
+
+    def _learn(self, history: History, last: int) -> None:
+        """Learn rows up to `last`, exclusive."""
+        for expert in self.experts:
+            expert.learn(history, self.learned, last)
+        rows = np.arange(self.learned, last)
+        if len(rows):
+            y = history.values(rows)
+            begins = self.learned == 0
+            self.low = float(y.min() if begins else min(self.low, y.min()))
+            self.high = float(y.max() if begins else max(self.high, y.max()))
+            for value in y[history.seen[rows - history.first] > 0.0]:
+                self.mean += [value, 1.0]
+        self.learned = last
+
+    @property
+    def estimators(self) -> list[Any]:
+        """All estimators."""
+        return [model for expert in self.experts for model in expert.models.values()]
+
+    # State
+
+    def state(self) -> dict[str, Any]:
+        """Return the state for files."""
+        return {
+            "structure": self.structure.state(),
+            "learned": self.learned,
+            "range": np.array([self.low, self.high]),
+            "mean": self.mean,
+            "combiner": self.combiner.state(),
+            "experts": [expert.state() for expert in self.experts],
+        }
+
+    def restore(self, state: dict[str, Any], n_inputs: tuple[int, int]) -> None:
+        """Take a state, or raise a ValueError."""
+        sound = _schema.whole(0, 2**53)(state["learned"])
+        sound = sound and _schema.finite_array(2)(state["range"])
+        if not sound or not _schema.finite_array(2)(state["mean"]):
+            raise ValueError("its progress is not sound")
+        self.learned, self.mean = state["learned"], state["mean"]
+        self.low, self.high = state["range"].tolist()
+        self.combiner = ErrorCombiner.restored(
+            state["combiner"], self.horizon, len(self.names)
+        )
+        if len(state["experts"]) != len(self.experts):
+            raise ValueError("its experts are not those of its parameters")
+        for expert, own in zip(self.experts, state["experts"], strict=True):
+            if not all(isinstance(model, Storable) for model in own["models"].values()):
+                raise ValueError("its experts are not models")
+            expert.restore(own, *n_inputs)
