@@ -34,7 +34,7 @@ class Series(NamedTuple):
     horizon: int
     start: int
     every: int
-    season: int = 0
+    seasons: tuple[int, ...] = ()
     columns: Any = None
     known: tuple[str, ...] = ()
     times: Any = None
@@ -59,8 +59,8 @@ def stored(folder: Path) -> dict[str, Series]:
         archive["y"].astype(np.float64),
         24,
         5000,
-        37,
-        168,
+        13,
+        (24, 168),
         {name: table[name] for name in used},
         ("holiday", "workingday"),
         times,
@@ -79,7 +79,7 @@ def generated(n: int = 3000) -> dict[str, Series]:
     return {
         "autoregressive": Series(ar, 24, 1000, 11, bar=False),
         "random walk": Series(np.cumsum(noise[1]), 24, 1000, 11, bar=False),
-        "season and trend": Series(seasonal, 24, 1000, 11, 24, bar=False),
+        "season and trend": Series(seasonal, 24, 1000, 11, (24,), bar=False),
     }
 
 
@@ -100,9 +100,10 @@ def on_grid(series: Series) -> tuple[Any, Any, Any]:
     return at, series.y[rows], columns
 
 
-def linear(y: Any, Z: Any, origins: Any, H: int, season: int) -> Any:
+def linear(y: Any, Z: Any, origins: Any, H: int, seasons: tuple[int, ...]) -> Any:
     """Return least squares forecasts: all rows whose targets are known at an origin are learned."""
-    lags = sorted({*range(1, LAGS + 1), *(range(max(season - H, 0) + 1, season + 1))})
+    seasonal = {lag for s in seasons for lag in range(max(s - H, 0) + 1, s + 1)}
+    lags = sorted({*range(1, LAGS + 1), *seasonal})
     reach = max(lags)
     unit = y[:1000].std()
     X = np.column_stack(
@@ -116,9 +117,7 @@ def linear(y: Any, Z: Any, origins: Any, H: int, season: int) -> Any:
         last = origin - reach - H + 1
         A, B = A + X[done:last].T @ X[done:last], B + X[done:last].T @ T[done:last]
         done = last
-        row = np.append(X[origin - reach], []) if origin < len(y) else None
-        assert row is not None
-        out[i] = row @ np.linalg.lstsq(A, B, rcond=None)[0]
+        out[i] = X[origin - reach] @ np.linalg.lstsq(A, B, rcond=None)[0]
     return out
 
 
@@ -134,20 +133,32 @@ def of_river(model: Any, y: Any, origins: Any, H: int) -> Any:
 
 def others(series: Series, y: Any, Z: Any, origins: Any) -> dict[str, Any]:
     """Return the forecasts of other models, (N, H) each. Origins are rows of the grid."""
-    H, season = series.horizon, series.season
+    H = series.horizon
     found = {"last": np.repeat(y[origins - 1][:, np.newaxis], H, axis=1)}
-    if season:
+    for season in series.seasons:
         back = season * (np.arange(H) // season + 1) - np.arange(H)
-        found["seasonal"] = y[origins[:, np.newaxis] - back]
-    found["linear"] = linear(y, Z, origins, H, season)
+        found[f"season {season}"] = y[origins[:, np.newaxis] - back]
+    found["linear"] = linear(y, Z, origins, H, series.seasons)
     if importlib.util.find_spec("river") is not None:
-        from river import time_series
+        from river import linear_model, optim, preprocessing, time_series
 
-        snarimax = time_series.SNARIMAX(
-            p=LAGS, d=0, q=3, m=season or 1, sp=1 if season else 0, sq=1 if season else 0
-        )
-        winters = time_series.HoltWinters(0.3, 0.1, *((0.6, season) if season else ()))
-        for name, model in (("SNARIMAX", snarimax), ("HoltWinters", winters)):
+        # River's default step size diverges on some of these series.
+        steps = linear_model.LinearRegression(optimizer=optim.SGD(0.001))
+        season = next(iter(series.seasons), 0)
+        models = {
+            "SNARIMAX": time_series.SNARIMAX(
+                p=LAGS,
+                d=0,
+                q=0,
+                m=season or 1,
+                sp=2 if season else 0,
+                regressor=preprocessing.StandardScaler() | steps,
+            ),
+            "HoltWinters": time_series.HoltWinters(
+                0.1, 0.01, *((0.3, season) if season else ())
+            ),
+        }
+        for name, model in models.items():
             with np.errstate(all="ignore"):
                 found[name] = of_river(model, y, origins, H)
     return found
@@ -204,7 +215,7 @@ def laser(folder: Path) -> bool:
 
     found = {"Forecaster": error(model.forecast())}
     seconds = time.process_time() - began
-    series = Series(y, 100, 1000, 1, 8)
+    series = Series(y, 100, 1000, 1, (8,))
     for name, forecast in others(series, y, np.empty((len(y), 0)), np.array([1000])).items():
         found[name] = error(forecast[0])
     print(f"\n### Laser: the 100 steps after row 1000, {seconds:.0f} s\n")

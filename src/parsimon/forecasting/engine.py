@@ -18,6 +18,8 @@ __all__ = ["BLOCK", "STRATEGIES", "Engine"]
 
 #: Origins are scored, and rows are learned, in blocks of this many.
 BLOCK = 16
+#: The parts of the budget. Models with more lags need more centres.
+SHARES: dict[str, Any] = {"direct": 1 / 6, "recursive": (1 / 8, 1 / 4, 11 / 24)}
 #: The strategies, with the models that they use.
 STRATEGIES = {
     "auto": "direct and recursive models, combined by their errors",
@@ -53,20 +55,21 @@ class Engine:
         if strategy != "recursive":
             if estimator is None:
                 self.names += ["linear", "direct"]
-                self.experts.append(DirectLinear(structure, horizon, n_times, budget // 4))
+                own = max(int(SHARES["direct"] * budget), 1)
+                self.experts.append(DirectLinear(structure, horizon, n_times, own))
             else:
                 self.names.append("direct")
                 self.experts.append(DirectModel(structure, horizon, n_times, estimator))
         if strategy != "direct":
-            own = budget // 4 if len({structure.short, structure.long}) > 1 else budget // 2
-            for name, lags in (("recursive", structure.short), ("long", structure.long)):
-                if name == "recursive" or (estimator is None and lags != structure.short):
-                    share = own if name == "recursive" else budget // 2
-                    self.names.append(name if name == "recursive" else "recursive, long")
-                    self.experts.append(Recursive(structure, horizon, lags, share, estimator))
+            each = structure.lags if estimator is None else (structure.direct_lags,)
+            for lags, share in zip(each, SHARES["recursive"][-len(each) :], strict=True):
+                self.names.append(f"recursive {max(lags)}")
+                own = max(int(share * budget), 1)
+                self.experts.append(Recursive(structure, horizon, lags, own, estimator))
         self.names += ["last value", "mean", *(f"season {s}" for s in structure.seasons)]
         fallback = len(self.names) - 1 if structure.seasons else len(self.names) - 2
         self.combiner = ErrorCombiner(horizon, len(self.names), fallback)
+        self.scored = np.zeros((horizon, 4))  # see `_score`
         self.mean = np.zeros(2)  # sum and number of values
 
     @property
@@ -128,7 +131,27 @@ class Engine:
         return np.full(self.horizon, np.nan)
 
     def _score(self, each: Array, Y: Array) -> None:
-        self.combiner.learn(each - Y[:, :, np.newaxis])
+        """Learn how far off forecasts (n, H, E) of targets Y (n, H) were.
+
+        `scored` has the number of scored targets of each step, and the sums of absolute errors of
+        the combination, of the last value and of the fallback.
+        """
+        errors = each - Y[:, :, np.newaxis]
+        last = self.names.index("last value")
+        mixed = self.combined(each) - Y
+        found = np.stack([mixed, errors[:, :, last], errors[:, :, self.combiner.fallback]], axis=2)
+        there = np.isfinite(mixed)
+        self.scored[:, 0] += there.sum(axis=0)
+        self.scored[:, 1:] += np.where(there[:, :, np.newaxis], np.abs(found), 0.0).sum(axis=0)
+        self.combiner.learn(errors)
+
+    @property
+    def mean_errors(self) -> dict[str, Array]:
+        """Mean absolute errors of scored forecasts for each step, (H,), NaN if there is none."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = self.scored[:, 1:] / self.scored[:, :1]
+        names = ["forecast", "last value", self.names[self.combiner.fallback]]
+        return dict(zip(names, means.T, strict=False))
 
     def _learn(self, history: History, last: int) -> None:
         """Learn rows up to `last`, exclusive."""
@@ -158,6 +181,7 @@ class Engine:
             "learned": self.learned,
             "range": np.array([self.low, self.high]),
             "mean": self.mean,
+            "scored": self.scored,
             "combiner": self.combiner.state(),
             "experts": [expert.state() for expert in self.experts],
         }
@@ -166,9 +190,12 @@ class Engine:
         """Take a state, or raise a ValueError."""
         sound = _schema.whole(0, 2**53)(state["learned"])
         sound = sound and _schema.finite_array(2)(state["range"])
+        sound = sound and _schema.finite_array(self.horizon, 4, least=0)(state["scored"])
         if not sound or not _schema.finite_array(2)(state["mean"]):
             raise ValueError("its progress is not sound")
-        self.learned, self.mean = state["learned"], state["mean"]
+        self.learned, self.mean, self.scored = (
+            state[name] for name in ("learned", "mean", "scored")
+        )
         self.low, self.high = state["range"].tolist()
         self.combiner = ErrorCombiner.restored(
             state["combiner"], self.horizon, len(self.names)

@@ -15,8 +15,8 @@ from parsimon.forecasting.structure import Structure
 
 __all__ = ["DirectLinear", "DirectModel", "Recursive"]
 
-#: Ridge and forgetting of linear models. Their inputs have unit covariance.
-LINEAR_RIDGE, LINEAR_FORGETTING = 0.1, 0.9998
+#: The ridge of linear models, whose inputs have unit covariance, and the forgetting per row.
+LINEAR_RIDGE, FORGETTING = 0.1, 0.9998
 #: Directions with less variance than this part of the largest are left out of a linear model.
 LEAST_VARIANCE = 1e-13
 #: The weight of the samples that span the inputs of a linear model.
@@ -32,7 +32,7 @@ def linear_model(budget: int) -> KRLSRegressor:
         tolerance=1e-6,
         ridge=LINEAR_RIDGE,
         penalty="norm",
-        forgetting=LINEAR_FORGETTING,
+        forgetting=FORGETTING,
         budget=budget,
         eviction="refit",
         fit_intercept=False,
@@ -41,12 +41,12 @@ def linear_model(budget: int) -> KRLSRegressor:
 
 def residual_model(X: Array, budget: int) -> KRLSRegressor:
     """Return a model for what a linear model leaves over: rough, and careful with noise."""
-    gamma = np.sqrt(0.2) / median_distance(X, absolute=True)
     return KRLSRegressor(
-        kernels.Laplacian(gamma=float(gamma)),
+        kernels.Laplacian(gamma=1.0 / median_distance(X, absolute=True)),
         tolerance=0.03,
-        ridge=0.3,
+        ridge=3.0,
         penalty="norm",
+        forgetting=FORGETTING,
         budget=budget,
         eviction="refit",
         fit_intercept=False,
@@ -110,8 +110,8 @@ class ForecastModel:
 class Direct(ForecastModel):
     """What models of all steps at once have in common: inputs, and rows that can be learned."""
 
-    def __init__(self, structure: Structure, horizon: int, n_times: int, seasonal: str) -> None:
-        self.view = DirectView.of(structure, horizon, seasonal=seasonal)
+    def __init__(self, structure: Structure, horizon: int, n_times: int) -> None:
+        self.view = DirectView.of(structure, horizon)
         self.horizon, self.n_times = horizon, n_times
 
     def inputs(self, history: History, origins: Rows, future: Array) -> Array:
@@ -143,7 +143,7 @@ class DirectModel(Direct):
     def __init__(
         self, structure: Structure, horizon: int, n_times: int, estimator: Any
     ) -> None:
-        super().__init__(structure, horizon, n_times, "all")
+        super().__init__(structure, horizon, n_times)
         self.model = clone(estimator)
 
     def restore(self, state: dict[str, Any], n_known: int, n_other: int) -> None:
@@ -176,12 +176,12 @@ class DirectLinear(Direct):
     """A linear model with one output per step, and a kernel model of its residuals.
 
     The linear model sees all lags and further columns, rotated to unit covariance. The kernel model
-    sees fewer seasonal lags. It learns the errors of the linear model before each row.
+    sees few lags, because kernels need more rows for more inputs. It learns the errors of the linear model before each row.
     """
 
     def __init__(self, structure: Structure, horizon: int, n_times: int, budget: int) -> None:
-        super().__init__(structure, horizon, n_times, "all")
-        self.narrow = DirectView.of(structure, horizon, seasonal="one")
+        super().__init__(structure, horizon, n_times)
+        self.narrow = DirectView.narrow(structure)
         self.budget = budget
         self.mean, self.rotation = np.empty(0), np.empty((0, 0))
 
@@ -192,8 +192,10 @@ class DirectLinear(Direct):
         X = self.inputs(history, origins, future)
         self.mean = X.mean(axis=0)
         variances, directions = np.linalg.eigh(np.cov(X.T).reshape(X.shape[1], -1))
-        use = variances > LEAST_VARIANCE * max(variances[-1], 1e-300)
-        self.rotation = directions[:, use] / np.sqrt(variances[use])
+        use = variances > LEAST_VARIANCE * variances[-1]
+        use[-1] = True  # also if the series is constant
+        units = np.sqrt(np.maximum(variances[use], LEAST_VARIANCE))
+        self.rotation = np.ascontiguousarray(directions[:, use] / units)
         k = self.rotation.shape[1]
         self.model = linear_model(k + 2)
         # These samples span all inputs, so later ones are represented exactly. Their weight is

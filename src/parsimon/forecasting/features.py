@@ -14,6 +14,8 @@ __all__ = ["DirectView", "RecursiveView", "median_distance"]
 
 #: Inputs are clipped to this many units.
 CLIP = 10.0
+#: The number of lags of models that see few.
+NARROW = 4
 #: Distances are measured between at most this many rows.
 MEASURED = 300
 
@@ -63,15 +65,17 @@ class DirectView(View):
     """
 
     @classmethod
-    def of(cls, structure: Structure, horizon: int, *, seasonal: str) -> DirectView:
-        """Return the view with short lags, and the values one season before the targets.
-
-        "all" takes the seasonal values of all steps, "one" that of the first step only.
-        """
-        lags = set(structure.short)
+    def of(cls, structure: Structure, horizon: int) -> DirectView:
+        """Return the view with lags, and the values one season before all targets."""
+        lags = set(structure.direct_lags)
         for season in structure.seasons:
-            lags |= set(range(max(season - horizon, 0) + 1 if seasonal == "all" else season, season + 1))
+            lags |= set(range(max(season - horizon, 0) + 1, season + 1))
         return cls(structure, tuple(sorted(lags)))
+
+    @classmethod
+    def narrow(cls, structure: Structure) -> DirectView:
+        """Return the view with few lags, and the values one season before the first target."""
+        return cls(structure, tuple(sorted({*structure.direct_lags[:NARROW], *structure.seasons})))
 
     def inputs(self, history: History, origins: Rows, future: Array, n_times: int) -> Array:
         """Return the inputs at origins, (n, d). `future` (n, H, k) is known about the targets."""

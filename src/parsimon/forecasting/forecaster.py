@@ -40,7 +40,7 @@ class Forecaster(StoredForecaster):
       per step;
     - direct: the linear model and a kernel model of its errors, with one dictionary for all steps;
     - recursive: a kernel model of the next value, which is fed with its own forecasts. There are
-      two, with few and with many lags;
+      three, with 4, 16 and 48 lags;
     - the last value, the mean, and the value one or two seasons before.
 
     Seasons, lags and units are chosen from the rows so far when there are 64, 128, ..., 2048 rows.
@@ -58,8 +58,8 @@ class Forecaster(StoredForecaster):
         at most 1000.
     lags : int, list of int or None, default=None
         Lags of the series that models see. An int n means lags 1 to n. None means 1 to 16, and 1 to
-        48 for a second recursive model, or fewer while there are few rows. More lags fit longer
-        memory and need more rows.
+        4 and 1 to 48 for further recursive models, or fewer while there are few rows. More lags fit
+        longer memory and need more rows.
     seasons : int, list of int or None, default=None
         Lengths of the seasons in rows, such as [24, 168] for hourly values. None means that they
         are found from the autocorrelation. An empty list means none. Every season adds lags.
@@ -71,7 +71,7 @@ class Forecaster(StoredForecaster):
         `forecast` needs them. The others are used with their last values.
     coverage : float in (0, 1), default=0.9
         The share of values that intervals should contain. Larger values give wider intervals.
-    budget : int >= 8, default=2000
+    budget : int >= 8, default=2400
         Maximum number of centres of all kernel models together. Larger budgets fit more detail and
         cost more time per row. Not used with `estimator`.
 
@@ -85,6 +85,9 @@ class Forecaster(StoredForecaster):
         The names of the experts. Empty before the first 64 rows, or more for a long horizon.
     weights_ : array (H, E)
         The weight of each expert at each step.
+    errors_ : dict
+        Mean absolute errors of earlier forecasts for each step, (H,): of this model, of the last
+        value, and of the value one season before. They begin when the structure was last chosen.
     n_centers_ : int
         Number of centres of all models.
     nbytes_ : int
@@ -128,7 +131,7 @@ class Forecaster(StoredForecaster):
         strategy: str = "auto",
         known: Sequence[str] | str = (),
         coverage: float = 0.9,
-        budget: int = 2000,
+        budget: int = 2400,
     ) -> None:
         self.estimator = estimator
         self.horizon = horizon

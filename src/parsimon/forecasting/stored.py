@@ -93,6 +93,12 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
         return np.empty((self.horizon, 0)) if engine is None else engine.combiner.weights()
 
     @property
+    def errors_(self) -> dict[str, Array]:
+        """Mean absolute error of scored forecasts for each step, (H,), by the name of the model."""
+        engine = getattr(self, "_engine", None)
+        return {} if engine is None else engine.mean_errors
+
+    @property
     def n_centers_(self) -> int:
         """Number of centres of all models."""
         return sum(model.n_centers_ for model in self._fitted_estimators())
@@ -164,7 +170,7 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
             for name in ("_clock", "_history", "_engine"):
                 state[name] = None if state[name] is None else state[name].state()
             state["_first"] = None if self._first is None else _packed(self._first)
-        return state
+        return dict(sorted(state.items()))  # one file for one model, loaded or not
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the state."""

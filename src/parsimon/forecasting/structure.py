@@ -17,12 +17,14 @@ Array = NDArray[np.float64]
 
 #: Numbers of rows at which the structure is chosen from all rows so far. Models begin anew then.
 STARTS = (64, 128, 256, 512, 1024, 2048)
-#: Numbers of lags: of the direct models and one recursive model, and of another recursive model.
-SHORT, LONG = 16, 48
+#: Numbers of lags of the recursive models. Direct models have the second number.
+LAGS = (4, 16, 48)
 #: The least autocorrelation of a season.
 SEASONAL = 0.5
 #: The least height of its peak above the lowest autocorrelation before it.
 PROMINENT = 0.3
+#: The peak of the first season is at least this part of the highest.
+NEARLY = 0.6
 #: A second season must be longer, with an autocorrelation that is larger by this.
 MORE_SEASONAL = 0.03
 #: If the means of the quarters vary more than this, in deviations, changes are predicted.
@@ -36,17 +38,21 @@ class Structure:
     Parameters
     ----------
     seasons : the lengths of the seasons, at most two.
-    short, long : the numbers of lags of the two kinds of models.
+    lags : the lags of the recursive models, each list longer than the one before.
     relative : whether values count relative to the last value, because the level moves.
     center, scale : the mean and the unit of values.
     """
 
     seasons: tuple[int, ...]
-    short: tuple[int, ...]
-    long: tuple[int, ...]
+    lags: tuple[tuple[int, ...], ...]
     relative: bool
     center: float
     scale: float
+
+    @property
+    def direct_lags(self) -> tuple[int, ...]:
+        """The lags of direct models."""
+        return self.lags[min(1, len(self.lags) - 1)]
 
     def state(self) -> dict[str, Any]:
         """Return the fields."""
@@ -56,11 +62,12 @@ class Structure:
     def restored(cls, state: dict[str, Any]) -> Structure:
         """Return the structure with these fields, or raise a ValueError."""
         counts = _schema.listed(_schema.whole(1, 2**20))
-        lists = {name: tuple(state[name]) for name in ("seasons", "short", "long")}
-        numbers = all(_schema.number(-1e150, 1e150)(state[name]) for name in ("center", "scale"))
-        sound = all(map(counts, lists.values())) and numbers and state["scale"] > 0
-        if not sound or not isinstance(state["relative"], bool):
+        sound = all(_schema.number(-1e150, 1e150)(state[name]) for name in ("center", "scale"))
+        sound = sound and counts(state["seasons"]) and _schema.listed(counts)(state["lags"])
+        sound = sound and all(state["lags"]) and 0 < len(state["lags"]) <= len(LAGS)
+        if not sound or state["scale"] <= 0 or not isinstance(state["relative"], bool):
             raise ValueError("its structure is not sound")
+        lists = {"seasons": tuple(state["seasons"]), "lags": tuple(map(tuple, state["lags"]))}
         return cls(**{**state, **lists})
 
 
@@ -86,8 +93,8 @@ def find_seasons(y: Array) -> tuple[int, ...]:
     """Return the lengths of at most two seasons of y (n,), the shorter one first.
 
     A season is a lag where the autocorrelation has a peak of at least 0.5, which is 0.3 above the
-    least value before it. The first season is the shortest such lag whose peak is at most a tenth
-    below the highest. The second one is longer and has a higher peak.
+    least value before it. The first season is the shortest such lag whose peak is at least 0.6 of
+    the highest. The second one is longer and has a higher peak.
 
     >>> t = np.arange(400)
     >>> find_seasons(np.sin(2 * np.pi * t / 12) + np.random.default_rng(0).normal(size=400) / 5)
@@ -101,10 +108,10 @@ def find_seasons(y: Array) -> tuple[int, ...]:
     ]
     if not len(inner):
         return ()
-    first = int(inner[r[inner] >= 0.9 * r[inner].max()][0])
+    first = int(inner[r[inner] >= NEARLY * r[inner].max()][0])
     longer = inner[inner > 1.5 * first]
     if len(longer):
-        second = int(longer[r[longer].argmax()])
+        second = int(longer[r[longer] >= r[longer].max() - MORE_SEASONAL][0])
         if r[second] > r[first] + MORE_SEASONAL:
             return first, second
     return (first,)
@@ -123,14 +130,12 @@ def chosen(y: Array, lags: Sequence[int] | None, seasons: Sequence[int] | None) 
     if relative:
         # Changes over a few rows have a unit that does not grow with the number of rows.
         scale = float(np.std(y[8:] - y[:-8]))
-    most = max(2, n // 8)
-    each = [tuple(range(1, min(count, most) + 1)) for count in (SHORT, LONG)]
+    each = [tuple(range(1, min(count, n // 8) + 1)) for count in LAGS]
     if lags is not None:
-        each = [tuple(lags)] * 2
+        each = [tuple(lags)]
     return Structure(
         tuple(s for s in seasons if s < n // 2),
-        each[0],
-        each[1],
+        tuple(dict.fromkeys(each)),
         relative,
         float(y.mean()),
         scale if scale > 0.0 else 1.0,
