@@ -154,9 +154,7 @@ def others(series: Series, y: Any, Z: Any, origins: Any) -> dict[str, Any]:
                 sp=2 if season else 0,
                 regressor=preprocessing.StandardScaler() | steps,
             ),
-            "HoltWinters": time_series.HoltWinters(
-                0.1, 0.01, *((0.3, season) if season else ())
-            ),
+            "HoltWinters": time_series.HoltWinters(0.1, 0.01, *((0.3, season) if season else ())),
         }
         for name, model in models.items():
             with np.errstate(all="ignore"):

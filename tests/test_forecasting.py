@@ -67,7 +67,7 @@ def made():
 
 
 def test_linear_expert_is_ridge_regression():
-    """The weights minimise the discounted squared error plus the ridge, over inputs of unit size."""
+    """The weights minimise the discounted squared error plus the ridge."""
     H, y = 4, seasonal(300)
     model = Forecaster(horizon=H, strategy="direct", seasons=[12]).learn(y)
     engine = model._engine.caught_up(model._history)
@@ -124,9 +124,10 @@ def test_direct_forecasts_are_those_of_an_estimator_with_one_output_per_step():
 
 def test_weights_minimise_the_squared_error_of_the_combination():
     rng = np.random.default_rng(0)
-    errors = rng.normal(size=(400, 1, 3)) @ np.linalg.cholesky(
-        [[1.0, 0.4, 0.1], [0.4, 2.0, 0.3], [0.1, 0.3, 1.5]]
-    ).T
+    errors = (
+        rng.normal(size=(400, 1, 3))
+        @ np.linalg.cholesky([[1.0, 0.4, 0.1], [0.4, 2.0, 0.3], [0.1, 0.3, 1.5]]).T
+    )
     combiner = combining.ErrorCombiner(1, 3, fallback=0)
     combiner.learn(errors)
     keep = np.exp(-1.0 / combining.MEMORY) ** np.arange(399, -1, -1)

@@ -97,9 +97,9 @@ def _check(options: Options) -> None:
             require_writable(path, regular=name == "--model")
     if options.plot is not None:
         plots.require_drawable(options.plot)
-    for name in (options.target, options.time):
-        if name in options.ignore:
-            raise Failure(f"--ignore {name} is the {'target' if name == options.target else 'time'}")
+    for what, column in (("target", options.target), ("time", options.time)):
+        if column in options.ignore:
+            raise Failure(f"--ignore {column} is the {what}")
     if options.time == options.target:
         raise Failure(f"--time and --target are the same column, {options.target!r}")
 
@@ -150,8 +150,8 @@ class _Run:
             n = 0 if self.held is None else self.held.num_rows
             if n < o.horizon:
                 raise Failure(
-                    f"--known needs {plural(o.horizon, 'row')} without {o.target} at the end of the "
-                    f"data, with the known columns of the future; there are {n:,}"
+                    f"--known needs {plural(o.horizon, 'row')} without {o.target} at the end of "
+                    f"the data, with the known columns of the future; there are {n:,}"
                 )
             future = self.held.select(o.known).slice(0, o.horizon)
         values, bounds = self.model.forecast(X_future=future, intervals=True)
@@ -223,9 +223,8 @@ def _print(options: Options, run: _Run, found: dict[str, Any]) -> None:
         mean = dict(zip(model.expert_names_, model.weights_.mean(axis=0).tolist(), strict=True))
         shown = sorted(mean.items(), key=lambda item: -item[1])[:4]
         pairs.append(("models", ", ".join(f"{name} {w:.2f}" for name, w in shown if w > 0.005)))
-    for name, path in (("forecasts", options.out), ("plot", options.plot), ("model", options.model)):
-        if path is not None:
-            pairs.append((name, str(path)))
+    written = {"forecasts": options.out, "plot": options.plot, "model": options.model}
+    pairs += [(name, str(path)) for name, path in written.items() if path is not None]
     print(lines(pairs))
     print()
     header = list(columns)

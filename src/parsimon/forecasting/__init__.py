@@ -6,8 +6,8 @@
 - `history`: the last rows.
 - `structure`: choose seasons, lags and units.
 - `features`: what a model sees at an origin.
-- `experts`: the models. `combining`: the weights of their forecasts.
-- `engine`: when models learn and are scored.
+- `models`, `experts`: the estimators, and how they forecast. `combining`: their weights.
+- `engine`: when models learn and are scored. `growing`: when rows are complete.
 - `backtesting`: errors over many origins.
 """
 

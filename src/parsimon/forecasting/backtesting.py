@@ -57,7 +57,7 @@ class Backtest:
     @property
     def horizon(self) -> int:
         """The number of steps H."""
-        return self.targets.shape[1]
+        return int(self.targets.shape[1])
 
     @property
     def nmse(self) -> Array:
@@ -152,9 +152,7 @@ def backtest(
     first = whole("start", n // 2 if start is None else start, at_least=1)
     if first >= n:
         raise ValueError(f"start={first} leaves no row to forecast: there are {n} rows")
-    step = whole(
-        "every", max(1, (n - first) // ORIGINS) if every is None else every, at_least=1
-    )
+    step = whole("every", max(1, (n - first) // ORIGINS) if every is None else every, at_least=1)
     table = None if X is None else as_table(X)
     columns = {} if table is None else raw_columns(table)
     after = _positions(values, times)

@@ -42,8 +42,7 @@ class Clock:
 
     def ahead(self, n: int) -> Array:
         """Return the times of the next n rows."""
-        found: Array = self.last + self.step * np.arange(1, n + 1)
-        return found
+        return np.asarray(self.last + self.step * np.arange(1, n + 1), dtype=np.float64)
 
     @property
     def periods(self) -> tuple[float, ...]:

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 #: Errors are averaged over this many origins.
 MEMORY = 500.0
 #: The part by which variances are increased, so that weights of similar experts do not differ much.
-SHRINKAGE = 0.1
+SHRINKAGE = 0.03
 #: Below this number of scored origins, the fallback expert is used alone.
 LEAST = 8.0
 
@@ -25,7 +25,7 @@ class ErrorCombiner:
     """Weights of E experts for each of H steps, from the covariance of their errors.
 
     R_h is the discounted sum of e e' over origins, where e (E,) are the errors of the experts at
-    step h. The weights minimise w'(R_h + c diag R_h) w subject to sum w = 1, with c = 0.1. An
+    step h. The weights minimise w'(R_h + c diag R_h) w subject to sum w = 1, with c = 0.03. An
     expert whose weight is negative is left out. So weights do not depend on the unit of the series,
     and an expert with much smaller errors than the others gets nearly all the weight.
 

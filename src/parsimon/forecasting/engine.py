@@ -75,7 +75,7 @@ class Engine:
     @property
     def reach(self) -> int:
         """The number of rows that an origin needs before it."""
-        return max([1, *self.structure.seasons, *(e.view.reach for e in self.experts)])
+        return int(max([1, *self.structure.seasons, *(e.view.reach for e in self.experts)]))
 
     def begin(self, history: History) -> None:
         """Begin with the rows so far, of which none was dropped."""
@@ -118,7 +118,8 @@ class Engine:
         for season in self.structure.seasons:
             back = season * (np.arange(H) // season + 1) - np.arange(H)
             found.append(history.values(origins[:, np.newaxis] - back))
-        return np.clip(np.stack(found, axis=2), low, high)
+        clipped: Array = np.clip(np.stack(found, axis=2), low, high)
+        return clipped
 
     def combined(self, each: Array) -> Array:
         """Return the combination of forecasts (n, H, E), (n, H)."""
@@ -197,9 +198,7 @@ class Engine:
             state[name] for name in ("learned", "mean", "scored")
         )
         self.low, self.high = state["range"].tolist()
-        self.combiner = ErrorCombiner.restored(
-            state["combiner"], self.horizon, len(self.names)
-        )
+        self.combiner = ErrorCombiner.restored(state["combiner"], self.horizon, len(self.names))
         if len(state["experts"]) != len(self.experts):
             raise ValueError("its experts are not those of its parameters")
         for expert, own in zip(self.experts, state["experts"], strict=True):

@@ -7,67 +7,20 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from parsimon import _schema, kernels
-from parsimon.estimators import KRLSRegressor
-from parsimon.forecasting.features import DirectView, RecursiveView, median_distance
+from parsimon import _schema
+from parsimon.forecasting.features import DirectView, RecursiveView
 from parsimon.forecasting.history import Array, History, Rows
+from parsimon.forecasting.models import linear_model, one_step_model, residual_model
 from parsimon.forecasting.structure import Structure
 
 __all__ = ["DirectLinear", "DirectModel", "Recursive"]
 
-#: The ridge of linear models, whose inputs have unit covariance, and the forgetting per row.
-LINEAR_RIDGE, FORGETTING = 0.1, 0.9998
 #: Directions with less variance than this part of the largest are left out of a linear model.
 LEAST_VARIANCE = 1e-13
 #: The weight of the samples that span the inputs of a linear model.
 SPAN_WEIGHT = 1e-6
 #: A kernel model of residuals begins when the linear model has seen this many rows per input.
 ROWS_PER_INPUT = 3
-
-
-def linear_model(budget: int) -> KRLSRegressor:
-    """Return recursive least squares for inputs with unit covariance."""
-    return KRLSRegressor(
-        kernels.Linear() + kernels.Constant(1.0),
-        tolerance=1e-6,
-        ridge=LINEAR_RIDGE,
-        penalty="norm",
-        forgetting=FORGETTING,
-        budget=budget,
-        eviction="refit",
-        fit_intercept=False,
-    )
-
-
-def residual_model(X: Array, budget: int) -> KRLSRegressor:
-    """Return a model for what a linear model leaves over: rough, and careful with noise."""
-    return KRLSRegressor(
-        kernels.Laplacian(gamma=1.0 / median_distance(X, absolute=True)),
-        tolerance=0.03,
-        ridge=3.0,
-        penalty="norm",
-        forgetting=FORGETTING,
-        budget=budget,
-        eviction="refit",
-        fit_intercept=False,
-    )
-
-
-def one_step_model(X: Array, budget: int) -> KRLSRegressor:
-    """Return a model for recursive forecasts: smooth, exact, with a linear part that extrapolates.
-
-    A small ridge is what recursive forecasts of deterministic series need.
-    """
-    gamma = 1.7 * np.sqrt(0.1) / median_distance(X)
-    return KRLSRegressor(
-        kernels.Matern52(gamma=float(gamma)) + 100.0 / X.shape[1] * kernels.Linear(),
-        tolerance=1e-5,
-        ridge=1e-3,
-        penalty="norm",
-        budget=budget,
-        eviction="project",
-        fit_intercept=False,
-    )
 
 
 class ForecastModel:
@@ -140,9 +93,7 @@ class Direct(ForecastModel):
 class DirectModel(Direct):
     """An estimator with one output per step, which sees lags and further columns."""
 
-    def __init__(
-        self, structure: Structure, horizon: int, n_times: int, estimator: Any
-    ) -> None:
+    def __init__(self, structure: Structure, horizon: int, n_times: int, estimator: Any) -> None:
         super().__init__(structure, horizon, n_times)
         self.model = clone(estimator)
 
@@ -176,7 +127,8 @@ class DirectLinear(Direct):
     """A linear model with one output per step, and a kernel model of its residuals.
 
     The linear model sees all lags and further columns, rotated to unit covariance. The kernel model
-    sees few lags, because kernels need more rows for more inputs. It learns the errors of the linear model before each row.
+    sees few lags, because kernels need more rows for more inputs. It learns the errors that the
+    linear model made before it learned each row.
     """
 
     def __init__(self, structure: Structure, horizon: int, n_times: int, budget: int) -> None:
@@ -230,7 +182,9 @@ class DirectLinear(Direct):
         if not len(origins):
             return
         future = history.future(origins, self.horizon)
-        before = self.model.predict_then_learn(self.rotated(self.inputs(history, origins, future)), T)
+        before = self.model.predict_then_learn(
+            self.rotated(self.inputs(history, origins, future)), T
+        )
         if self.model.n_samples_seen_ > (1 + ROWS_PER_INPUT) * self.rotation.shape[1]:
             X = self.narrow.inputs(history, origins, future, self.n_times)
             self.residual.partial_fit(X, T - before.reshape(T.shape))

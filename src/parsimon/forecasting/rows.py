@@ -50,7 +50,7 @@ def checked_values(y: ArrayLike) -> Array:
     """Return values y (n,). NaN is missing. Infinite and very large values are rejected."""
     found = numbers(y, "y", lambda y: np.array(y, dtype=np.float64))
     if found.ndim != 1:
-        raise ValueError(f"y must have shape (n,), got {found.shape}: forecast one series at a time")
+        raise ValueError(f"y must have shape (n,), got {found.shape}: one series per model")
     wrong = np.abs(found) > LARGEST
     if wrong.any():
         row = int(wrong.argmax())
@@ -69,9 +69,7 @@ def checked_times(times: Any, n: int, kind: str | None, last: float) -> tuple[st
     if n == 0:
         return kind or "number", column.values
     if column.kind not in KINDS:
-        raise TableError(
-            f"times must be timestamps, dates or numbers, got {column.kind}", "times"
-        )
+        raise TableError(f"times must be timestamps, dates or numbers, got {column.kind}", "times")
     if kind is not None and column.kind != kind:
         raise TableError(f"times are {column.kind}, but were {kind} before", "times")
     before = np.concatenate([[last], column.values[:-1]])

@@ -106,8 +106,9 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
     @property
     def nbytes_(self) -> int:
         """Memory in bytes."""
-        rows = 0 if getattr(self, "_history", None) is None else self._history.nbytes  # type: ignore[union-attr]
-        return rows + sum(model.nbytes_ for model in self._fitted_estimators())
+        history: History | None = getattr(self, "_history", None)
+        rows = 0 if history is None else history.nbytes
+        return rows + sum(int(model.nbytes_) for model in self._fitted_estimators())
 
     def _fitted_estimators(self) -> list[Any]:
         engine = getattr(self, "_engine", None)
@@ -231,9 +232,7 @@ def _require_progress(engine: Engine, history: History) -> None:
     """Raise a ValueError unless the experts have learned what the rows allow."""
     needed = engine.reach + 2 * engine.horizon + 16
     held = history.n_rows - max(history.first, 0)
-    if not engine.learned <= history.n_rows < engine.due or (
-        history.first and held < needed
-    ):
+    if not engine.learned <= history.n_rows < engine.due or (history.first and held < needed):
         raise ValueError("its progress does not fit its rows")
 
 
