@@ -10,7 +10,7 @@ from parsimon import Forecaster, KRLSRegressor
 from parsimon.forecasting import combining, structure
 from parsimon.forecasting.clock import Clock
 from parsimon.forecasting.engine import BLOCK
-from parsimon.forecasting.experts import LINEAR_RIDGE
+from parsimon.forecasting.models import LINEAR_RIDGE
 from parsimon.persistence.files import dumps, loads
 
 HOUR = np.timedelta64(1, "h")

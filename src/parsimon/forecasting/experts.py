@@ -32,6 +32,11 @@ class ForecastModel:
         """Return the last value before each origin for all steps, (n, H)."""
         return np.repeat(history.values(origins - 1)[:, np.newaxis], self.horizon, axis=1)
 
+    def predicted(self, model: Any, X: Array) -> Array:
+        """Return the predictions of an estimator for inputs X (n, d), (n, outputs)."""
+        found: Array = getattr(model, "predict_checked", model.predict)(X)
+        return found.reshape(len(X), -1)
+
     @property
     def models(self) -> dict[str, Any]:
         """The estimators by the names of their attributes."""
@@ -119,8 +124,8 @@ class DirectModel(Direct):
         if not self.model.__sklearn_is_fitted__():
             return [self.repeated(history, origins)]
         last = history.values(origins - 1)
-        F = self.model.predict(self.inputs(history, origins, future))
-        return [self.view.unscaled(F.reshape(len(origins), self.horizon), last)]
+        F = self.predicted(self.model, self.inputs(history, origins, future))
+        return [self.view.unscaled(F, last)]
 
 
 class DirectLinear(Direct):
@@ -196,12 +201,11 @@ class DirectLinear(Direct):
         if self.model.n_samples_seen_ <= self.rotation.shape[1] + 1:
             return [self.repeated(history, origins)] * 2
         last = history.values(origins - 1)
-        shape = (len(origins), self.horizon)
-        F = self.model.predict(self.rotated(self.inputs(history, origins, future))).reshape(shape)
+        F = self.predicted(self.model, self.rotated(self.inputs(history, origins, future)))
         both = F
         if self.residual.__sklearn_is_fitted__():
             X = self.narrow.inputs(history, origins, future, self.n_times)
-            both = F + self.residual.predict(X).reshape(shape)
+            both = F + self.predicted(self.residual, X)
         return [self.view.unscaled(F, last), self.view.unscaled(both, last)]
 
 
@@ -250,6 +254,6 @@ class Recursive(ForecastModel):
         other = history.other[origins - 1 - history.first]
         for h in range(future.shape[1]):
             past = path[:, h : reach + h]
-            F = self.model.predict(self.view.inputs(past, future[:, h], other))
+            F = self.predicted(self.model, self.view.inputs(past, future[:, h], other))[:, 0]
             path[:, reach + h] = np.clip(self.view.unscaled(F, past[:, -1]), low, high)
         return [path[:, reach : reach + future.shape[1]]]
