@@ -248,6 +248,7 @@ def test_files_with_other_states_are_refused():
         "_history": {**state["_history"], "first": -1},
         "_first": [np.zeros(1)] * 5,
         "_engine": {**state["_engine"], "learned": 10**6},
+        "_last_time": np.inf,
         "_columns": {**state["_columns"], "groups": [["holiday"], []]},
         "_learns_with": {**state["_learns_with"], "horizon": 7},
     }.items():
@@ -341,6 +342,28 @@ def test_a_random_walk_is_not_forecast_much_worse_than_by_its_last_value():
     y = np.cumsum(np.random.default_rng(3).normal(size=900))
     result = Forecaster(horizon=6).backtest(y, start=400, every=6)
     assert (result.mae < 1.15 * result.naive_mae).all()
+
+
+def test_intervals_cover_what_they_should():
+    rng = np.random.default_rng(0)
+    y = np.zeros(1500)
+    for t in range(1, 1500):
+        y[t] = 0.8 * y[t - 1] + rng.normal()
+    model = Forecaster(horizon=4, strategy="direct", coverage=0.8)
+    result = model.backtest(y, start=500, every=2)
+    assert np.abs(result.covered - 0.8).max() < 0.06
+    # The error of step h has variance 1 + 0.8^2 + ... + 0.8^(2 (h - 1)).
+    ideal = 2 * 1.2816 * np.sqrt(np.cumsum(0.64 ** np.arange(4)))
+    widths = np.nanmean(result.bounds[:, :, 1] - result.bounds[:, :, 0], axis=0)
+    np.testing.assert_allclose(widths, ideal, rtol=0.15)
+
+
+def test_there_is_no_interval_before_a_forecast_is_scored():
+    model = Forecaster(horizon=4).learn(seasonal(60))
+    values, bounds = model.forecast(intervals=True)
+    assert np.isfinite(values).all() and np.isnan(bounds).all()
+    bounds = model.learn(seasonal(200)[60:]).forecast(2, intervals=True)[1]
+    assert bounds.shape == (2, 2) and (bounds[:, 0] < bounds[:, 1]).all()
 
 
 def test_seasons_are_found():

@@ -61,6 +61,15 @@ class ErrorCombiner:
             out[h] = _weights(self.R[h], self.fallback if self.count[h] < LEAST else None)
         return out
 
+    def mean_squares(self, weights: Array) -> Array:
+        """Return the mean squared error of the combination with these weights, (H,).
+
+        It is NaN while the fallback is used alone.
+        """
+        totals = np.einsum("he,hef,hf->h", weights, self.R, weights)
+        found: Array = np.maximum(totals, 0.0) / np.maximum(self.count, LEAST)
+        return np.where(self.count < LEAST, np.nan, found)
+
     def state(self) -> dict[str, Any]:
         """Return the state."""
         return dict(vars(self))

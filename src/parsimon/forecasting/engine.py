@@ -11,6 +11,7 @@ from parsimon import _schema
 from parsimon.forecasting.combining import ErrorCombiner
 from parsimon.forecasting.experts import DirectLinear, DirectModel, Recursive
 from parsimon.forecasting.history import Array, History, Rows
+from parsimon.forecasting.intervals import StepIntervals
 from parsimon.forecasting.structure import Structure
 from parsimon.persistence import Storable
 
@@ -69,6 +70,7 @@ class Engine:
         self.names += ["last value", "mean", *(f"season {s}" for s in structure.seasons)]
         fallback = len(self.names) - 1 if structure.seasons else len(self.names) - 2
         self.combiner = ErrorCombiner(horizon, len(self.names), fallback)
+        self.intervals = StepIntervals(horizon, coverage)
         self.scored = np.zeros((horizon, 4))  # see `_score`
         self.mean = np.zeros(2)  # sum and number of values
 
@@ -126,10 +128,17 @@ class Engine:
         found: Array = (each * self.combiner.weights()).sum(axis=2)
         return found
 
-    @property
-    def widths(self) -> Array:
-        """Half the width of the interval of each step, (H,)."""
-        return np.full(self.horizon, np.nan)
+    def scales(self, each: Array) -> Array:
+        """Return how large errors of the combination of forecasts (n, H, E) can be, (n, H).
+
+        This is sqrt(m^2 + d^2). m is the root mean square of earlier errors at this step, and d the
+        root mean square difference of the experts from the combination, by their weights. NaN if no
+        forecast has been scored.
+        """
+        w = self.combiner.weights()
+        apart = np.square(each - self.combined(each)[:, :, np.newaxis])
+        found: Array = np.sqrt(self.combiner.mean_squares(w) + (apart * w).sum(axis=2))
+        return np.where(found > 0.0, found, np.nan)
 
     def _score(self, each: Array, Y: Array) -> None:
         """Learn how far off forecasts (n, H, E) of targets Y (n, H) were.
@@ -144,6 +153,7 @@ class Engine:
         there = np.isfinite(mixed)
         self.scored[:, 0] += there.sum(axis=0)
         self.scored[:, 1:] += np.where(there[:, :, np.newaxis], np.abs(found), 0.0).sum(axis=0)
+        self.intervals.learn(mixed, self.scales(each))
         self.combiner.learn(errors)
 
     @property
@@ -183,6 +193,7 @@ class Engine:
             "range": np.array([self.low, self.high]),
             "mean": self.mean,
             "scored": self.scored,
+            "intervals": self.intervals.state(),
             "combiner": self.combiner.state(),
             "experts": [expert.state() for expert in self.experts],
         }
@@ -199,6 +210,9 @@ class Engine:
         )
         self.low, self.high = state["range"].tolist()
         self.combiner = ErrorCombiner.restored(state["combiner"], self.horizon, len(self.names))
+        self.intervals = StepIntervals.restored(
+            state["intervals"], self.horizon, self.intervals.coverage
+        )
         if len(state["experts"]) != len(self.experts):
             raise ValueError("its experts are not those of its parameters")
         for expert, own in zip(self.experts, state["experts"], strict=True):

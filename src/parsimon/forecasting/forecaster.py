@@ -235,7 +235,7 @@ class Forecaster(GrowingForecaster):
             origins = np.array([history.n_rows])
             each = engine.of_experts(history, origins, future[np.newaxis])
             values = engine.combined(each)[0]
-            width = engine.widths
+            width = engine.intervals.widths(engine.scales(each)[0])
             bounds = np.column_stack([values - width, values + width])
         return (values[:h], bounds[:h]) if intervals else values[:h]
 
