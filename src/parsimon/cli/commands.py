@@ -232,7 +232,7 @@ def forecast(
     \b
     Examples:
       parsimon forecast stream.csv --target y --horizon 24
-      parsimon forecast stream.csv --target y --ignore shop --horizon 12 --plot y.png --out y.csv
+      parsimon forecast stream.csv --target y --ignore x1 --horizon 12 --plot y.png --out y.csv
     """
     from parsimon.cli.forecast import Options
     from parsimon.cli.forecast import forecast as run_forecast

@@ -13,6 +13,7 @@ import parsimon
 from parsimon import plots
 from parsimon.cli.errors import Failure
 from parsimon.cli.interrupt import Interrupt
+from parsimon.cli.model_facts import mean_weights
 from parsimon.cli.paths import require_different, require_writable
 from parsimon.cli.reading import Source, require_columns, table_failure
 from parsimon.cli.table_writer import output_format, table_writer
@@ -220,8 +221,7 @@ def _print(options: Options, run: _Run, found: dict[str, Any]) -> None:
     seasons = ", ".join(map(str, model.seasons_)) or "none found"
     pairs = [("rows", f"{model.n_rows_:,}"), ("seasons", seasons)]
     if len(model.weights_.T):
-        mean = dict(zip(model.expert_names_, model.weights_.mean(axis=0).tolist(), strict=True))
-        shown = sorted(mean.items(), key=lambda item: -item[1])[:4]
+        shown = sorted(mean_weights(model).items(), key=lambda item: -item[1])[:4]
         pairs.append(("models", ", ".join(f"{name} {w:.2f}" for name, w in shown if w > 0.005)))
     written = {"forecasts": options.out, "plot": options.plot, "model": options.model}
     pairs += [(name, str(path)) for name, path in written.items() if path is not None]

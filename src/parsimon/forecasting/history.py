@@ -11,10 +11,18 @@ from numpy.typing import NDArray
 from parsimon import _schema
 from parsimon.preprocessing import LARGEST
 
-__all__ = ["History"]
+__all__ = ["History", "are_features"]
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
+
+#: Encoded features are at most this large.
+LARGEST_FEATURE = 10.0
+
+
+def are_features(n: int) -> _schema.Check:
+    """Return a check for stored features of n rows."""
+    return _schema.finite_array(n, None, least=-LARGEST_FEATURE, most=LARGEST_FEATURE)
 
 
 class History:
@@ -84,8 +92,8 @@ class History:
         arrays = (
             _schema.finite_array(n, least=-LARGEST, most=LARGEST)(state["y"]),
             _schema.finite_array(n, least=0, most=1)(state["seen"]),
-            _schema.finite_array(n, None)(state["known"]),
-            _schema.finite_array(n, None)(state["other"]),
+            are_features(n)(state["known"]),
+            are_features(n)(state["other"]),
             _schema.whole(1, 2**24)(capacity),
             _schema.whole(0, 2**53)(first),
         )

@@ -14,7 +14,7 @@ from parsimon._parts import lookup, real, whole
 from parsimon.estimators.regressor import StreamRegressor
 from parsimon.forecasting.clock import KINDS, Clock
 from parsimon.forecasting.engine import STRATEGIES, Engine
-from parsimon.forecasting.history import Array, History
+from parsimon.forecasting.history import Array, History, are_features
 from parsimon.forecasting.rows import Columns, Rows, lag_list
 from parsimon.forecasting.structure import STARTS, Structure
 from parsimon.mixtures import MixtureRegressor
@@ -250,8 +250,8 @@ def _unpacked(arrays: Sequence[Any]) -> Rows:
         _schema.finite_array(n, least=-1e150, most=1e150)(y)
         and _schema.finite_array(n, least=0, most=1)(missing)
         and _schema.finite_array(n)(times)
-        and _schema.finite_array(n, None)(known)
-        and _schema.finite_array(n, None)(other)
+        and are_features(n)(known)
+        and are_features(n)(other)
     )
     if not sound:
         raise ValueError("its first rows are not sound")
