@@ -34,8 +34,10 @@ class Backtest:
     ----------
     origins : array (N,)
         The number of rows before each forecast.
-    forecasts, targets : arrays (N, H)
-        The forecasts and the values, NaN where the value is missing.
+    forecasts : array (N, H)
+        The forecasts.
+    targets : array (N, H)
+        The values, NaN where the value is missing.
     last_values : array (N,)
         The last value before each forecast.
     seasonal : array (N, H) or None

@@ -138,7 +138,7 @@ class Forecaster(GrowingForecaster):
     # Learning
 
     def learn(self, y: ArrayLike, X: Any = None, times: Any = None) -> Self:
-        """Learn the next rows of the series, in order.
+        """Learn the next rows of the series, in order. A block that is rejected changes nothing.
 
         Parameters
         ----------
@@ -149,8 +149,6 @@ class Forecaster(GrowingForecaster):
             columns of an array are called x0, x1, ...
         times : array (n,) or None
             Times of the rows: datetimes, dates or numbers, which must increase.
-
-        A block that is rejected changes nothing.
         """
         began = hasattr(self, "_learns_with")
         if began:
@@ -271,7 +269,12 @@ class Forecaster(GrowingForecaster):
 
         Parameters
         ----------
-        y, X, times : as in `learn`
+        y : array (n,)
+            Values, as in `learn`.
+        X : array (n, d), table or None
+            Further columns, as in `learn`. Future values of known columns are taken from it.
+        times : array (n,) or None
+            Times of the rows, as in `learn`.
         start : int or None
             The first origin. None means half of the rows.
         every : int or None

@@ -40,7 +40,8 @@ class Structure:
     seasons : the lengths of the seasons, at most two.
     lags : the lags of the recursive models, each list longer than the one before.
     relative : whether values count relative to the last value, because the level moves.
-    center, scale : the mean and the unit of values.
+    center : the mean of the values.
+    scale : the unit of values.
     """
 
     seasons: tuple[int, ...]
