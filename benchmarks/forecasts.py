@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from parsimon import Forecaster
+from parsimon import Forecaster, datasets
 
 LAGS = 16
 RIDGE = 1e-6
@@ -42,12 +42,9 @@ class Series(NamedTuple):
 
 
 def stored(folder: Path) -> dict[str, Series]:
-    def values(name: str) -> Any:
-        return np.load(folder / f"{name}.npz", allow_pickle=False)["series"].astype(np.float64)
-
     found = {
-        "Mackey-Glass 30": Series(values("mackey_glass_30_kafbox"), 50, 2000, 13),
-        "Lorenz": Series(values("lorenz_kafbox")[:6000], 50, 2000, 17),
+        "Mackey-Glass 30": Series(datasets.load_mackey_glass(folder), 50, 2000, 13),
+        "Lorenz": Series(datasets.load_lorenz(folder)[:6000], 50, 2000, 17),
     }
     archive = np.load(folder / "bike_sharing_hour.npz", allow_pickle=False)
     table = dict(zip(archive["feature_names"].tolist(), archive["X"].T.astype(float), strict=True))
@@ -203,7 +200,7 @@ def run(name: str, series: Series) -> bool:
 
 
 def laser(folder: Path) -> bool:
-    y = np.load(folder / "santafe_laser_a.npz", allow_pickle=False)["series"].astype(np.float64)
+    y = datasets.load_laser(folder)
     began = time.process_time()
     model = Forecaster(horizon=100).learn(y[:1000])
     truth = y[1000:1100]

@@ -12,7 +12,6 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.mark.parametrize(
-@pytest.mark.parametrize(
     "document",
     [
         "README.md",
@@ -21,7 +20,6 @@ ROOT = Path(__file__).parent.parent
         "docs/mixtures.md",
         "docs/signal.md",
     ],
-)
 )
 def test_what_it_shows_runs(document):
     if not (ROOT / document).exists():

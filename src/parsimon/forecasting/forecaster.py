@@ -172,12 +172,8 @@ class Forecaster(GrowingForecaster):
             last = self._last_time if began else -np.inf
             kind, seconds = checked_times(times, n, self._time_kind if began else None, last)
         # From here on nothing is rejected.
-        first = n
-        if not began or not self._is_begun:
-            present = np.flatnonzero(~np.isnan(values))
-            first = int(present[0]) if len(present) else n
-        else:
-            first = 0
+        present = np.flatnonzero(~np.isnan(values))
+        first = 0 if began else int(present[0]) if len(present) else n
         if first == n:
             return self
         if not began:
