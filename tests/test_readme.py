@@ -19,6 +19,7 @@ ROOT = Path(__file__).parent.parent
         "docs/merging.md",
         "docs/mixtures.md",
         "docs/signal.md",
+        "docs/uncertainty.md",
     ],
 )
 def test_what_it_shows_runs(document):
