@@ -90,3 +90,30 @@ def test_clear_errors():
         TableModel("shop", intervals=0.9).learn(block)
     with pytest.raises(ValueError, match="coverage"):
         TableModel("y", intervals=1.5).learn(block)
+
+
+@pytest.mark.parametrize("n", [150, 200])
+def test_models_that_only_warmed_up_have_infinite_intervals_and_go_on(tmp_path, n):
+    """Other algorithms than the default have no errors of their own before row 200."""
+    block, path = table(400), tmp_path / "model.parsimon"
+    model = TableModel("y", algorithm="krls", intervals=0.8)
+    model.learn(rows(block, 0, n))
+    model.finish().save(path)
+    loaded = load(path)
+    _, found = loaded.predict(rows(block, 0, 5), return_intervals=True)
+    assert np.isinf(found).all() and np.isnan(loaded.interval_metrics_.total()["coverage"])
+    _, expected = model.learn(rows(block, n, 400), return_intervals=True)
+    _, found = loaded.learn(rows(block, n, 400), return_intervals=True)
+    np.testing.assert_array_equal(found, expected)
+    assert np.isinf(found[0]).all() and np.isfinite(found[1:]).all()
+
+
+def test_classes_with_intervals_change_nothing():
+    block = rows(table(100), 0, 100)
+    model = TableModel("shop", intervals=0.9)
+    model.learn(block)
+    with pytest.raises(TableError, match="intervals are for numbers"):
+        model.finish()
+    assert model.n_rows_ == 100 and not hasattr(model, "encoder_")
+    with pytest.raises(TableError, match="intervals are for numbers"):
+        model.finish()

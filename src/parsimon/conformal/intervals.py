@@ -88,7 +88,12 @@ class Intervals:
         return _around(predictions, widths * scales)
 
     def now(self, X: Array, predictions: Array, deviations: Array | None = None) -> Array:
-        """Return the intervals for rows X (n, d) with predictions (n, C), (n, C, 2)."""
+        """Return the intervals for rows X (n, d) with predictions (n, C), (n, C, 2).
+
+        They are infinite before the first row is learned.
+        """
+        if not self.calibrators:
+            return _around(predictions, np.full_like(predictions, np.inf))
         scales = self._units(predictions, deviations)
         if self.spread is not None:
             scales = scales * self.spread.now(_seen(X, predictions))
@@ -115,15 +120,18 @@ class Intervals:
         return own + (self.spread.nbytes if self.spread is not None else 0)
 
     def state(self) -> dict[str, Any]:
-        """Return the state as plain values, arrays and models."""
+        """Return the state as plain values, arrays and models. It is empty before the first row."""
+        spread = self.spread if self.calibrators else None
         return {
             "scores": [calibrator.state for calibrator in self.calibrators],
-            "spread": None if self.spread is None else self.spread.state(),
+            "spread": None if spread is None else spread.state(),
         }
 
     def restore(self, state: Mapping[str, Any], n_features: int, n_outputs: int) -> None:
         """Take a state from a file, or raise a ValueError."""
         made, scores = self._made, state["scores"]
+        if isinstance(scores, list) and not scores and state["spread"] is None:
+            return  # no row was learned
         self.calibrators = calibrators(scores, made.coverage, made.window, made.rate)
         if len(self.calibrators) != n_outputs:
             raise ValueError(f"it does not have intervals for {n_outputs} outputs")

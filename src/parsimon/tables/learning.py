@@ -47,7 +47,7 @@ class Learning:
         for y, found in warmup.found[task]:
             self._scores.update(y, *found)
         self.encoder_, self.estimator_ = trial.encoder, trial.estimator
-        self._begin_intervals(task)
+        self._begin_intervals()
         rows = [(y, found.values) for y, found in warmup.found[task]]
         y, predictions = (np.concatenate(each) for each in zip(*rows, strict=True))
         self._learn_intervals(np.vstack(trial.features), predictions, y)
@@ -67,7 +67,7 @@ class Learning:
             estimator.partial_fit(X, y)
         self._scores = METRICS[task](self.window).update(y, np.concatenate([y[:1], y[:-1]]))
         self.encoder_, self.estimator_ = encoder, estimator
-        self._begin_intervals(task)
+        self._begin_intervals()
 
     def _learn(self, columns: dict[str, Column], target: Column) -> Labels:
         y = self._targets(target, self.task_)
@@ -81,14 +81,17 @@ class Learning:
         self._last_intervals = self._learn_intervals(X, found.values, y)
         return found.values
 
-    def _begin_intervals(self, task: str) -> None:
-        if self.intervals is None:
-            return
-        if task != "regression":
+    def _require_numbers(self, task: str) -> None:
+        """Raise an error if there shall be intervals for classes."""
+        if self.intervals is not None and task != "regression":
             raise TableError(
                 "intervals are for numbers, and the target holds classes: learn without intervals, "
                 "or use parsimon.ConformalClassifier for sets of labels"
             )
+
+    def _begin_intervals(self) -> None:
+        if self.intervals is None:
+            return
         self._intervals = self._made_intervals()
         self._interval_scores = IntervalMetrics(self.window)
 

@@ -321,6 +321,7 @@ class TableModel(Learning, Predicting, StoredTable):
         task, reason = (
             (self.task, None) if self.task != "auto" else found_task(held[self.target], self.target)
         )
+        self._require_numbers(task)
         warmup = self._trials()
         if warmup is not None:
             warmup.look(held, self.n_rows_)
