@@ -51,6 +51,7 @@ def learn(
     task: o.Task = None,
     algorithm: o.Algorithm = None,
     budget: o.Budget = None,
+    intervals: o.Intervals = None,
     model: o.ModelFile = None,
     resume: o.Resume = False,
     overwrite: o.Overwrite = False,
@@ -77,6 +78,7 @@ def learn(
     Examples:
       parsimon learn stream.csv --target y
       parsimon learn stream.csv --target y --budget 100 --model y.parsimon --resume --plot y.png
+      parsimon learn stream.csv --target y --intervals 0.9 --plot y.png
     """
     given = {k: v for k, v in locals().items() if k not in ("ignore", "date_format")}
     from parsimon.cli.learn import Options
@@ -92,6 +94,7 @@ def predict(
     out: o.TableFile = None,
     column: o.Column = "prediction",
     probabilities: o.Probabilities = False,
+    intervals: o.WithIntervals = False,
     delimiter: o.Delimiter = None,
     all_digits: o.AllDigits = False,
     decimal: o.Decimal = None,
@@ -112,6 +115,7 @@ def predict(
         out,
         column,
         probabilities,
+        intervals,
         delimiter,
         all_digits,
         decimal,
@@ -164,6 +168,7 @@ def compare(
     peer: o.Peer = None,
     peers: o.Peers = False,
     budget: o.Budget = None,
+    intervals: o.Intervals = None,
     rows: o.FirstRows = None,
     plot: o.ComparePlot = None,
     ignore: o.Ignore = None,
@@ -194,6 +199,7 @@ def compare(
             algorithms=algorithm or [],
             peers=list(PEERS) if peers else list(dict.fromkeys(peer or [])),
             budget=budget,
+            intervals=intervals,
             rows=rows,
             plot=plot,
             ignore=ignore or [],

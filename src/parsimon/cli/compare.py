@@ -9,6 +9,7 @@ from parsimon import plots
 from parsimon.cli.compare_run import CompareRun
 from parsimon.cli.errors import Failure
 from parsimon.cli.interrupt import Interrupt
+from parsimon.cli.intervals import not_for_classes, require_share
 from parsimon.cli.paths import require_different, require_writable
 from parsimon.cli.peers import PEERS
 from parsimon.cli.reading import Source
@@ -29,6 +30,7 @@ class Options:
     algorithms: list[str] = field(default_factory=list)
     peers: list[str] = field(default_factory=list)
     budget: int | None = None
+    intervals: float | None = None
     rows: int | None = None
     plot: Path | None = None
     ignore: list[str] = field(default_factory=list)
@@ -75,6 +77,9 @@ def _check(options: Options) -> None:
     for name in options.algorithms:
         choose(ALGORITHMS, name, "algorithm")
     choose(dict.fromkeys(TASKS), options.task, "task")
+    require_share(options.intervals)
+    if options.intervals is not None and options.task == "classification":
+        raise not_for_classes("--task is classification")
     for name in options.peers:
         choose(PEERS, name, "peer").require()
     if options.target in options.ignore:

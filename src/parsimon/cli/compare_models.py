@@ -13,7 +13,7 @@ from sklearn.linear_model import SGDClassifier
 from parsimon.cli.errors import Failure
 from parsimon.cli.open_classes import OpenClassifier
 from parsimon.cli.peers import LINEAR, PEERS
-from parsimon.cli.scores import guessed_rows, meaningful_scores, why_no_scores
+from parsimon.cli.scores import guessed_rows, meaningful_scores, model_scores, why_no_scores
 from parsimon.evaluation import METRICS, predict_then_learn
 from parsimon.preprocessing import TableEncoder, TargetScaler, read_table
 from parsimon.tables import ALGORITHMS, TableModel
@@ -110,6 +110,7 @@ class Model:
     failed : the rows at which it failed and why, or None.
     metrics : its metrics, or None if it has none yet.
     warmup : first rows that it does not predict itself.
+    intervals : the share of targets that its intervals are for, or None if it has none.
     """
 
     rows = 0
@@ -117,6 +118,7 @@ class Model:
     failed: str | None = None
     metrics: Any
     warmup = 0
+    intervals: float | None = None
 
     @property
     def centres(self) -> int | None:
@@ -157,7 +159,9 @@ class OwnModel(Model):
             budget=options.budget,
             ignore=options.ignore,
             window=WINDOW,
+            intervals=options.intervals,
         )
+        self.intervals = options.intervals
 
     def learn(self, rows: Any, show: Callable[[], None] = _nothing) -> None:
         """Predict the rows of a table, and learn them."""
@@ -181,6 +185,10 @@ class OwnModel(Model):
     def metrics(self) -> Any:
         """The metrics of the model, or None during the warm-up."""
         return self._model.metrics_
+
+    def scores(self) -> tuple[dict[str, float], dict[str, float]]:
+        """Return the metrics over all rows and over the last rows."""
+        return ({}, {}) if self.metrics is None else model_scores(self._model)
 
     @property
     def centres(self) -> int | None:

@@ -22,6 +22,7 @@ from parsimon.cli.compare_table import (
 from parsimon.cli.curve import Curve
 from parsimon.cli.errors import Failure
 from parsimon.cli.interrupt import Interrupt
+from parsimon.cli.intervals import not_for_classes
 from parsimon.cli.pace import Pace
 from parsimon.cli.progress import Progress
 from parsimon.cli.reading import (
@@ -129,6 +130,8 @@ class CompareRun:
             self.task = reader.finish().task_
         except TableError as error:
             raise table_failure(error, block.first) from None
+        if options.intervals is not None and self.task == "classification":
+            raise not_for_classes(f"the target {options.target!r} holds classes", quantities=True)
         if options.task == "auto":
             self.source.notes.append(task_note(reader))
         block = self.good_rows(block)  # now the task is known

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from parsimon.cli.compare_models import WARMUP, Model
+from parsimon.cli.intervals import percent
 
 __all__ = ["drawn_metric", "model_facts", "score_notes", "score_table", "window"]
 
@@ -29,26 +30,44 @@ def window(models: Mapping[str, Model]) -> int:
     return max((int(m.rolling()["rows"]) for m in metrics), default=0)
 
 
+def interval_share(models: Mapping[str, Model]) -> float | None:
+    """Return the share of targets that intervals are for, or None if no model has intervals."""
+    return next((m.intervals for m in models.values() if m.intervals is not None), None)
+
+
 def score_table(models: Mapping[str, Model], task: str) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of the table of scores."""
     shown, first = SHOWN[task], drawn_metric(task)
+    of_intervals = [] if interval_share(models) is None else ["coverage", "width"]
     rows = []
     for name, model in models.items():
         total, rolling = model.scores()
         values = [*(total.get(key) for key in shown), rolling.get(first)]
         texts = ["" if v is None or np.isnan(v) else f"{v:.4f}" for v in values]
+        ends = [total.get(key, np.nan) for key in of_intervals]
+        texts += ["-" if np.isnan(v) else f"{v:.4f}" for v in ends]
         centres = "" if model.centres is None else f"{model.centres:,}"
         cost = "" if not model.rows else f"{model.microseconds_per_row:,.1f}"
         rows.append([name, *texts, centres, cost, model.failed or ""])
     last = f"last {window(models):,}" if window(models) else "last rows"
-    header = [task, *shown.values(), f"{shown[first]}, {last}", "centres", "us/row", ""]
+    recent = f"{shown[first]}, {last}"
+    header = [task, *shown.values(), recent, *of_intervals, "centres", "us/row", ""]
     if not any(model.failed for model in models.values()):
         return header[:-1], [row[:-1] for row in rows]
     return header, rows
 
 
 def score_notes(models: Mapping[str, Model], task: str) -> list[str]:
-    """Return which models have no scores and why, or which rows the scores are over."""
+    """Return what to know about the scores: which models have none and why, and over which rows."""
+    share = interval_share(models)
+    notes = _row_notes(models, task)
+    if share is not None:
+        what = "the share of targets within their intervals, and how wide these are"
+        notes.append(f"coverage and width: {what}; the intervals are for {percent(share)}")
+    return notes
+
+
+def _row_notes(models: Mapping[str, Model], task: str) -> list[str]:
     unscored: dict[str, list[str]] = {}
     for name, model in models.items():
         if reason := model.why_no_scores():

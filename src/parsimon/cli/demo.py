@@ -23,7 +23,8 @@ LAST_DAY = 24
 CAPTIONS = {
     "bikes.png": (
         "top: how wrong the predictions were; lower is better, and 1 is no better than the mean",
-        "middle: bicycles per hour as predicted and as they came, over the last 200 hours",
+        "middle: bicycles per hour as predicted and as they came, over the last 200 hours;",
+        "        the band is made to hold nine of ten hours, and is wider when it is less sure",
         "bottom: how much each expert counted; the mixture finds out by itself which are good",
     ),
     "model.png": (
@@ -52,11 +53,11 @@ def main() -> int:
     model, picture = folder / "bikes.parsimon", folder / "bikes.png"
     files = ["--model", model, "--overwrite", "--plot", picture]
     for command in (
-        ["learn", stream, "--target", "bikers", *files, "--every", "100"],
+        ["learn", stream, "--target", "bikers", "--intervals", "0.9", *files, "--every", "100"],
         ["compare", stream, "--target", "bikers", "--algorithm", "default"],
         ["inspect", model, "--plot", folder / "model.png"],
         ["evaluate", model, day],
-        ["predict", model, day],
+        ["predict", model, day, "--intervals"],
     ):
         if command[0] == "evaluate":
             print("\nThe last day is predicted at once, without the targets of its earlier hours.")

@@ -12,10 +12,10 @@ import numpy as np
 from parsimon.cli.errors import Failure
 from parsimon.cli.model_files import column_kinds, load_fitted_model, reading_options
 from parsimon.cli.reading import Block, Source, in_good_parts, table_failure
-from parsimon.cli.scores import NAMES, score_lines
+from parsimon.cli.scores import NAMES, interval_lines, score_lines
 from parsimon.cli.text import as_json, lines
 from parsimon.cli.words import plural
-from parsimon.evaluation import METRICS
+from parsimon.evaluation import METRICS, IntervalMetrics
 from parsimon.preprocessing import TableError
 from parsimon.tables import TableModel
 
@@ -55,6 +55,7 @@ def evaluate(
         (name, f"{text}, if the rows are in order of time" if name == NAMES[ORDERED] else text)
         for name, text in score_lines(total)
     ]
+    pairs += interval_lines(model, total)
     bad = f"; {plural(skipped, 'bad row')} skipped" if skipped else ""
     print(lines([("rows", f"{scored.rows:,}{bad}"), *pairs]))
     return 0
@@ -79,17 +80,24 @@ class _Scored:
     rows : how many rows were scored.
     metrics : over all rows.
     ordered : over all rows but the first, which has no row before it.
+    intervals : coverage and width of the intervals, or None.
     """
 
     def __init__(self, model: TableModel) -> None:
         self._model, self.rows = model, 0
         self.metrics, self.ordered = METRICS[model.task_](), METRICS[model.task_]()
+        self.intervals = None if model.intervals is None else IntervalMetrics()
 
     def take(self, table: Any, at: int, n: int) -> None:
         """Score rows `at` to `at + n` of a table."""
         model, rows = self._model, table.slice(at, n)
         y = model._targets(model._read(rows)[1], model.task_)
-        found = [model.predict(rows, lagged=False)]
+        if self.intervals is None:
+            found = [model.predict(rows, lagged=False)]
+        else:
+            predictions, ends = model.predict(rows, lagged=False, return_intervals=True)
+            found = [predictions]
+            self.intervals.update(y, ends)
         if hasattr(model.estimator_, "predict_proba"):
             found += [model.predict_proba(rows, lagged=False)]
         self.ordered.update(y, found[0])
@@ -104,4 +112,6 @@ class _Scored:
         total: dict[str, float] = self.metrics.total()
         if ORDERED in total:
             total[ORDERED] = self.ordered.total()[ORDERED]
+        if self.intervals is not None:
+            total |= self.intervals.total()
         return total

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from parsimon.cli.intervals import percent
 from parsimon.plots.learning import LastRows
 from parsimon.preprocessing import read_table
 from parsimon.tables import TableModel
@@ -22,8 +23,9 @@ class Kept:
 
     def __init__(self) -> None:
         self._pairs: deque[tuple[Any, Any]] = deque(maxlen=MOST_ROWS)
+        self._intervals: deque[list[float]] = deque(maxlen=MOST_ROWS)
 
-    def add(self, model: TableModel, rows: Any, predictions: Any) -> None:
+    def add(self, model: TableModel, rows: Any, predictions: Any, intervals: Any = None) -> None:
         """Keep the last of some rows that the model has just learned.
 
         The very first row of a stream is not kept, because nothing can be predicted for it.
@@ -36,13 +38,19 @@ class Kept:
         if target.kind == "text":
             came = [target.categories[int(code)] for code in came]
         self._pairs.extend(zip(came, predictions[-n:].tolist(), strict=True))
+        if intervals is not None:
+            self._intervals.extend(intervals[-n:].tolist())
 
     def last_rows(self, model: TableModel) -> LastRows:
         """Return the rows as they are drawn."""
         last, pairs = model.n_rows_, list(self._pairs)
         if model.task_ == "regression":
             numbers = np.array(pairs, dtype=np.float64).reshape(-1, 2)
-            return LastRows(last, numbers[:, 0], numbers[:, 1])
+            drawn = LastRows(last, numbers[:, 0], numbers[:, 1])
+            if model.intervals is None:
+                return drawn
+            ends = np.array(self._intervals, dtype=np.float64).reshape(-1, 2)
+            return drawn._replace(intervals=ends, interval=f"for {percent(model.intervals)}")
         # A label is text, a whole number or a boolean. The target 1.0 is equal to the label 1.
         met = {label for pair in pairs for label in pair}
         labels = [label for label in model.classes_.tolist() if label in met]

@@ -10,6 +10,7 @@ from parsimon import plots
 from parsimon._files import only_writer
 from parsimon.cli.errors import Failure
 from parsimon.cli.interrupt import Interrupt
+from parsimon.cli.intervals import not_for_classes, require_share
 from parsimon.cli.learn_run import LearnRun
 from parsimon.cli.model_files import load_table_model
 from parsimon.cli.paths import require_different, require_writable
@@ -28,6 +29,7 @@ class Options:
     task: str | None = None
     algorithm: str | None = None
     budget: int | None = None
+    intervals: float | None = None
     model: Path | None = None
     resume: bool = False
     new_rows: bool = False
@@ -51,6 +53,7 @@ def learn(options: Options) -> int:
     _check_files(options)
     if options.target in options.ignore:
         raise Failure(f"--ignore {options.target} is the target")
+    require_share(options.intervals)
     if (options.resume or options.checkpoint_every) and options.model is None:
         raise Failure("--resume and --checkpoint-every need --model, the file to go on from")
     if options.new_rows and not options.resume:
@@ -94,6 +97,9 @@ def _new_model(options: Options) -> TableModel:
     tasks = list(choose(ALGORITHMS, algorithm, "algorithm"))
     if task == "auto" and len(tasks) == 1:
         task = tasks[0]
+    if task == "classification" and options.intervals is not None:
+        asked = "--task" if options.task == task else f"--algorithm {algorithm}"
+        raise not_for_classes(f"{asked} is {'' if asked == '--task' else 'for '}classification")
     # This raises an error now if the options do not fit the algorithm.
     make_estimator(algorithm, tasks[0] if task == "auto" else task, options.budget)
     return TableModel(
@@ -103,6 +109,7 @@ def _new_model(options: Options) -> TableModel:
         budget=options.budget,
         missing=options.missing or "mean",
         ignore=options.ignore,
+        intervals=options.intervals,
     )
 
 
@@ -117,14 +124,17 @@ def _resumed_model(options: Options, path: Path) -> TableModel:
         ),
         "algorithm": (options.algorithm, model.algorithm),
         "budget": (options.budget, model.budget),
+        "intervals": (options.intervals, model.intervals),
         "missing": (options.missing, model.missing),
         "ignore": (sorted(options.ignore) or None, sorted(model.ignore)),
     }
     for name, (asked, own) in asked_and_own.items():
         if asked is not None and asked != own and not (name == "task" and own == "auto"):
             other = "" if name == "target" else f"leave --{name} out, or "
-            shown = "of its own" if own is None else own
-            raise Failure(f"{path} has --{name} {shown}, not {asked}: {other}learn a new model")
+            has = f"has --{name} {'of its own' if own is None else own}, not {asked}"
+            if name == "intervals" and own is None:
+                has = "was learned without --intervals"
+            raise Failure(f"{path} {has}: {other}learn a new model")
     if options.task is not None and not hasattr(model, "task_"):
         model.task = options.task  # the warm-up has not decided it yet
     return model

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from parsimon.cli.errors import Failure
 from parsimon.cli.interrupt import Interrupt
+from parsimon.cli.intervals import not_for_classes
 from parsimon.cli.learn_view import LearnView
 from parsimon.cli.model_files import column_kinds, load_table_model, reading_options, skipped_rows
 from parsimon.cli.pace import Pace
@@ -153,7 +154,10 @@ class LearnRun:
     def take(self, block: Block, at: int, n: int) -> None:
         """Learn rows that are all good, or raise a `TableError`."""
         rows = block.table.slice(at, n)
-        self.view.keep(rows, self.model.learn(rows))
+        if self.model.intervals is None:
+            self.view.keep(rows, self.model.learn(rows))
+        else:
+            self.view.keep(rows, *self.model.learn(rows, return_intervals=True))
         self.consumed = block.number(at + n - 1) + 1
         self.store_reading()
 
@@ -164,6 +168,9 @@ class LearnRun:
 
     def failure(self, error: TableError, first: int) -> Failure:
         """Return the error of a row, and what to do if the algorithm is for the other task."""
+        if self.model.intervals is not None and error.what.startswith("intervals are for numbers"):
+            what = f"the target {self.model.target!r} holds classes"
+            return not_for_classes(what, quantities=True)
         found, task = table_failure(error, first), getattr(self.model, "task_", self.model.task)
         chosen = self.options.task not in (None, "auto")
         if chosen or not re.search("class|regression", error.what):

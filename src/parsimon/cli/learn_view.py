@@ -19,7 +19,7 @@ from parsimon.cli.last_rows import Kept
 from parsimon.cli.model_files import skipped_rows
 from parsimon.cli.progress import Progress
 from parsimon.cli.report_page import report_page
-from parsimon.cli.scores import guessed_rows, meaningful_scores, why_no_scores
+from parsimon.cli.scores import guessed_rows, model_scores, why_no_scores
 from parsimon.cli.screen import Screen
 from parsimon.cli.summary import shares, summary
 from parsimon.cli.text import lines
@@ -89,7 +89,7 @@ class LearnView:
         model, metrics = self.model, self.model.metrics_
         if metrics is None:
             return Report(model.n_rows_, self.seconds, None, None, {}, {})
-        scored = meaningful_scores(metrics, guessed_rows(model))
+        scored = model_scores(model)
         return Report(model.n_rows_, self.seconds, model.n_centers_, model.nbytes_, *scored)
 
     def report(self, *, last: bool = False) -> None:
@@ -159,10 +159,10 @@ class LearnView:
             missing=f"no scores: {reason}",
         )
 
-    def keep(self, rows: Any, predictions: Any) -> None:
+    def keep(self, rows: Any, predictions: Any, intervals: Any = None) -> None:
         """Keep rows that were learned just now for the picture, if there will be one."""
         if self.draws:
-            self.kept.add(self.model, rows, predictions)
+            self.kept.add(self.model, rows, predictions, intervals)
 
     def write(self, name: str, path: Path, write: Callable[[Path], object]) -> None:
         """Write the plot or the report, unless a signal comes while a FIFO has no reader."""

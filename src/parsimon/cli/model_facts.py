@@ -15,7 +15,7 @@ from parsimon.cli.mixture_facts import (
     relevance_table,
 )
 from parsimon.cli.model_files import column_kinds
-from parsimon.cli.scores import guessed_rows, meaningful_scores
+from parsimon.cli.scores import model_scores
 from parsimon.cli.text import byte_size
 from parsimon.cli.words import plural
 from parsimon.forecasting import Forecaster
@@ -79,7 +79,7 @@ def _table_facts(model: TableModel) -> dict[str, Any]:
         return {**facts, "columns": column_kinds(model), "state": state}
     classes = {"classes": model.classes_.tolist()} if model.task_ == "classification" else {}
     columns = {"columns": model.encoder_.columns_, "features": model.encoder_.n_features_}
-    total, rolling = meaningful_scores(model.metrics_, guessed_rows(model))
+    total, rolling = model_scores(model)
     inner = {
         f"estimator_{name}" if name in facts else name: value
         for name, value in _estimator_facts(model.estimator_).items()

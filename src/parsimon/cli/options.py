@@ -75,6 +75,13 @@ Budget = Annotated[
     int | None,
     typer.Option(min=1, help="The largest number of centres. Default: the algorithm's own."),
 ]
+Intervals = Annotated[
+    float | None,
+    typer.Option(
+        help="Prediction intervals for this share of the targets, such as 0.9. Larger shares give "
+        "wider intervals. For numbers only."
+    ),
+]
 Peer = Annotated[
     list[str] | None,
     typer.Option(
@@ -169,6 +176,13 @@ TableFile = Annotated[Path | None, typer.Option(help=TABLES)]
 Column = Annotated[str, typer.Option(help="The name of the new column.")]
 Probabilities = Annotated[
     bool, typer.Option("--probabilities", help="Add the probability of each class.")
+]
+WithIntervals = Annotated[
+    bool,
+    typer.Option(
+        "--intervals",
+        help="Add the ends of the prediction intervals, if the model was learned with --intervals.",
+    ),
 ]
 AllDigits = Annotated[
     bool,

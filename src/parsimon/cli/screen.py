@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from parsimon.cli.scores import score_lines
+from parsimon.cli.scores import INTERVAL_NAMES, score_lines
 from parsimon.cli.text import as_json, byte_size, clock
 from parsimon.evaluation import Report
 
@@ -52,6 +52,7 @@ class Screen:
         view = Table(title=self._title, show_header=False, title_justify="left")
         pairs = [("rows", f"{report.rows:,}"), ("rows/s", f"{rate:,.0f}")]
         pairs += score_lines(report.total, report.rolling)[:3] or [("", "warming up")]
+        pairs += score_lines(report.total, report.rolling, INTERVAL_NAMES)
         pairs += [("centres", "" if report.centers is None else f"{report.centers:,}")]
         pairs += [("memory of the model", byte_size(report.bytes))]
         if left is not None:

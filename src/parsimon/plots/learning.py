@@ -33,6 +33,8 @@ Array = NDArray[np.float64]
 
 #: The most classes that are drawn one by one, and the rows of a moving accuracy for more classes.
 MOST_CLASSES, WINDOW = 12, 20
+#: How far a band is drawn above and below the lines, in units of their range.
+MOST_BAND = 0.75
 #: How far below its class a wrong prediction is drawn. Classes are 1 apart.
 BELOW = 0.22
 
@@ -49,13 +51,16 @@ class LastRows(NamedTuple):
     """The last rows of a stream: what came, and what was predicted before.
 
     `last` is the number of the last row. `came` and `predicted` are numbers (n,), or places (n,)
-    in `labels`.
+    in `labels`. `intervals` (n, 2) are the prediction intervals of numbers; those that are not
+    finite are not drawn. `interval` says what they are for, such as "for 90 %".
     """
 
     last: int
     came: NDArray[Any]
     predicted: NDArray[Any]
     labels: Sequence[str] | None = None
+    intervals: Array | None = None
+    interval: str = ""
 
 
 def learning_figure(
@@ -103,7 +108,7 @@ def learning_figure(
 
 
 def _draw_last_rows(axis: Any, last_rows: LastRows, target: str) -> None:
-    last, came, predicted, labels = last_rows
+    last, came, predicted, labels = last_rows[:4]
     if not len(came):
         say_missing(axis, "no row was predicted in this run")
         axis.set_xticks([])
@@ -113,6 +118,8 @@ def _draw_last_rows(axis: Any, last_rows: LastRows, target: str) -> None:
         draw_line(axis, rows, came, color="0.25", linewidth=1.6, label="what came")
         style = {"color": COLOURS[1], "linewidth": 1.2, "linestyle": "--"}
         draw_line(axis, rows, predicted, label="what was predicted", **style)
+        if last_rows.intervals is not None:
+            _draw_intervals(axis, rows, last_rows)
         axis.set_ylabel(plain(target))
     elif len(labels) <= MOST_CLASSES:
         _draw_classes(axis, rows, came, predicted, labels)
@@ -127,6 +134,29 @@ def _draw_last_rows(axis: Any, last_rows: LastRows, target: str) -> None:
     axis.set_xlabel("row")
     count_axis(axis.xaxis)
     legend_outside(axis)
+
+
+def _draw_intervals(axis: Any, rows: NDArray[Any], last_rows: LastRows) -> None:
+    """Draw intervals (n, 2) as a light band behind the lines, if there are finite ones."""
+    came, predicted, intervals = last_rows.came, last_rows.predicted, last_rows.intervals
+    assert intervals is not None
+    finite = np.isfinite(intervals[:, 0]) & np.isfinite(intervals[:, 1])
+    if not finite.any():
+        return
+    low, high = np.where(finite[:, np.newaxis], intervals, np.nan).T
+    inside = int(((low <= came) & (came <= high)).sum())
+    name = f"interval {last_rows.interval}\n({inside:,} of {finite.sum():,} within)"
+    style = {"color": COLOURS[1], "alpha": 0.2, "zorder": 0.5}
+    axis.fill_between(rows, low, high, linewidth=0, label=name, **style)
+    alone = finite & ~np.append(False, finite[:-1]) & ~np.append(finite[1:], False)
+    if alone.any():  # a row without neighbours has no width
+        axis.vlines(rows[alone], low[alone], high[alone], linewidth=6, **style)
+    # The first intervals can be very wide. They are cut off, so that the lines can be seen.
+    bottom, top = np.nanmin([came, predicted]), np.nanmax([came, predicted])
+    if top > bottom:
+        lowest, highest = axis.get_ylim()
+        reach = MOST_BAND * (top - bottom)
+        axis.set_ylim(max(lowest, bottom - reach), min(highest, top + reach))
 
 
 def _draw_classes(
