@@ -212,6 +212,8 @@ def fitted_models():
     yield parsimon.MixtureClassifier().fit(X, y)
     yield parsimon.MixtureRegressor().fit(X, X)
     yield parsimon.Forecaster(horizon=2, budget=40).learn(np.tile(X[:, 0], 2))
+    yield parsimon.ConformalRegressor(KNLMSRegressor()).fit(X, X[:, 0])
+    yield parsimon.ConformalClassifier(parsimon.POLKClassifier(loss="logistic")).fit(X, y)
 
 
 def test_every_kind_of_model_has_something_to_draw(folder):
@@ -234,6 +236,7 @@ def test_every_kind_of_model_has_something_to_draw(folder):
                 model.predict(X),
             )
     without = {"TableEncoder", "TargetScaler", "ClassificationMetrics", "RegressionMetrics"}
+    without.add("IntervalMetrics")
     assert kinds | without == set(persistence.models.stored_names())
 
 

@@ -142,6 +142,22 @@ def test_compare_has_columns_for_own_models(run):
     assert len(others) == 3 and not any("coverage" in other["total"] for other in others)
 
 
+@pytest.mark.parametrize("inner", [parsimon.MixtureRegressor(), parsimon.KRLSRegressor()])
+def test_inspect_looks_into_a_conformal_model(run, inner):
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    new = parsimon.ConformalRegressor(inner, coverage=0.8)
+    model = parsimon.ConformalRegressor(inner, coverage=0.8).fit(X, X[:, 0])
+    new.save("new")
+    model.save("m")
+    found = json.loads(run("inspect", "m", "--plot", "m.png", "--json")[0])
+    assert found["kind"] == "ConformalRegressor" and found["estimator"] == type(inner).__name__
+    assert found["parameters"]["coverage"] == 0.8 and found["coverage"] == model.coverage_
+    assert found["centres"] == model.n_centers_ and Path("m.png").stat().st_size > 1000
+    assert pairs(run("inspect", "m")[0])["coverage"] == f"{model.coverage_:.6g}"
+    assert pairs(run("inspect", "new")[0])["estimator"] == type(inner).__name__
+    assert "nothing to draw" in run("inspect", "new", "--plot", "n.png", code=2)[1]
+
+
 # Columns
 
 

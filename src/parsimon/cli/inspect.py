@@ -16,6 +16,7 @@ from parsimon.cli.model_files import load_model
 from parsimon.cli.paths import require_writable
 from parsimon.cli.scores import model_score_lines
 from parsimon.cli.text import as_json, lines
+from parsimon.conformal.wrapped import Wrapped
 from parsimon.forecasting import Forecaster
 from parsimon.mixtures import CandidateClassifier, Mixture
 from parsimon.plots.drawing import plain
@@ -55,6 +56,8 @@ def draw(model: Any, path: Path, plot: Path) -> None:
         title = plain(f"forecasts of {path.name}, weights averaged over the steps", LONGEST_TITLE)
         plots.mixture(plot, mean_weights(model), title=title)
         return
+    if isinstance(model, Wrapped) and model.__sklearn_is_fitted__():
+        model = model.model_
     mixture = getattr(model, "estimator_", None) if isinstance(model, TableModel) else model
     if isinstance(mixture, Mixture) and mixture.__sklearn_is_fitted__():
         what = f"predictions of {model.target!r}" if isinstance(model, TableModel) else "a mixture"
@@ -92,6 +95,8 @@ def _expansions(model: Any) -> dict[str, plots.Expansion] | None:
     """Return the functions of a model by their labels; None if the model can have none."""
     if isinstance(model, TableModel):
         return _expansions(model.estimator_) if model.metrics_ is not None else {}
+    if isinstance(model, Wrapped):
+        return _expansions(model.model_ if model.__sklearn_is_fitted__() else model.model)
     if isinstance(model, Mixture):
         return {}  # one that has learned nothing
     if isinstance(model, CandidateClassifier):

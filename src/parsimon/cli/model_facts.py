@@ -18,6 +18,7 @@ from parsimon.cli.model_files import column_kinds
 from parsimon.cli.scores import model_scores
 from parsimon.cli.text import byte_size
 from parsimon.cli.words import plural
+from parsimon.conformal.wrapped import Wrapped
 from parsimon.forecasting import Forecaster
 from parsimon.mixtures import CandidateClassifier, Mixture
 from parsimon.tables import TableModel
@@ -106,6 +107,8 @@ def _estimator_facts(model: Any) -> dict[str, Any]:
             "candidates": [_estimator_facts(candidate) for candidate in model.candidates_],
         }
     facts: dict[str, Any] = {"parameters": _parameters(model)}
+    if isinstance(model, Wrapped):
+        return _wrapped_facts(model, facts)
     if isinstance(model, Mixture):
         facts["parameters"].pop("experts", None)  # they are shown one by one
     attributes = {"centres": "n_centers_", "bytes": "nbytes_", "samples": "n_samples_seen_"}
@@ -123,6 +126,17 @@ def _estimator_facts(model: Any) -> dict[str, Any]:
     if isinstance(model, Mixture) and model.__sklearn_is_fitted__():
         facts |= {"experts": expert_facts(model), "relevance": model_relevance(model)}
     return facts
+
+
+def _wrapped_facts(model: Wrapped, facts: dict[str, Any]) -> dict[str, Any]:
+    """Return facts about intervals or sets of labels, and about the model that predicts."""
+    facts["parameters"].pop("model", None)
+    fitted = model.__sklearn_is_fitted__()
+    inner = _estimator_facts(model.model_ if fitted else model.model)
+    if fitted:
+        facts["coverage"] = model.coverage_
+    facts["estimator"] = type(model.model).__name__
+    return {**facts, "estimator_parameters": inner.pop("parameters", {}), **inner}
 
 
 def _parameters(model: Any) -> dict[str, Any]:

@@ -19,6 +19,7 @@ class Wrapped(Storable, BaseEstimator):  # type: ignore[misc]
 
     model: Any
     model_: Any
+    coverage_: Any  # the share of the last targets that were covered
     n_features_in_: int
     _learns_with: dict[str, Any]
     _attributes = _schema.Schema(
