@@ -186,14 +186,6 @@ def test_predict_adds_the_ends(run, suffix):
         assert max(len(text.partition(".")[2]) for text in table["f: low"]) <= 4
 
 
-def test_predict_says_what_intervals_are_worth(run):
-    write("s.csv", columns())
-    run(*LEARN, "--model", "m")
-    assert "without --next they are not" in run("predict", "m", "s.csv", "--intervals")[1]
-    run(*LEARN, "--model", "k", "--algorithm", "krls")
-    assert run("predict", "k", "s.csv", "--intervals")[1] == ""
-
-
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_ends_that_are_not_known_are_empty(run, suffix):
     write("s.csv", columns(50))

@@ -117,3 +117,21 @@ def test_classes_with_intervals_change_nothing():
     assert model.n_rows_ == 100 and not hasattr(model, "encoder_")
     with pytest.raises(TableError, match="intervals are for numbers"):
         model.finish()
+
+
+def test_rows_without_the_last_targets_have_intervals_of_their_own():
+    rng = np.random.default_rng(1)
+    x, level, y = rng.normal(size=3000), 0.0, []
+    for value in x:  # the level wanders, so the last target says much
+        level = 0.9 * level + 0.5 * rng.normal()
+        y.append(10 + value + level + 0.1 * rng.normal())
+    block = {"x": x, "y": np.array(y)}
+    model = TableModel("y", intervals=0.9)
+    model.learn(rows(block, 0, 2000))
+    later = rows(block, 2000, 3000)
+    _, lagged = model.predict(later, return_intervals=True)
+    predictions, plain = model.predict(later, lagged=False, return_intervals=True)
+    np.testing.assert_array_equal(predictions, model.predict(later, lagged=False))
+    assert np.diff(plain, axis=1).mean() > 1.5 * np.diff(lagged, axis=1).mean()
+    inside = (plain[:, 0] <= later["y"]) & (later["y"] <= plain[:, 1])
+    assert 0.8 < inside.mean() < 0.98

@@ -13,12 +13,10 @@ import pyarrow as pa
 
 from parsimon.cli.errors import Failure
 from parsimon.cli.interrupt import Interrupt
-from parsimon.cli.intervals import percent
 from parsimon.cli.model_files import column_kinds, load_fitted_model, reading_options
 from parsimon.cli.paths import require_different
 from parsimon.cli.reading import Block, Source, table_failure
 from parsimon.cli.table_writer import output_format, table_writer
-from parsimon.mixtures import Mixture
 from parsimon.preprocessing import TableError
 from parsimon.tables import TableModel
 
@@ -91,8 +89,6 @@ def predict(
                 raise Failure(f"{data} has no rows")
             if unknown:
                 print(f"parsimon: note: {NO_INTERVALS}", file=sys.stderr)
-            elif intervals and not lagged and isinstance(model.estimator_, Mixture):
-                print(f"parsimon: note: {_fewer_covered(model)}", file=sys.stderr)
     return 0
 
 
@@ -100,15 +96,6 @@ def _stop_if(interrupt: Interrupt) -> None:
     """End the command after a signal. A file that is half written is removed."""
     if interrupt():
         raise SystemExit(interrupt.exit_code)
-
-
-def _fewer_covered(model: TableModel) -> str:
-    """Return that intervals of a mixture count on the last targets, which are not used."""
-    share = percent(model.intervals or 0.0)
-    return (
-        f"the intervals are for {share} of the targets if the last targets are used; "
-        "without --next they are not, so fewer targets may be within"
-    )
 
 
 class _Wanted(NamedTuple):

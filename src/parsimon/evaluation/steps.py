@@ -18,12 +18,19 @@ __all__ = ["Predictions", "is_classifier_like", "predict_then_learn", "stream_pr
 class Predictions(NamedTuple):
     """The predictions for the rows of a block, each before the row was learned.
 
-    Classifiers may add probabilities (n, C) and the labels of their columns (C,).
+    Classifiers may add probabilities (n, C) and the labels of their columns (C,). `plain` are the
+    predictions of a mixture without the last targets.
     """
 
     values: Labels
     probabilities: Array | None = None
     classes: Labels | None = None
+    plain: Labels | None = None
+
+    @property
+    def scored(self) -> tuple[Any, ...]:
+        """What metrics take."""
+        return self.values, self.probabilities, self.classes
 
 
 def predict_then_learn(
@@ -51,6 +58,9 @@ def predict_then_learn(
         return Predictions(
             np.where(P.any(axis=1), model.classes_[P.argmax(axis=1)], labels), P, model.classes_
         )
+    if hasattr(model, "predict_both_then_learn"):
+        values, plain = model.predict_both_then_learn(X, labels)
+        return Predictions(values, plain=plain)
     if hasattr(model, "predict_then_learn"):
         return Predictions(model.predict_then_learn(X, labels))
     rows = _Rows(model, classes)

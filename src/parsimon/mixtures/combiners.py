@@ -195,10 +195,10 @@ class StackPair:
         given = states or [np.empty(0), np.empty(0)]
         self.full, self.plain = (Stack(n, state=own) for n, own in zip(sizes, given, strict=True))
 
-    def run(self, predictions: Array, targets: Array, seen: int) -> Array:
-        """Learn rows with both, and return what the stack of all experts said before."""
-        self.plain.run(predictions[:, self.columns], targets, seen)
-        return self.full.run(predictions, targets, seen)
+    def run(self, predictions: Array, targets: Array, seen: int) -> tuple[Array, Array]:
+        """Learn rows with both, and return what each said before, the stack of all first."""
+        plain = self.plain.run(predictions[:, self.columns], targets, seen)
+        return self.full.run(predictions, targets, seen), plain
 
     def weights(self, lagged: bool = True) -> Array:
         """Return the weight of each expert, (E,). Without `lagged`, some are 0."""

@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
-from parsimon import _schema
 from parsimon._parts import numbers
 from parsimon.estimators.inputs import one_row
 from parsimon.estimators.regressor import StreamRegressor
-from parsimon.mixtures.base import Mixture
 from parsimon.mixtures.bounds import bounds, running_range
 from parsimon.mixtures.combiners import RecentMean, StackPair, filled
 from parsimon.mixtures.defaults import experts_for_numbers
 from parsimon.mixtures.experts import MOST_LAGS, Expert
+from parsimon.mixtures.regressor_state import StoredMixtureRegressor
 from parsimon.mixtures.tasks import Numbers, checked_targets, scaled
 from parsimon.preprocessing import LARGEST, Moments
 from parsimon.preprocessing.moments import LARGEST_STORED
@@ -34,7 +33,7 @@ LARGEST_SURPRISE = 5.0
 FREE = ("last value", "mean")
 
 
-class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
+class MixtureRegressor(RegressorMixin, StoredMixtureRegressor):  # type: ignore[misc]
     """Several regressors learned side by side, and combined by least squares.
 
     It needs no parameters and no scaled data. Each of E experts predicts each row t before it is
@@ -123,27 +122,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
     [True, True, False, False, False]
     """
 
-    _attributes = Mixture._attributes.extended(
-        {
-            "_flat": _schema.one_of(bool),
-            "_target_moments": _schema.one_of(dict),
-            "_low": _schema.finite_array(None, least=-LARGEST, most=LARGEST),
-            "_high": _schema.finite_array(None, least=-LARGEST, most=LARGEST),
-            "_last": _schema.finite_array(None, None, least=-LARGEST, most=LARGEST),
-            "_stacks": _schema.listed(
-                _schema.listed(_schema.finite_array(None, None, least=-1e15, most=1e15))
-            ),
-        },
-        {"_noise": _schema.finite_array(None, least=0, most=LARGEST_STORED)},
-    )
     _free = FREE
-    _flat: bool
-    _target_moments: Moments
-    _low: Array
-    _high: Array
-    _noise: RecentMean  # of squared errors
-    _last: Array  # the last targets in their own units, the latest first, (at most 8, C)
-    _stacks: list[StackPair]
 
     def __init__(
         self,
@@ -181,6 +160,13 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         The shape is (n,) or (n, C), as for `predict`. Nothing is known at the very first row: its
         own target is returned.
         """
+        return self.predict_both_then_learn(X, y)[0]
+
+    def predict_both_then_learn(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+        """Learn a block, and return the predictions before, with and without the last targets.
+
+        The second are those of `predict` with ``lagged=False``.
+        """
         with self._block(X) as (rows, begins):
             given = checked_targets(y, len(rows))
             if begins:
@@ -189,13 +175,13 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
             n_outputs = self._last.shape[1]
             if Y.shape[1] != n_outputs:
                 raise ValueError(f"y must have {n_outputs} columns as before, got {given.shape}")
-        out = np.empty_like(Y)
+        out = np.empty((2, *Y.shape))
 
         def work(piece: slice) -> None:
-            out[piece] = self._piece(rows[piece], Y[piece])
+            out[:, piece] = self._piece(rows[piece], Y[piece])
 
         self._pieces(work, len(rows))
-        return self._shaped(out)
+        return self._shaped(out[0]), self._shaped(out[1])
 
     def learn_one(self, x: ArrayLike, y: ArrayLike) -> Self:
         """Learn one sample: x (d,), y a number or (C,). Equals `partial_fit` with one row."""
@@ -292,12 +278,8 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         self._last, self._noise = np.empty((0, C)), RecentMean(C)
         self._stacks = [StackPair(self._uses_lags) for _ in range(C)]
 
-    @property
-    def _uses_lags(self) -> list[bool]:
-        return [*(slot.expert.lags > 0 for slot in self._slots), True, False]
-
     def _piece(self, X: Array, Y: Array) -> Array:
-        """Learn a piece of a block, and return the predictions before, (n, C)."""
+        """Learn a piece, and return the predictions with and without lags before, (2, n, C)."""
         first, n = self._recent.n_rows, len(X)
         Z = self._scaled(X, learn=True)
         previous = self._earlier(1)[0]
@@ -311,7 +293,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         low, high = self._bounds(lows[:-1], highs[:-1])
         self._recent.append(Z, T)
         P = self._run(first, first + n, Y.shape[1])
-        out = np.empty_like(Y)
+        out = np.empty((2, *Y.shape))
         for c in range(Y.shape[1]):
             each = np.column_stack([P[:, :, c], last[:, c], np.zeros(n)])
             lowest, highest = (
@@ -321,13 +303,13 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
                 for bound in (low, high)
             )
             each = filled(np.clip(each, lowest, highest))
-            combined = self._stacks[c].run(each, surprise[:, c], first)
-            back = means[:-1, c] + deviations[:-1, c] * combined
-            out[:, c] = np.clip(back, low[:, c], high[:, c])
+            for i, combined in enumerate(self._stacks[c].run(each, surprise[:, c], first)):
+                back = means[:-1, c] + deviations[:-1, c] * combined
+                out[i, :, c] = np.clip(back, low[:, c], high[:, c])
         self._last = np.vstack([Y[::-1], self._last])[:MOST_LAGS]
         if first == 0:
-            out[0] = Y[0]
-        self._noise.run(np.minimum(np.square(out - Y)[first == 0 :], LARGEST_STORED))
+            out[:, 0] = Y[0]
+        self._noise.run(np.minimum(np.square(out[0] - Y)[first == 0 :], LARGEST_STORED))
         return out
 
     def _of_experts(self, Z: Array) -> Array:
@@ -351,50 +333,3 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
 
     def _shaped(self, values: Array) -> Array:
         return values[:, 0] if self._flat else values
-
-    # State
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickle, copy and files."""
-        state: dict[str, Any] = super().__getstate__()
-        if "_stacks" in state:
-            state["_stacks"] = [stack.states for stack in self._stacks]
-            state["_target_moments"] = self._target_moments.state()
-            state["_noise"] = self._noise.state
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the state."""
-        state = dict(state)
-        stacks, moments = state.pop("_stacks", None), state.pop("_target_moments", None)
-        noise = state.pop("_noise", None)
-        super().__setstate__(state)
-        if stacks is not None and moments is not None:
-            self._target_moments = Moments.restored(moments)
-            self._stacks = [StackPair(self._uses_lags, own) for own in stacks]
-            self._noise = RecentMean(len(stacks), noise)  # files of earlier versions have none
-
-    def _require_sound(self) -> None:
-        super()._require_sound()
-        if not hasattr(self, "_recent"):
-            return
-        C = self._recent.T.shape[1]
-        sized = (
-            len(self._target_moments.count),
-            len(self._low),
-            len(self._high),
-            self._last.shape[1],
-            len(self._noise.now),
-            len(self._stacks),
-        )
-        if sized != (C,) * 6 or (self._low > self._high).any():
-            raise ValueError(f"its parts do not have {C} outputs")
-        self._target_moments.require_sound(LARGEST_STORED)
-        outside = (self._last < self._low) | (self._last > self._high)
-        if len(self._last) != min(self._recent.n_rows, MOST_LAGS) or outside.any():
-            raise ValueError("its last targets are not sound")
-        if not all(stack.is_sound for stack in self._stacks):
-            raise ValueError("its weights are not those of its experts")
-        for slot in self._slots:
-            if any(model.n_outputs_ != C for model in slot.models):
-                raise ValueError(f"an expert does not have {C} outputs")

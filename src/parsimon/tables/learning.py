@@ -45,12 +45,14 @@ class Learning:
             self.scaler_ = TargetScaler.of_nothing()
         self._scores = METRICS[task](self.window)
         for y, found in warmup.found[task]:
-            self._scores.update(y, *found)
+            self._scores.update(y, *found.scored)
         self.encoder_, self.estimator_ = trial.encoder, trial.estimator
         self._begin_intervals()
-        rows = [(y, found.values) for y, found in warmup.found[task]]
-        y, predictions = (np.concatenate(each) for each in zip(*rows, strict=True))
-        self._learn_intervals(np.vstack(trial.features), predictions, y)
+        if self.intervals is None:
+            return
+        rows = [(y, _both(found)) for y, found in warmup.found[task]]
+        y, both = (np.concatenate(each) for each in zip(*rows, strict=True))
+        self._learn_intervals(np.vstack(trial.features), both, y)
 
     def _learn_held(self, held: dict[str, Column], task: str) -> None:
         """Learn the rows of the warm-up at once."""
@@ -77,8 +79,8 @@ class Learning:
         else:
             scaled, back = self.scaler_.learn_transform(y)
             found = Predictions(back(predict_then_learn(self.estimator_, X, scaled).values))
-        self._scores.update(y, *found)
-        self._last_intervals = self._learn_intervals(X, found.values, y)
+        self._scores.update(y, *found.scored)
+        self._last_intervals = self._learn_intervals(X, _both(found), y)
         return found.values
 
     def _require_numbers(self, task: str) -> None:
@@ -99,11 +101,18 @@ class Learning:
         assert self.intervals is not None
         return Intervals(self.intervals)
 
-    def _learn_intervals(self, X: Array, predictions: Labels, y: Labels) -> Array:
+    def _learn_intervals(self, X: Array, both: Array, y: Labels) -> Array:
         """Return the intervals (n, 2) before each row, and learn the rows."""
         intervals: Intervals | None = getattr(self, "_intervals", None)
         if intervals is None:
             return np.empty((0, 2))
-        found = intervals.run(X, predictions[:, np.newaxis], y[:, np.newaxis])[:, 0]
+        found = intervals.run(X, both, np.broadcast_to(y[:, np.newaxis], both.shape))[:, 0]
         self._interval_scores.update(y, found)
         return found
+
+
+def _both(found: Predictions) -> Array:
+    """Return the predictions (n, 1), or with and without the last targets, (n, 2)."""
+    if found.plain is None:
+        return found.values[:, np.newaxis]
+    return np.column_stack([found.values, found.plain])

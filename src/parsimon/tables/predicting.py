@@ -43,7 +43,12 @@ class Predicting:
             found = model.scaler_.inverse_transform(found)
         if not return_intervals:
             return found
-        return found, model._intervals.now(X, found[:, np.newaxis])[:, 0]
+        if not isinstance(model.estimator_, Mixture):
+            return found, model._intervals.now(X, found[:, np.newaxis])[:, 0]
+        # Rows with and without the last targets have intervals of their own.
+        other = model.estimator_.predict(X, lagged=not lagged)
+        both = np.column_stack([found, other] if lagged else [other, found])
+        return found, model._intervals.now(X, both)[:, 0 if lagged else 1]
 
     def predict_proba(self, block: Any, *, lagged: bool = True) -> Array:
         """Return the probabilities of `classes_`, (n, C), if the estimator has probabilities.

@@ -186,7 +186,9 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
             if self.intervals is None or not hasattr(self, "encoder_"):
                 raise ValueError("it has intervals that it should not have")
             self._intervals = self._made_intervals()
-            self._intervals.restore(stored, self.encoder_.n_features_, 1)
+            # A mixture has intervals with and without the last targets.
+            n = 2 if isinstance(self.estimator_, Mixture) else 1
+            self._intervals.restore(stored, self.encoder_.n_features_, n)
 
     @staticmethod
     def _other_parameters(value: Any) -> bool:

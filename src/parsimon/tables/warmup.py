@@ -129,7 +129,7 @@ class Warmup:
             y = self.targets(rows[self.target], task)
             trial = self.trials.get(task)
             # There is none for the very first row only, of which nothing is known.
-            found = Predictions(y) if trial is None else trial.learn(rows, y)
+            found = Predictions(y, plain=y) if trial is None else trial.learn(rows, y)
             self.found.setdefault(task, []).append((y, found))
         self.n_rows = last
         return self.found[possible[0]][-1][1].values
