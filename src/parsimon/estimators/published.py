@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from parsimon.estimators.bsgd import BSGDClassifier
+from parsimon.estimators.exkrls import EXKRLSRegressor
 from parsimon.estimators.kap import KAPRegressor
 from parsimon.estimators.knlms import KNLMSRegressor
 from parsimon.estimators.krls import KRLSRegressor
+from parsimon.estimators.krlst import KRLSTRegressor
 from parsimon.estimators.lms import KLMSRegressor, NORMARegressor
 from parsimon.estimators.polk import POLKRegressor
 from parsimon.estimators.polk_classifier import POLKClassifier
 from parsimon.estimators.sog import SOGSVC, SOGSVR
 from parsimon.estimators.spl import SPLRegressor
+from parsimon.estimators.window import FBKRLSRegressor, SWKRLSRegressor
 
 __all__ = ["PUBLISHED", "published"]
 
@@ -65,6 +68,22 @@ PUBLISHED: dict[type[Any], dict[str, Any]] = {
         "penalty": "values",
         "forgetting": 1.0,
         "eviction": "refit",
+    },
+    KRLSTRegressor: {
+        **_PLAIN,
+        "forgetting": 0.999,
+        "noise": 0.01,
+        "jitter": 1e-6,
+        "budget": 100,
+    },
+    SWKRLSRegressor: {**_PLAIN, "ridge": 0.1, "budget": 100},
+    FBKRLSRegressor: {**_PLAIN, "ridge": 0.1, "budget": 100},
+    EXKRLSRegressor: {
+        **_PLAIN,
+        "transition": 1.0,
+        "forgetting": 1.0,
+        "ridge": 0.1,
+        "state_noise": 1e-3,
     },
     SPLRegressor: {
         **_STEPS,

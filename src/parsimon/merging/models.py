@@ -190,7 +190,7 @@ def _sum(
     recipe, kernel, centres = model._recipe(model._learns_with), model.kernel_, together.centres
     learner = recipe.build(model.n_features_in_, together.n_outputs)
     W = together.weights(shares)
-    has_factor, _, ridge = learner.needs
+    has_factor, _, ridge, _ = learner.needs
     if recipe.compression.drops_oldest and tolerance is None:
         kept, costs = keep_newest(kernel, centres, together.rows, W, budget)
     else:
@@ -202,7 +202,7 @@ def _sum(
         recipe.kernel.core(), model.n_features_in_, W.shape[1], *learner.needs
     )
     weights = np.ascontiguousarray(kept.weights)
-    if kept.factor is not None and learner.needs == (True, False, 0.0):
+    if kept.factor is not None and learner.needs == (True, False, 0.0, False):
         dictionary.adopt(centres[kept.rows], weights, np.ascontiguousarray(kept.factor))
     else:
         entered = np.array(dictionary.add(centres[kept.rows], weights), dtype=bool)
