@@ -114,8 +114,8 @@ public:
     // the growth of rounding errors.
     static constexpr double floor = 2e-7;
     // The same with `Needs::pairs`. The ridge already bounds the norm of a row. If it is at least
-    // 1e-6 k(x,x), all points are accepted.
-    static constexpr double floor_of_pairs = 1e-12;
+    // 2e-5 times the largest k(x,x), all points are accepted.
+    static constexpr double floor_of_pairs = 1e-9;
     static constexpr double drift_limit = 5e-7;
     // A k(x, x) this small counts as zero: the coherence is 1, and `accepts` refuses the point.
     static bool negligible(double kxx) { return !(kxx >= 1e-100); }

@@ -156,10 +156,9 @@ void Dictionary::rebuild() {
         std::fill_n(a, stride, 0.0);
         // Every centre was accepted, so its residual was positive. Rounding must not make it
         // negative.
-        const double residual =
-                         std::max(diagonal_[i] + ridge_of(i) - fresh.multiply(0, i, row, t, a),
-                                  1e-2 * floor * diagonal_[i]),
-                     inverse = 1.0 / std::sqrt(residual);
+        const double least = (needs_.pairs ? 0.1 * floor_of_pairs : 1e-2 * floor) * diagonal_[i],
+                     own = diagonal_[i] + ridge_of(i) - fresh.multiply(0, i, row, t, a),
+                     inverse = 1.0 / std::sqrt(std::max(own, least));
         fresh.append(-inverse, a, inverse);
     }
     factor_ = std::move(fresh);

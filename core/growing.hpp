@@ -142,7 +142,7 @@ public:
     void visit(StateVisitor visitor, Dictionary& dictionary) override {
         GrowingUpdate::visit(visitor, dictionary);
         visitor.number("noise", noise_);
-        visitor.rare_count("begun", begun_, 1);
+        visitor.count("begun", begun_, 1);
     }
     void require_sound(Dictionary& dictionary) const override;
 

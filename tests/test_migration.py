@@ -10,6 +10,13 @@ import pytest
 import parsimon
 from parsimon.estimators import ESTIMATORS, PUBLISHED
 
+#: Estimators that are newer than the change, and so have no former defaults.
+NEW = (
+    parsimon.EXKRLSRegressor,
+    parsimon.FBKRLSRegressor,
+    parsimon.KRLSTRegressor,
+    parsimon.SWKRLSRegressor,
+)
 PAGE = Path(__file__).parent.parent / "docs" / "migration.md"
 
 
@@ -22,6 +29,8 @@ def test_the_page_lists_every_default_that_changed():
             listed[name, parameter] = (before, now)
     expected = {}
     for cls, former in PUBLISHED.items():
+        if cls in NEW:
+            continue
         for parameter, given in inspect.signature(cls).parameters.items():
             before, now = (repr(v).replace("'", '"') for v in (former[parameter], given.default))
             if before != now:

@@ -82,6 +82,11 @@ MODELS = [
         budget=10,
         eviction="project",
     ),
+    published(parsimon.KRLSTRegressor, gamma=1.0, forgetting=0.9, budget=9),
+    published(parsimon.KRLSTRegressor, gamma=1e-4, forgetting=0.99, jitter=1e-8),
+    published(parsimon.SWKRLSRegressor, gamma=1.0, budget=9),
+    published(parsimon.FBKRLSRegressor, gamma=1.0, budget=9, fit_intercept=True),
+    published(parsimon.EXKRLSRegressor, gamma=1.0, forgetting=0.99, budget=9),
 ]
 
 

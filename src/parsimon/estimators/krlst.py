@@ -41,13 +41,13 @@ class KRLSTRegressor(StreamRegressor):
         changing function faster and average over fewer samples. 1 never forgets.
     noise : float in [1e-6, 1e20], default=0.1
         Ratio s of the variance of the noise to that of the signal. Larger values make f smoother.
-    jitter : float in [1e-12, 1e20], default=1e-6
+    jitter : float in [1e-8, 1e20], default=1e-6
         Number j that is added to k(x, x) of every sample, so that the Gram matrix can be inverted.
         Larger values are safer numerically and make f less exact.
     budget : int or None, default=300
         {budget}
         The memory is about 8 B^2 bytes.
-        With the default and 10 features, the model takes 0.95 MB.
+        With the default and 10 features, the model takes 1.0 MB.
     fit_intercept : bool, default=True
         {mean_intercept}
     n_passes : int, default=1

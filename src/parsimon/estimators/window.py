@@ -56,7 +56,7 @@ class SWKRLSRegressor(_Window):
         Length M of the window. None means no limit. Larger windows average over more samples,
         follow changes more slowly, and cost more time per sample. About 4 M^2 bytes are reserved at
         the first sample.
-        With the default and 10 features, the model takes 0.45 MB.
+        With the default and 10 features, the model takes 0.62 MB.
     fit_intercept : bool, default=True
         {mean_intercept}
     n_passes : int, default=1
@@ -71,7 +71,7 @@ class SWKRLSRegressor(_Window):
     Notes
     -----
     Every sample enters the window, including copies of other samples. There is one exception, if
-    the ridge is below 1e-6 k(x, x): a sample is left out where rounding makes it a combination of
+    the ridge is below 2e-5 k(x, x): a sample is left out where rounding makes it a combination of
     the others. `sample_weight` is a factor on the squared error of the sample. A sample of weight 0
     changes nothing and does not enter the window. A merged model treats w as the fit to the targets
     (K + c I) w. ``published(SWKRLSRegressor)`` is the algorithm of the paper.
@@ -121,7 +121,7 @@ class FBKRLSRegressor(_Window):
     budget : int or None, default=300
         Number M of samples kept. None means no limit. Larger budgets can fit more detail and cost
         more time per sample. About 4 M^2 bytes are reserved at the first sample.
-        With the default and 10 features, the model takes 0.45 MB.
+        With the default and 10 features, the model takes 0.62 MB.
     fit_intercept : bool, default=True
         {mean_intercept}
     n_passes : int, default=1

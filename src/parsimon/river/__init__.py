@@ -25,6 +25,12 @@ for each row, bit for bit. The exception is a `batch_size` above 1, for which a 
 batches. Invalid values (not a number, NaN, infinity) raise an error and change nothing.
 """
 
+from parsimon.river.filters import (
+    EXKRLSRegressor,
+    FBKRLSRegressor,
+    KRLSTRegressor,
+    SWKRLSRegressor,
+)
 from parsimon.river.mixtures import MixtureClassifier, MixtureRegressor
 from parsimon.river.models import (
     SOGSVC,
@@ -46,10 +52,13 @@ __all__ = [
     "SOGSVC",
     "SOGSVR",
     "BSGDClassifier",
+    "EXKRLSRegressor",
+    "FBKRLSRegressor",
     "KAPRegressor",
     "KLMSRegressor",
     "KNLMSRegressor",
     "KRLSRegressor",
+    "KRLSTRegressor",
     "KernelDictionaryClassifier",
     "KernelDictionaryLearning",
     "MixtureClassifier",
@@ -58,4 +67,5 @@ __all__ = [
     "POLKClassifier",
     "POLKRegressor",
     "SPLRegressor",
+    "SWKRLSRegressor",
 ]

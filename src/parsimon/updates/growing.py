@@ -33,7 +33,7 @@ class Window(Growing):
     and kernel row h = (k(x, d_1), ..., k(x, d_m)) changes them to (w - a e / r, e / r), with a =
     (K + G)^-1 h and r = k(x, x) + ridge / v - h'a. A triangular factor of (K + G)^-1 is stored.
     A copy of a centre is a sample like any other. A sample is left out only if r is rounding error,
-    which needs a ridge below 1e-6 k(x, x).
+    which needs a ridge below 2e-5 k(x, x).
 
     When the compression `LeastNeeded` removes a pair (d_j, y_j), the weights become those of the
     other pairs. `removal` selects the pair:
@@ -102,7 +102,7 @@ class Tracker(Growing):
     def __post_init__(self) -> None:
         real("forgetting", self.forgetting, at_least=0.1, at_most=1)
         real("noise", self.noise, at_least=1e-6, at_most=1e20)
-        real("jitter", self.jitter, at_least=1e-12, at_most=1e20)
+        real("jitter", self.jitter, at_least=1e-8, at_most=1e20)
 
     def core(self) -> _core.Update:
         """Return the C++ twin."""

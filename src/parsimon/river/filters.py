@@ -1,0 +1,80 @@
+"""River models of recursive filters, under the names of the scikit-learn classes."""
+
+from __future__ import annotations
+
+import parsimon
+from parsimon.river.supervised import Regressor
+
+__all__ = ["EXKRLSRegressor", "FBKRLSRegressor", "KRLSTRegressor", "SWKRLSRegressor"]
+
+
+class KRLSTRegressor(Regressor, of=parsimon.KRLSTRegressor):
+    """Kernel recursive least-squares tracker: a Gaussian process for functions that change.
+
+    The cost is O(m^2) per sample, with m centres.
+
+    {sections}
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> from parsimon.river import KRLSTRegressor
+    >>> model = preprocessing.StandardScaler() | KRLSTRegressor(forgetting=0.99)
+    >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    >>> round(error.get(), 2)
+    0.3
+    """
+
+
+class SWKRLSRegressor(Regressor, of=parsimon.SWKRLSRegressor):
+    """Sliding-window KRLS: kernel ridge regression on the last samples.
+
+    The cost is O(M^2) per sample, with a window of M samples.
+
+    {sections}
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> from parsimon.river import SWKRLSRegressor
+    >>> model = preprocessing.StandardScaler() | SWKRLSRegressor(budget=100)
+    >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    >>> round(error.get(), 2)
+    0.3
+    """
+
+
+class FBKRLSRegressor(Regressor, of=parsimon.FBKRLSRegressor):
+    """Fixed-budget KRLS: kernel ridge regression on the samples that are hardest to predict.
+
+    The cost is O(M^2) per sample, with M samples.
+
+    {sections}
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> from parsimon.river import FBKRLSRegressor
+    >>> model = preprocessing.StandardScaler() | FBKRLSRegressor(budget=100)
+    >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    >>> round(error.get(), 2)
+    0.3
+    """
+
+
+class EXKRLSRegressor(Regressor, of=parsimon.EXKRLSRegressor):
+    """Extended KRLS: it tracks a function that is a random walk.
+
+    The cost is O(m^2) per sample, with m centres.
+
+    {sections}
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> from parsimon.river import EXKRLSRegressor
+    >>> model = preprocessing.StandardScaler() | EXKRLSRegressor(budget=100)
+    >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    >>> round(error.get(), 2)
+    0.3
+    """
