@@ -74,7 +74,7 @@ void TrackerUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     if (sample.weight == 0.0) return;
     Look& look = *sample.look;
     const std::size_t m = dictionary.size(), C = dictionary.n_outputs();
-    const double root = std::sqrt(forgetting_), noise = noise_ / sample.weight;
+    const double root = std::sqrt(forgetting_), noise = ratio_ / sample.weight;
     double* error = sample.coefficient;
     forget(forgetting_);
     for (std::size_t c = 0; forgetting_ < 1.0 && c < C; ++c) {
@@ -82,11 +82,8 @@ void TrackerUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
         for (std::size_t j = 0; j < m; ++j) w[j] *= root;
         error[c] += (1.0 - root) * sample.f[c];
     }
-    // Rounding must not make the variance of f at x smaller than the jitter.
-    const double r = noise + std::max(look.kxx + jitter_ - observe(look), jitter_);
-    const double share = total_ > 0.0 ? forgetting_ : 1.0;
-    total_ += share;
-    for (std::size_t c = 0; c < C; ++c) squares_[c] += share * error[c] * error[c] / r;
+    const double r = noise + value_variance(look.kxx, observe(look));
+    noise_.learn(error, r / ratio_);
     dictionary.project(look);
     if (sample.admitted && !(dictionary.schur(look) < jitter_)) {
         grow(dictionary, look, error, r);
@@ -112,10 +109,7 @@ void TrackerUpdate::removing(Dictionary&, std::size_t j, const double* n) {
 
 void TrackerUpdate::require_sound(Dictionary& dictionary) const {
     GrowingUpdate::require_sound(dictionary);
-    if (!(total_ >= 0.0 && total_ <= sound::largest_count))
-        refuse("the state's number of errors is ", total_);
-    for (const double square : squares_)
-        if (!(square >= 0.0)) refuse("the state's sum of squared errors is ", square);
+    noise_.require_sound();
 }
 
 void ExtendedUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {

@@ -2,7 +2,9 @@
 // extended kernel recursive least squares.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "sizes.hpp"
@@ -74,41 +76,47 @@ private:
 //   without becoming a centre.
 // - The centre with the least |w_j| / Q_jj is projected out. That drops its entries of mu and
 //   Sigma.
-// - The signal power of each output is the mean of e^2 / r. All samples but the first have the
-//   weight `forgetting` in it.
+// - The signal power of each output is the mean of e^2 / r. In the paper all samples count equally,
+//   here the mean forgets like f. The noise is `noise` times the signal power.
 class TrackerUpdate final : public GrowingUpdate {
 public:
     static constexpr const char* name = "tracker";
     TrackerUpdate(double forgetting, double noise, double jitter)
-        : forgetting_(forgetting), noise_(noise), jitter_(jitter) {}
+        : forgetting_(forgetting), ratio_(noise), jitter_(jitter), noise_(forgetting, 0.0) {}
 
     Needs needs() const override {
         return {.factor = true, .neighbours = false, .ridge = jitter_, .pairs = true};
     }
     void attach(Dictionary& dictionary, const Loss& loss) override {
         GrowingUpdate::attach(dictionary, loss);
-        set_outputs(dictionary.n_outputs());
+        noise_.set_outputs(dictionary.n_outputs());
     }
-    void set_outputs(std::size_t n_outputs) override { squares_.resize(n_outputs, 0.0); }
+    void set_outputs(std::size_t n_outputs) override { noise_.set_outputs(n_outputs); }
+    const Noise* noise() const override { return &noise_; }
+    double variance(const Dictionary&, Look& look) const override {
+        return 1.0 +
+               value_variance(look.kxx, scale_ * scale_ * factor_.squared_norm(look.h)) / ratio_;
+    }
     void step(Dictionary& dictionary, Sample& sample, Step& step) override;
     std::size_t least_needed(Dictionary& dictionary) override;
     bool forgets() const override { return forgetting_ < 1.0; }
     void visit(StateVisitor visitor, Dictionary& dictionary) override {
         GrowingUpdate::visit(visitor, dictionary);
-        visitor.numbers("squares", squares_.data(), squares_.size());
-        visitor.number("total", total_);
+        noise_.visit(visitor.part("noise"));
     }
     void require_sound(Dictionary& dictionary) const override;
-    std::size_t nbytes() const override {
-        return GrowingUpdate::nbytes() + squares_.capacity() * sizeof(double);
-    }
+    std::size_t nbytes() const override { return GrowingUpdate::nbytes() + noise_.nbytes(); }
 
 private:
     void removing(Dictionary& dictionary, std::size_t j, const double* n) override;
 
-    double forgetting_, noise_, jitter_;
-    std::vector<double> squares_;  // (n_outputs,) sums of e^2 / r
-    double total_ = 0.0;           // sum of their weights
+    // The variance of f(x), given `known` = h'E h. Rounding must not make it less than the jitter.
+    double value_variance(double kxx, double known) const {
+        return std::max(kxx + jitter_ - known, jitter_);
+    }
+
+    double forgetting_, ratio_, jitter_;
+    Noise noise_;
 };
 
 // Extended kernel recursive least squares for a random walk (Liu, Park, Wang & Principe 2009): the

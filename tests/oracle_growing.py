@@ -55,10 +55,7 @@ class Tracker:
         h = self.kernel(x[None], self.X)[0]
         k = self.kernel(x[None], x[None])[0, 0] + self.jitter
         M = self.Q @ self.Sigma @ self.Q - self.Q
-        return self.power() * (self.noise + k + h @ M @ h)
-
-    def power(self):
-        return self.squares / self.total
+        return self.power * (self.noise + k + h @ M @ h)
 
     def learn(self, x, y):
         k = self.kernel(x[None], x[None])[0, 0] + self.jitter
@@ -67,7 +64,7 @@ class Tracker:
             self.Q = np.array([[1 / k]])
             self.mu = np.array([y * k / (k + self.noise)])
             self.Sigma = np.array([[k - k**2 / (k + self.noise)]])
-            self.squares, self.total = y**2 / (k + self.noise), 1.0
+            self.power, self.t = y**2 / (k + self.noise), 1
             return
         lam = self.forgetting
         self.Sigma = lam * self.Sigma + (1 - lam) * self.gram()
@@ -84,8 +81,8 @@ class Tracker:
         self.mu = np.append(self.mu, m) + p * (y - m) / sy2
         self.Sigma = np.block([[self.Sigma, g[:, None]], [g[None], sf2]]) - np.outer(p, p) / sy2
         self.X = np.vstack([self.X, x])
-        self.squares += lam * (y - m) ** 2 / sy2
-        self.total += lam
+        self.t += 1
+        self.power += max(1 / self.t, 1 - lam) * ((y - m) ** 2 / sy2 - self.power)
         if gamma2 < self.jitter:
             self.remove(len(self.X) - 1, old)
         elif self.budget is not None and len(self.X) > self.budget:
@@ -103,19 +100,19 @@ class Extended:
 
     def __init__(self, kernel, transition, forgetting, ridge, state_noise, budget):
         self.kernel, self.a, self.b = kernel, transition, forgetting
-        self.l, self.q, self.budget = ridge, state_noise, budget
+        self.ridge, self.q, self.budget = ridge, state_noise, budget
         self.X, self.i = None, 1
 
     def predict(self, x):
         return self.kernel(x[None], self.X)[0] @ self.w if self.X is not None else 0.0
 
     def learn(self, x, y):
-        a, b, l, q = self.a, self.b, self.l, self.q
+        a, b, ridge, q = self.a, self.b, self.ridge, self.q
         k = self.kernel(x[None], x[None])[0, 0]
         if self.X is None:
-            self.X, self.w = x[None], np.array([a * y / (l * b + k)])
-            self.rho = l * b / (a**2 * b + l * q)
-            self.Q = np.array([[a**2 / ((b * l + k) * (a**2 + b * l * q))]])
+            self.X, self.w = x[None], np.array([a * y / (ridge * b + k)])
+            self.rho = ridge * b / (a**2 * b + ridge * q)
+            self.Q = np.array([[a**2 / ((b * ridge + k) * (a**2 + b * ridge * q))]])
             return
         self.i += 1
         h = self.kernel(x[None], self.X)[0]

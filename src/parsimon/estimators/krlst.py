@@ -6,13 +6,13 @@ from typing import Any
 
 from parsimon import algorithms
 from parsimon._docs import documented
-from parsimon.estimators.regressor import StreamRegressor
+from parsimon.estimators.variance import VarianceRegressor
 
 __all__ = ["KRLSTRegressor"]
 
 
 @documented
-class KRLSTRegressor(StreamRegressor):
+class KRLSTRegressor(VarianceRegressor):
     """Kernel recursive least-squares tracker, for functions that change over time.
 
     The model is a Gaussian process with covariance k over at most `budget` centres. It forgets by
@@ -57,6 +57,9 @@ class KRLSTRegressor(StreamRegressor):
     ----------
     {centers_}
     {outputs_}
+    noise_ : float or array (C,)
+        Variance of the noise of the targets: s times the signal power, which is estimated from
+        prediction errors. It is infinite before the first sample.
     {fitted_}
 
     Notes
@@ -65,6 +68,11 @@ class KRLSTRegressor(StreamRegressor):
     forgetting and with all samples as centres, f is the posterior mean of the Gaussian process with
     the kernel k + j and the noise s, as in scikit-learn's `GaussianProcessRegressor`. `predict`
     does not forget: it predicts for the time of the last sample.
+
+    ``predict(X, return_std=True)`` also returns the standard deviation of a new observation. Its
+    variance is noise_ / s times (s + v), with the variance v of step 2. noise_ / s is the signal
+    power, the mean of e^2 / (s + v) over the samples, with the error e of each prediction. In the
+    paper all samples count equally in this mean. Here it forgets like f.
 
     Models of this kind cannot be merged or compressed, but `set_budget` evicts centres.
     ``published(KRLSTRegressor)`` is the algorithm of the paper.

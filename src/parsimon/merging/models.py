@@ -190,13 +190,15 @@ def _sum(
     recipe, kernel, centres = model._recipe(model._learns_with), model.kernel_, together.centres
     learner = recipe.build(model.n_features_in_, together.n_outputs)
     W = together.weights(shares)
-    has_factor, _, ridge, _ = learner.needs
+    has_factor, _, ridge, pairs = learner.needs
+    # With pairs, the ridge lets a dictionary hold any centre.
+    independent = has_factor and not pairs
     if recipe.compression.drops_oldest and tolerance is None:
         kept, costs = keep_newest(kernel, centres, together.rows, W, budget)
     else:
         factor = together.first_factor() if has_factor and ridge == 0.0 else None
         kept, costs = keep_by_cost(
-            kernel, centres, W, budget, tolerance, threads, factor=has_factor, known_factor=factor
+            kernel, centres, W, budget, tolerance, threads, factor=independent, known_factor=factor
         )
     dictionary = _core.Dictionary(
         recipe.kernel.core(), model.n_features_in_, W.shape[1], *learner.needs

@@ -85,7 +85,9 @@ class Tracker(Growing):
 
     which gives the same mean and variance. If gamma = k(x, x) + j - h'Q h is below j, x is learned
     without becoming a centre. The variance of a new target y is sigma^2 (s + k(x, x) + j - h'E h).
-    The signal power sigma^2 is the mean of e^2 / r over all samples.
+    The signal power sigma^2 is the mean of e^2 / r over the samples. In the paper all samples count
+    equally. Here the mean forgets: sample t has at least the share 1 - forgetting when it is
+    learned.
 
     Reference: van Vaerenbergh, Lazaro-Gredilla & Santamaria, *Kernel recursive least-squares
     tracker for time-varying regression*, IEEE Transactions on Neural Networks and Learning Systems
