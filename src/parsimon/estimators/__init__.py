@@ -9,15 +9,18 @@ from parsimon.estimators.knlms import KNLMSRegressor
 from parsimon.estimators.krls import KRLSRegressor
 from parsimon.estimators.krlst import KRLSTRegressor
 from parsimon.estimators.lms import KLMSRegressor, NORMARegressor
+from parsimon.estimators.mknlms import MKNLMSRegressor
 from parsimon.estimators.polk import POLKRegressor
 from parsimon.estimators.polk_classifier import POLKClassifier
 from parsimon.estimators.published import PUBLISHED, published
+from parsimon.estimators.rffklms import RFFKLMSRegressor
 from parsimon.estimators.sog import SOGSVC, SOGSVR
 from parsimon.estimators.spl import SPLRegressor
 from parsimon.estimators.window import FBKRLSRegressor, SWKRLSRegressor
 
 __all__ = [
     "ESTIMATORS",
+    "FILTERS",
     "PUBLISHED",
     "SOGSVC",
     "SOGSVR",
@@ -31,9 +34,11 @@ __all__ = [
     "KRLSTRegressor",
     "KernelExpansionClassifier",
     "KernelExpansionRegressor",
+    "MKNLMSRegressor",
     "NORMARegressor",
     "POLKClassifier",
     "POLKRegressor",
+    "RFFKLMSRegressor",
     "SPLRegressor",
     "SWKRLSRegressor",
     "from_sklearn",
@@ -58,3 +63,6 @@ ESTIMATORS = (
     SPLRegressor,
     SWKRLSRegressor,
 )
+
+#: Estimators that learn something other than one kernel expansion.
+FILTERS = (MKNLMSRegressor, RFFKLMSRegressor)

@@ -29,6 +29,8 @@ from parsimon.river.filters import (
     EXKRLSRegressor,
     FBKRLSRegressor,
     KRLSTRegressor,
+    MKNLMSRegressor,
+    RFFKLMSRegressor,
     SWKRLSRegressor,
 )
 from parsimon.river.mixtures import MixtureClassifier, MixtureRegressor
@@ -61,11 +63,13 @@ __all__ = [
     "KRLSTRegressor",
     "KernelDictionaryClassifier",
     "KernelDictionaryLearning",
+    "MKNLMSRegressor",
     "MixtureClassifier",
     "MixtureRegressor",
     "NORMARegressor",
     "POLKClassifier",
     "POLKRegressor",
+    "RFFKLMSRegressor",
     "SPLRegressor",
     "SWKRLSRegressor",
 ]

@@ -5,7 +5,14 @@ from __future__ import annotations
 import parsimon
 from parsimon.river.supervised import Regressor
 
-__all__ = ["EXKRLSRegressor", "FBKRLSRegressor", "KRLSTRegressor", "SWKRLSRegressor"]
+__all__ = [
+    "EXKRLSRegressor",
+    "FBKRLSRegressor",
+    "KRLSTRegressor",
+    "MKNLMSRegressor",
+    "RFFKLMSRegressor",
+    "SWKRLSRegressor",
+]
 
 
 class KRLSTRegressor(Regressor, of=parsimon.KRLSTRegressor):
@@ -74,6 +81,44 @@ class EXKRLSRegressor(Regressor, of=parsimon.EXKRLSRegressor):
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from parsimon.river import EXKRLSRegressor
     >>> model = preprocessing.StandardScaler() | EXKRLSRegressor(budget=100)
+    >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    >>> round(error.get(), 2)
+    0.3
+    """
+
+
+class MKNLMSRegressor(Regressor, of=parsimon.MKNLMSRegressor):
+    """Multi-kernel normalised LMS: kernels of several widths over one dictionary.
+
+    The cost is O(M m) per sample, with M kernels and m centres.
+
+    {sections}
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> from parsimon.river import MKNLMSRegressor
+    >>> scaled = preprocessing.TargetStandardScaler(MKNLMSRegressor(step_size=0.5))
+    >>> model = preprocessing.StandardScaler() | scaled
+    >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    >>> round(error.get(), 2)
+    0.3
+    """
+
+
+class RFFKLMSRegressor(Regressor, of=parsimon.RFFKLMSRegressor):
+    """Random-Fourier kernel LMS: linear LMS over random features, without a dictionary.
+
+    The cost is O(D d) per sample, with D random features and d features.
+
+    {sections}
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> from parsimon.river import RFFKLMSRegressor
+    >>> scaled = preprocessing.TargetStandardScaler(RFFKLMSRegressor(seed=0))
+    >>> model = preprocessing.StandardScaler() | scaled
     >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     >>> round(error.get(), 2)
     0.3
