@@ -1,6 +1,7 @@
 #include "multikernel.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -76,17 +77,29 @@ void MultiKernelFilter::step(const double* error, double weight) {
                 loops.axpy(times * step_size_ * error[c] / energy, looks_[i][0].h,
                            dictionaries_[i]->weights(c), n_points());
     }
-    drop_oldest();
+    drop_smallest();
 }
 
-void MultiKernelFilter::drop_oldest() {
-    while (budget_ > 0 && n_points() > budget_)
-        for (auto& dictionary : dictionaries_) dictionary->drop(0);
+void MultiKernelFilter::drop_smallest() {
+    while (budget_ > 0 && n_points() > budget_) {
+        std::size_t smallest = 0;
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t j = 0; j + 1 < n_points(); ++j) {
+            double square = 0.0;
+            for (const auto& dictionary : dictionaries_)
+                square += dictionary->squared_weight(j) * dictionary->diagonal()[j];
+            if (square < least) {
+                least = square;
+                smallest = j;
+            }
+        }
+        for (auto& dictionary : dictionaries_) dictionary->drop(smallest);
+    }
 }
 
 void MultiKernelFilter::set_budget(std::size_t budget) {
     budget_ = budget;
-    drop_oldest();
+    drop_smallest();
 }
 
 void MultiKernelFilter::evaluate(const double* x, std::size_t n, double* out) const {

@@ -19,7 +19,8 @@ namespace parsimon {
 //     w += step_size / (ridge + ||h||^2) h e'.
 //
 // A sample of weight 2 takes two such steps, and so on for any weight. When there are more than
-// `budget` centres, the oldest is dropped. A budget of 0 means no limit.
+// `budget` centres, the centre with the least sum_ic w_jic^2 k_i(d_j, d_j) is dropped, but not the
+// newest, whose weights have just begun. A budget of 0 means no limit.
 //
 // CONVENTION
 // - One dictionary without a factor per kernel. All have the same centres in the same order.
@@ -45,7 +46,7 @@ private:
     void visit_features(StateVisitor visitor) override;
     void require_sound_features() override;
     std::size_t nbytes_of_features() const override;
-    void drop_oldest();
+    void drop_smallest();
 
     std::vector<std::unique_ptr<Dictionary>> dictionaries_;
     std::vector<Looks> looks_;  // one point per kernel

@@ -87,7 +87,8 @@ class FilterRegressor(
         error and changes nothing.
         """
         with unchanged_on_error(self):
-            self._learner.learn(*self._block(X, y, sample_weight))
+            block = self._block(X, y, sample_weight)
+            self._learner.learn(*block)
         return self
 
     def predict_then_learn(

@@ -48,17 +48,18 @@ class MKNLMSRegressor(FilterRegressor):
     widths : tuple of float, default=(0.2, 1.0, 5.0)
         Factors on gamma, one for each kernel k_i. They are used only for a kernel given by name.
         Larger factors make narrower kernels. More factors cost more time per sample.
-    step_size : float in (0, 2), default=0.2
+    step_size : float in (0, 2), default=0.3
         Learning rate eta. Larger values adapt faster and leave more noise in f.
-    coherence : float in [0, 1], default=0.9
+    coherence : float in [0, 1], default=0.97
         Threshold delta: largest coherence at which a sample is admitted. The widest kernel decides.
         Larger values admit more centres.
     ridge : float >= 0, default=0.1
         Number rho that is added to ||h||^2. Larger values make shorter steps.
     budget : int or None, default=300
-        Maximum number of centres B. When it is exceeded, the oldest centre is dropped. None means
-        no limit. Larger budgets can fit more detail and cost more time per sample. The memory,
-        about 8 B M (d + C + 2) bytes, is reserved at the first sample.
+        Maximum number of centres B. When it is exceeded, the centre j with the least sum_i w_ji^2
+        k_i(d_j, d_j) is dropped, but not the newest. None means no limit. Larger budgets can fit
+        more detail and cost more time per sample. The memory, about 8 B M (d + C + 2) bytes, is
+        reserved at the first sample.
     fit_intercept : bool, default=True
         {mean_intercept}
         On streams, it changes only during the first 16 samples.
@@ -113,8 +114,8 @@ class MKNLMSRegressor(FilterRegressor):
         *,
         gamma: float | str = "scale",
         widths: tuple[float, ...] = (0.2, 1.0, 5.0),
-        step_size: float = 0.2,
-        coherence: float = 0.9,
+        step_size: float = 0.3,
+        coherence: float = 0.97,
         ridge: float = 0.1,
         budget: int | None = 300,
         fit_intercept: bool = True,
@@ -158,7 +159,7 @@ class MKNLMSRegressor(FilterRegressor):
         return self._kernels(self._learns_with)
 
     def set_budget(self, budget: int) -> Self:
-        """Set the maximum number of centres, and drop the oldest centres beyond it at once.
+        """Set the maximum number of centres, and drop the smallest beyond it at once.
 
         The parameter `budget` is set too, so it also holds for later calls of `fit`.
         """

@@ -45,7 +45,7 @@ class RFFKLMSRegressor(FilterRegressor):
     n_components : int, default=500
         Number of features D. Larger values approximate the kernel better and cost more time per
         sample.
-    step_size : float in (0, 1), default=0.5
+    step_size : float in (0, 1), default=0.3
         Learning rate eta. Larger values adapt faster and leave more noise in f.
     fit_intercept : bool, default=True
         {mean_intercept}
@@ -117,7 +117,7 @@ class RFFKLMSRegressor(FilterRegressor):
         *,
         gamma: float | str = "scale",
         n_components: int = 500,
-        step_size: float = 0.5,
+        step_size: float = 0.3,
         fit_intercept: bool = True,
         n_passes: int = 5,
         shuffle: bool = True,
