@@ -23,7 +23,7 @@ MultiKernelFilter::MultiKernelFilter(std::vector<KernelPtr> kernels, std::size_t
     for (KernelPtr& kernel : kernels) {
         dictionaries_.push_back(
             std::make_unique<Dictionary>(std::move(kernel), n_features, n_outputs, Needs{}));
-        looks_.emplace_back(1, *dictionaries_.back());
+        looks_.emplace_back(0, *dictionaries_.back());  // memory for a point comes with the first
     }
 }
 
@@ -48,6 +48,7 @@ void MultiKernelFilter::look(const double* x, double* f) {
         const bool grew = dictionary.size() == 0 && budget_ > 0 ? dictionary.reserve(budget_ + 1)
                                                                 : dictionary.make_room(1);
         if (grew) dictionary.reserve_scratch(1);
+        if (looks_[i].size() == 0) looks_[i] = Looks(1, dictionary);
         looks_[i].fit(dictionary);
         dictionary.look(looks_[i], x, 1);
         dictionary.evaluate(looks_[i][0], values_.data());

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import parsimon
-from parsimon.estimators import ESTIMATORS, PUBLISHED
+from parsimon.estimators import ESTIMATORS, FILTERS, PUBLISHED
 
 #: Estimators that are newer than the change, and so have no former defaults.
 NEW = (
@@ -16,6 +16,7 @@ NEW = (
     parsimon.FBKRLSRegressor,
     parsimon.KRLSTRegressor,
     parsimon.SWKRLSRegressor,
+    *FILTERS,
 )
 PAGE = Path(__file__).parent.parent / "docs" / "migration.md"
 

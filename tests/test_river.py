@@ -32,7 +32,7 @@ import parsimon  # noqa: E402
 from parsimon import _docs, kernels  # noqa: E402
 from parsimon import river as pr  # noqa: E402
 from parsimon._extras import install_command  # noqa: E402
-from parsimon.estimators import ESTIMATORS  # noqa: E402
+from parsimon.estimators import ESTIMATORS, FILTERS  # noqa: E402
 
 CLASSES = [getattr(pr, name) for name in pr.__all__]
 DOCS = Path(__file__).parent.parent / "docs" / "river.md"
@@ -53,6 +53,8 @@ MODELS = [
     pr.SWKRLSRegressor(gamma=1.0, budget=12),
     pr.FBKRLSRegressor(gamma=1.0, budget=12),
     pr.EXKRLSRegressor(gamma=1.0, budget=12),
+    pr.MKNLMSRegressor(gamma=1.0, budget=12),
+    pr.RFFKLMSRegressor(n_components=20, seed=0),
     pr.SPLRegressor(gamma=1.0),
     pr.SPLRegressor(gamma=1.0, admission="coherence", coherence="adaptive", budget=10),
     pr.POLKRegressor(gamma=1.0, schedule="diminishing", budget=15, average=50),
@@ -128,7 +130,7 @@ def numbers(estimator, X):
 
 def test_every_estimator_is_here():
     known = {*ESTIMATORS, parsimon.KernelDictionaryLearning, parsimon.KernelDictionaryClassifier}
-    known |= {parsimon.MixtureClassifier, parsimon.MixtureRegressor}
+    known |= {parsimon.MixtureClassifier, parsimon.MixtureRegressor, *FILTERS}
     assert {cls.__name__ for cls in known} == set(pr.__all__)
     assert {type(model) for model in MODELS} == set(CLASSES)
     for cls in CLASSES:

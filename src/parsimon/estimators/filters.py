@@ -51,7 +51,7 @@ class FilterRegressor(
     def _build(self, params: dict[str, Any], n_features: int, n_outputs: int) -> _core.Filter:
         """Return a filter that has learned nothing."""
 
-    def _prepare(self) -> None:
+    def _prepare(self, n_features: int) -> None:
         """Draw random numbers, before the first filter is built."""
 
     # Learning
@@ -193,7 +193,7 @@ class FilterRegressor(
         self._flat = Y.ndim == 1
         self.kernel_ = self._resolve_kernel(used)
         self._learns_with = self.get_params(deep=False)
-        self._prepare()
+        self._prepare(rows.shape[1])
         Y = Y.reshape(len(rows), -1)
         self._learner = self._build(self._learns_with, rows.shape[1], Y.shape[1])
         return rows, Y, weights

@@ -12,6 +12,7 @@ from parsimon import _core, _schema
 from parsimon._docs import documented
 from parsimon._parts import real, whole
 from parsimon.estimators.filters import FilterRegressor
+from parsimon.estimators.state import unchanged_on_error
 
 __all__ = ["RFFKLMSRegressor"]
 
@@ -87,9 +88,10 @@ class RFFKLMSRegressor(FilterRegressor):
     `KLMSRegressor`. ||psi||^2 is at most 2, so that all steps below 1 are stable.
 
     A sample of weight v removes the share 1 - (1 - s)^v of its error, if a sample of weight 1
-    removes the share s. A sample of weight 0 changes nothing. A file holds the seed of the
-    features, not the features. The frequencies of a feature do not depend on the other features, so
-    new features can be added (as `parsimon.river` does).
+    removes the share s. A sample of weight 0 changes nothing. The frequencies of a feature do not
+    depend on the other features, so new features can be added (as `parsimon.river` does). f is no
+    expansion in a kernel, so such models cannot be merged, compressed or exported.
+    ``published(RFFKLMSRegressor)`` is the algorithm of the paper.
 
     References
     ----------
@@ -109,8 +111,16 @@ class RFFKLMSRegressor(FilterRegressor):
     """
 
     kernel = "gaussian"
+    frequencies_: Array
+    phases_: Array
     _seed: int
-    _attributes = FilterRegressor._attributes.extended({"_seed": _schema.whole(0, SEEDS)})
+    _attributes = FilterRegressor._attributes.extended(
+        {
+            "frequencies_": _schema.finite_array(None, None),
+            "phases_": _schema.finite_array(None, least=0.0, most=2 * np.pi),
+            "_seed": _schema.whole(0, SEEDS),
+        }
+    )
 
     def __init__(
         self,
@@ -131,37 +141,35 @@ class RFFKLMSRegressor(FilterRegressor):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    @property
-    def frequencies_(self) -> Array:
-        """Frequencies omega_j, (D, d)."""
-        return self._fitted().points()
-
-    @property
-    def phases_(self) -> Array:
-        """Phases b_j, (D,)."""
-        self._fitted()
-        return _phases(self._seed, self._learns_with["n_components"])
-
-    def _prepare(self) -> None:
+    def _prepare(self, n_features: int) -> None:
+        count = whole("n_components", self.n_components, at_least=1, at_most=10**8)
         self._seed = int(check_random_state(self.random_state).randint(SEEDS))
+        self.phases_ = np.random.RandomState([self._seed, 0]).uniform(0.0, 2 * np.pi, size=count)
+        self.frequencies_ = self._draw(0, n_features)
+
+    def _draw(self, first: int, last: int) -> Array:
+        """Return the frequencies of some features. Each feature has random numbers of its own."""
+        kernel: Any = self.kernel_
+        columns = [
+            np.random.RandomState([self._seed, i + 1]).normal(size=len(self.phases_))
+            for i in range(first, last)
+        ]
+        return np.ascontiguousarray(np.sqrt(2 * kernel.gamma) * np.column_stack(columns))
 
     def _build(self, params: dict[str, Any], n_features: int, n_outputs: int) -> _core.Filter:
-        count = whole("n_components", params["n_components"], at_least=1, at_most=10**8)
-        kernel: Any = self.kernel_
+        count = params["n_components"]
+        if self.frequencies_.shape != (count, n_features) or self.phases_.shape != (count,):
+            raise ValueError(f"its frequencies do not fit {count} components")
         return _core.fourier_filter(
-            _frequencies(self._seed, count, n_features, kernel.gamma),
-            _phases(self._seed, count),
+            np.ascontiguousarray(self.frequencies_, dtype=np.float64),
+            np.ascontiguousarray(self.phases_, dtype=np.float64),
             n_outputs,
             bool(params["fit_intercept"]),
             real("step_size", params["step_size"], above=0, below=1),
         )
 
-
-def _frequencies(seed: int, count: int, n_features: int, gamma: float) -> Array:
-    """Return the frequencies (count, n_features). Each feature has random numbers of its own."""
-    columns = [np.random.RandomState([seed, i + 1]).normal(size=count) for i in range(n_features)]
-    return np.ascontiguousarray(np.sqrt(2 * gamma) * np.column_stack(columns))
-
-
-def _phases(seed: int, count: int) -> Array:
-    return np.random.RandomState([seed, 0]).uniform(0.0, 2 * np.pi, size=count)
+    def _widen(self, n_features: int) -> None:
+        with unchanged_on_error(self):
+            more = self._draw(self.frequencies_.shape[1], n_features)
+            self.frequencies_ = np.column_stack([self.frequencies_, more])
+            super()._widen(n_features)

@@ -106,7 +106,7 @@ class MKNLMSRegressor(Regressor, of=parsimon.MKNLMSRegressor):
     """
 
 
-class RFFKLMSRegressor(Regressor, of=parsimon.RFFKLMSRegressor):
+class RFFKLMSRegressor(Regressor, of=parsimon.RFFKLMSRegressor, seeded=True):
     """Random-Fourier kernel LMS: linear LMS over random features, without a dictionary.
 
     The cost is O(D d) per sample, with D random features and d features.
