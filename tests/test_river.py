@@ -223,9 +223,10 @@ def test_a_feature_that_comes_was_zero_before(model):
     X.loc[:149, ["d", "e", "f"]] = 0.0
     X.loc[200:, ["b"]] = 0.0
     narrow, wide = model.clone(), model.clone()
-    if isinstance(getattr(model, "gamma", 1.0), str) and kernels.named(model.kernel):
+    kernel = getattr(model, "kernel", getattr(model._of, "kernel", None))
+    if isinstance(getattr(model, "gamma", 1.0), str) and kernels.named(kernel):
         # As the three features of the first sample give it
-        metric = kernels.KERNELS[kernels.named(model.kernel)].metric
+        metric = kernels.KERNELS[kernels.named(kernel)].metric
         wide.gamma = kernels.width(model.gamma, np.zeros((1, 3)), metric)
     learn_rows(narrow, X[["a", "b", "c"]][:150], y[:150])
     before = values(narrow, X)
@@ -239,7 +240,8 @@ def test_a_feature_that_comes_was_zero_before(model):
     learn_rows(wide, X, y)
     assert narrow.features == wide.features == list("abcdef")
     assert narrow.estimator.n_features_in_ == 6
-    np.testing.assert_array_equal(narrow.estimator.n_centers_, wide.estimator.n_centers_)
+    if hasattr(narrow.estimator, "n_centers_"):
+        np.testing.assert_array_equal(narrow.estimator.n_centers_, wide.estimator.n_centers_)
     np.testing.assert_allclose(values(narrow, X), values(wide, X), rtol=1e-7, atol=1e-9)
     assert np.ptp(values(narrow, X)) > 0
 

@@ -117,13 +117,17 @@ def merge(
       the centres ("ald"), or its kernel values with the centres ("coherence"). f is the weighted
       sum, or with "information" the least-squares fit. Later samples are weighted correctly
       relative to all samples seen.
+    - Sliding-window and fixed-budget KRLS: the weights w are taken as the fit to the targets
+      (K + ridge I) w, with the Gram matrix K of the centres.
     - SOG: A'A, A'y and A'e are added in the same way. Row t of A holds the coefficients that
       express sample t by the centres, y are the targets and e is a vector of ones. `ascend` then
       moves f from the weighted sum towards the fit to all samples.
     - In KRLS and SOG, each model expresses its samples by its own centres. If the union has many
       more centres than each model, the samples do not determine f between the centres. Give a
       budget close to the number of centres that one model of all samples would have.
-    - Dictionary learning is not supported: atoms are not functions that could be added.
+    - Dictionary learning is not supported: atoms are not functions that could be added. Nor are
+      KRLS-T and extended KRLS, whose covariance belongs to their own samples, and filters that are
+      no expansion in one kernel.
 
     Examples
     --------
