@@ -59,7 +59,12 @@ FITTED = Schema(
 )
 
 
-class StreamEstimator(OneDictionary[_core.Learner], Differentiable, Storable, BaseEstimator):  # type: ignore[misc]
+class StreamEstimator(
+    OneDictionary[_core.Learner],
+    Differentiable,
+    Storable,
+    BaseEstimator,  # type: ignore[misc]
+):
     """An estimator over one learner.
 
     A subclass sets its algorithm and its parameters: `kernel`, `gamma`, `n_passes` and the
