@@ -188,7 +188,7 @@ double Dictionary::project_out(std::size_t j) {
     return cost;
 }
 
-void Dictionary::shift(std::size_t c, double rise) {
+void Dictionary::shift(std::size_t c, double rise, bool always) {
     const std::size_t length = simd::padded(size_);
     auto work = scratch_.take(3 * length);
     double *ones = work.data(), *t = ones + length, *a = t + length;
@@ -199,7 +199,7 @@ void Dictionary::shift(std::size_t c, double rise) {
         factor_.multiply(0, size_, ones, t, a);  // the squared norm of the constant
     double apart = 0.0;
     for (std::size_t j = 0; j < size_; ++j) apart += 1.0 / diagonal_[j];
-    if (square <= apart) simd::loops().axpy(rise, a, weights(c), size_);
+    if (always || square <= apart) simd::loops().axpy(rise, a, weights(c), size_);
 }
 
 void Dictionary::drop(std::size_t j) {

@@ -181,7 +181,8 @@ public:
     // Adds `rise` to f_c at all centres: w_c += rise K^-1 1, unless the norm of that function is
     // larger than with centres that have nothing in common. Then the kernel cannot express a
     // constant, and f between the centres would be far from one. Requires a factor.
-    void shift(std::size_t c, double rise);
+    // With `always`, it is added in any case.
+    void shift(std::size_t c, double rise, bool always = false);
     // Makes the point the newest centre, with weights w (n_outputs,), or 0 if null. Requires room,
     // `extend` and accepts(look).
     void append(Look& look, const double* w);

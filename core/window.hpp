@@ -52,6 +52,10 @@ public:
             return square / diagonal[j] / diagonal[j];
         });
     }
+    // The weights stay the fit to all targets of the window, which are relative to the intercept.
+    void shift(Dictionary& dictionary, std::size_t c, double rise) override {
+        dictionary.shift(c, -rise, true);
+    }
     double evict(Dictionary& dictionary, std::size_t j) override {
         dictionary.project_out(j);
         return 0.0;  // f changes, because a sample is forgotten

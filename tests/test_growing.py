@@ -132,6 +132,15 @@ def test_after_many_samples_the_window_is_exact(fit_intercept):
         )
 
 
+def test_the_intercept_is_exact_for_kernels_without_constants():
+    X, y = stream(300)
+    model = published(SWKRLSRegressor, "linear", budget=200, fit_intercept=True)
+    model.partial_fit(X, 5 + y)
+    dense = KernelRidge(kernel="linear", alpha=0.1)
+    dense.fit(X[-200:], 5 + y[-200:] - model.intercept_)
+    np.testing.assert_allclose(model.predict(X), dense.predict(X) + model.intercept_, atol=1e-8)
+
+
 @pytest.mark.parametrize(
     "model",
     [
