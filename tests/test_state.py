@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression
 
 import parsimon
 from parsimon import kernels, persistence, published
-from parsimon.estimators import ESTIMATORS, FILTERS
+from parsimon.estimators import ESTIMATORS
 from parsimon.updates import Schedule
 
 #: Estimators in all their ways, each with something to remember that another has not.
@@ -87,8 +87,6 @@ MODELS = [
     published(parsimon.SWKRLSRegressor, gamma=1.0, budget=9),
     published(parsimon.FBKRLSRegressor, gamma=1.0, budget=9, fit_intercept=True),
     published(parsimon.EXKRLSRegressor, gamma=1.0, forgetting=0.99, budget=9),
-    published(parsimon.MKNLMSRegressor, gamma=1.0, budget=9),
-    published(parsimon.RFFKLMSRegressor, gamma=1.0, n_components=9, random_state=0),
 ]
 
 
@@ -142,7 +140,6 @@ def assert_same(a, b):
 def test_every_estimator_is_here():
     missing = {
         *ESTIMATORS,
-        *FILTERS,
         parsimon.KernelDictionaryLearning,
         parsimon.KernelDictionaryClassifier,
     } - set(map(type, MODELS))
