@@ -45,6 +45,16 @@ Array stack_weights(const Matrix& state, double ridge) {
     return out.release();
 }
 
+// The state (k + 1,) holds the means of k columns, then the number of rows.
+nb::tuple recent_mean(const Matrix& values, const Vector& state, double memory) {
+    const std::size_t n = values.shape(0), k = values.shape(1);
+    require(state.shape(0) == k + 1, "the state must have one number more than there are columns");
+    Result out({n, k}), next({k + 1});
+    std::copy_n(state.data(), k + 1, next.data());
+    RecentMean{k, memory}.run(values.data(), n, next.data(), out.data());
+    return nb::make_tuple(out.release(), next.release());
+}
+
 Pool made(const Vector& scored, std::size_t n_classes, double forgetting, double ridge,
           double memory) {
     return {scored.shape(0), n_classes, forgetting,
@@ -140,6 +150,7 @@ void bind_combining(nb::module_& m) {
     m.def("stack", &stack, nb::arg("predictions"), nb::arg("targets"), nb::arg("seen"),
           nb::arg("state"), nb::arg("memory"), nb::arg("ridge"));
     m.def("stack_weights", &stack_weights, nb::arg("state"), nb::arg("ridge"));
+    m.def("recent_mean", &recent_mean, nb::arg("values"), nb::arg("state"), nb::arg("memory"));
     m.def("pool_begin", &pool_begin, nb::arg("scored"));
     m.def("pool", &pool, nb::arg("outputs"), nb::arg("labels"), nb::arg("known"), nb::arg("scored"),
           nb::arg("state"), nb::arg("forgetting"), nb::arg("ridge"), nb::arg("memory"));

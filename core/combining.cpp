@@ -91,6 +91,18 @@ void wake(double* values, std::size_t E, std::size_t known, std::size_t C) {
 
 }  // namespace
 
+void RecentMean::run(const double* values, std::size_t n, double* state, double* out) const {
+    double& count = state[n_columns];
+    for (std::size_t i = 0; i < n; ++i) {
+        count += 1.0;
+        const double share = std::max((1.0 + power) / (count + power), 1.0 / memory);
+        for (std::size_t c = 0; c < n_columns; ++c) {
+            out[i * n_columns + c] = state[c];
+            state[c] += share * (values[i * n_columns + c] - state[c]);
+        }
+    }
+}
+
 void Pool::begin(double* state) const {
     const std::size_t E = n_experts;
     std::fill_n(state, (E + n_rows) * E, 0.0);

@@ -44,6 +44,18 @@ struct Stack {
              double* squares, double* products, double* out) const;
 };
 
+// A running mean of each column, in which later rows count more: row t has a weight proportional to
+// t^2 at first, and the mean is over `memory` rows in the long run.
+struct RecentMean {
+    std::size_t n_columns;
+    double memory;
+    static constexpr double power = 2.0;
+
+    // Learns values (n, n_columns), and writes the means before each row to out (n, n_columns). The
+    // state (n_columns + 1,) holds the means, then the number of rows so far.
+    void run(const double* values, std::size_t n, double* state, double* out) const;
+};
+
 // Probabilities of classes, combined in two ways.
 // - Logarithmic pool: p ~ prod_e p_e^(w_e). The weights w follow the logarithmic loss by online
 //   Newton steps with a ridge towards 1/E, as in `Stack`.

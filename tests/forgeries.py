@@ -85,6 +85,10 @@ def learned_models():
             parsimon.POLKClassifier(gamma=1.0, budget=20), window=20
         ).partial_fit(X, CLASSES)
     )
+    for n in (40, 150):  # before it begins, and after
+        found.append(parsimon.Forecaster(horizon=2, known=["z"], budget=40))
+        table = block(slice(0, n), NUMBERS)
+        found[-1].learn(table.pop("y"), table, table.pop("when"))
     found.append(TargetScaler())
     found[-1].learn_transform(NUMBERS)
     found.append(RegressionMetrics(50).update(NUMBERS, NUMBERS + 0.1))
@@ -109,6 +113,11 @@ def go_on(model):
             target = CLASSES
         model.learn(block(rows, target))
         return model.predict(block(rows, target))
+    if isinstance(model, parsimon.Forecaster):
+        table = block(rows, NUMBERS)
+        last = getattr(model, "_last_time", 0.0)
+        model.learn(table.pop("y"), table, last + 3600.0 + table.pop("when"))
+        return look(model)
     if isinstance(model, TableEncoder):
         given = {name: values for name, values in block(rows, CLASSES).items() if name != "y"}
         model.learn_transform(given)
@@ -142,6 +151,8 @@ def go_on(model):
 
 def look(model):
     """What a model predicts, in numbers."""
+    if isinstance(model, parsimon.Forecaster):
+        return model.forecast(X_future={"z": np.zeros(model.horizon)})
     if isinstance(model, TableModel):
         return model.predict(block(slice(0, 100), CLASSES))
     if isinstance(model, TableEncoder):

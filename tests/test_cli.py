@@ -212,6 +212,7 @@ def fitted_models():
         yield table_model.finish()
     yield parsimon.MixtureClassifier().fit(X, y)
     yield parsimon.MixtureRegressor().fit(X, X)
+    yield parsimon.Forecaster(horizon=2, budget=40).learn(np.tile(X[:, 0], 2))
 
 
 def test_every_kind_of_model_has_something_to_draw(folder):
@@ -220,7 +221,7 @@ def test_every_kind_of_model_has_something_to_draw(folder):
     kinds = set()
     for model in fitted_models():
         kinds.add(type(model).__name__)
-        if isinstance(getattr(model, "estimator_", model), Mixture):
+        if isinstance(getattr(model, "estimator_", model), Mixture | parsimon.Forecaster):
             draw(model, Path("m"), Path("m.png"))
             assert Path("m.png").read_bytes().startswith(b"\x89PNG")
             Path("m.png").unlink()

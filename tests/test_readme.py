@@ -12,7 +12,14 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.mark.parametrize(
-    "document", ["README.md", "docs/merging.md", "docs/mixtures.md", "docs/signal.md"]
+    "document",
+    [
+        "README.md",
+        "docs/forecasting.md",
+        "docs/merging.md",
+        "docs/mixtures.md",
+        "docs/signal.md",
+    ],
 )
 def test_what_it_shows_runs(document):
     if not (ROOT / document).exists():

@@ -34,7 +34,7 @@ from parsimon import river as pr  # noqa: E402
 from parsimon._extras import install_command  # noqa: E402
 from parsimon.estimators import ESTIMATORS, FILTERS  # noqa: E402
 
-CLASSES = [getattr(pr, name) for name in pr.__all__]
+CLASSES = [getattr(pr, name) for name in pr.__all__ if name != "ConformalRegressor"]
 DOCS = Path(__file__).parent.parent / "docs" / "river.md"
 
 #: Models in all their ways, each with something to keep when a feature comes that another has not.
@@ -131,7 +131,7 @@ def numbers(estimator, X):
 def test_every_estimator_is_here():
     known = {*ESTIMATORS, parsimon.KernelDictionaryLearning, parsimon.KernelDictionaryClassifier}
     known |= {parsimon.MixtureClassifier, parsimon.MixtureRegressor, *FILTERS}
-    assert {cls.__name__ for cls in known} == set(pr.__all__)
+    assert {cls.__name__ for cls in known} == set(pr.__all__) - {"ConformalRegressor"}
     assert {type(model) for model in MODELS} == set(CLASSES)
     for cls in CLASSES:
         assert cls._of is getattr(parsimon, cls.__name__)
@@ -709,3 +709,26 @@ def test_the_page_says_what_happens():
     test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "docs/river.md", str(DOCS), 0)
     assert len(test.examples) > 10
     assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test).failed == 0
+
+
+def test_intervals_of_any_regressor():
+    from river import checks, conf, linear_model, preprocessing
+
+    rng = np.random.default_rng(0)
+    inner = preprocessing.StandardScaler() | linear_model.LinearRegression()
+    model = pr.ConformalRegressor(inner, coverage=0.8)
+    assert model.predict_one({"a": 1.0}, with_interval=True).width == np.inf
+    inside = []
+    for _ in range(1500):
+        x = {"a": rng.normal(), "b": rng.normal()}
+        y = x["a"] + 0.3 * rng.normal()
+        found = model.predict_one(x, with_interval=True)
+        assert isinstance(found, conf.interval.Interval)
+        inside.append(y in found)
+        model.learn_one(x, y)
+    assert np.mean(inside[100:]) == pytest.approx(0.8, abs=0.02)
+    assert model.recent_coverage == pytest.approx(np.mean(inside[-500:]))
+    assert model.predict_one({"a": 1.0}) == inner.predict_one({"a": 1.0})
+    with pytest.raises(TypeError, match="y"):
+        model.learn_one({"a": 1.0}, "no number")
+    checks.check_estimator(pr.ConformalRegressor(linear_model.LinearRegression()))

@@ -207,6 +207,58 @@ def compare(
 
 
 @app.command()
+def forecast(
+    data: o.Data,
+    target: o.SeriesTarget,
+    time: o.TimeColumn = None,
+    horizon: o.Horizon = 24,
+    season: o.Seasons = None,
+    known: o.KnownColumns = None,
+    intervals: o.Coverage = 0.9,
+    out: o.TableFile = None,
+    plot: o.ForecastPlot = None,
+    model: o.ModelFile = None,
+    json: o.Json = False,
+    ignore: o.Ignore = None,
+    delimiter: o.Delimiter = None,
+    decimal: o.Decimal = None,
+    date_format: o.DateFormat = None,
+) -> int:
+    """Learn a series in order of time, and forecast its next values with intervals.
+
+    Rows must be in order of time. Other columns are used too. Rows at the end that have no value of
+    the target are the future: their --known columns are used.
+
+    \b
+    Examples:
+      parsimon forecast stream.csv --target y --horizon 24
+      parsimon forecast stream.csv --target y --ignore x1 --horizon 12 --plot y.png --out y.csv
+    """
+    from parsimon.cli.forecast import Options
+    from parsimon.cli.forecast import forecast as run_forecast
+
+    return run_forecast(
+        Options(
+            data,
+            target,
+            time,
+            horizon,
+            seasons=season or [],
+            known=known or [],
+            coverage=intervals,
+            out=out,
+            plot=plot,
+            model=model,
+            json=json,
+            ignore=ignore or [],
+            delimiter=delimiter,
+            decimal=decimal,
+            date_format=date_format or [],
+        )
+    )
+
+
+@app.command()
 def export(
     model: o.AnyModel,
     out: o.ExportFile,

@@ -11,11 +11,12 @@ from sklearn.exceptions import NotFittedError
 from parsimon import KernelDictionaryClassifier, KernelDictionaryLearning, MKNLMSRegressor, plots
 from parsimon.cli.errors import Failure
 from parsimon.cli.mixture_facts import mixture_shares, model_relevance
-from parsimon.cli.model_facts import fact_lines, fact_tables, model_facts
+from parsimon.cli.model_facts import fact_lines, fact_tables, mean_weights, model_facts
 from parsimon.cli.model_files import load_model
 from parsimon.cli.paths import require_writable
 from parsimon.cli.scores import model_score_lines
 from parsimon.cli.text import as_json, lines
+from parsimon.forecasting import Forecaster
 from parsimon.mixtures import CandidateClassifier, Mixture
 from parsimon.plots.drawing import plain
 from parsimon.tables import TableModel
@@ -50,6 +51,10 @@ def inspect(path: Path, as_lines: bool, plot: Path | None) -> int:
 
 def draw(model: Any, path: Path, plot: Path) -> None:
     """Draw a model: relevance and shares of a mixture, or the centres and weights of others."""
+    if isinstance(model, Forecaster) and model.expert_names_:
+        title = plain(f"forecasts of {path.name}, weights averaged over the steps", LONGEST_TITLE)
+        plots.mixture(plot, mean_weights(model), title=title)
+        return
     mixture = getattr(model, "estimator_", None) if isinstance(model, TableModel) else model
     if isinstance(mixture, Mixture) and mixture.__sklearn_is_fitted__():
         what = f"predictions of {model.target!r}" if isinstance(model, TableModel) else "a mixture"

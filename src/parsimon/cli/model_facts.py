@@ -18,10 +18,11 @@ from parsimon.cli.model_files import column_kinds
 from parsimon.cli.scores import guessed_rows, meaningful_scores
 from parsimon.cli.text import byte_size
 from parsimon.cli.words import plural
+from parsimon.forecasting import Forecaster
 from parsimon.mixtures import CandidateClassifier, Mixture
 from parsimon.tables import TableModel
 
-__all__ = ["fact_lines", "fact_tables", "model_facts"]
+__all__ = ["fact_lines", "fact_tables", "mean_weights", "model_facts"]
 
 #: The most elements of a list that are shown.
 MOST_SHOWN = 20
@@ -44,7 +45,25 @@ TABLES: dict[str, Callable[[Any], str]] = {
 
 def model_facts(model: Any) -> dict[str, Any]:
     """Return what is known about a model, by name."""
+    if isinstance(model, Forecaster):
+        return _forecaster_facts(model)
     return _table_facts(model) if isinstance(model, TableModel) else _estimator_facts(model)
+
+
+def mean_weights(model: Forecaster) -> dict[str, float]:
+    """Return the weight of each expert of a forecaster, averaged over the steps."""
+    return dict(zip(model.expert_names_, model.weights_.mean(axis=0).tolist(), strict=True))
+
+
+def _forecaster_facts(model: Forecaster) -> dict[str, Any]:
+    return {
+        "rows": model.n_rows_,
+        "parameters": _parameters(model),
+        "seasons": model.seasons_ or None,
+        "centres": model.n_centers_,
+        "bytes": model.nbytes_,
+        "weights": mean_weights(model),
+    }
 
 
 def _table_facts(model: TableModel) -> dict[str, Any]:

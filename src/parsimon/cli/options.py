@@ -87,6 +87,32 @@ Peers = Annotated[
 ]
 FirstRows = Annotated[int | None, typer.Option(min=1, help="Use only the first rows.")]
 
+# Forecasting
+
+SeriesTarget = Annotated[str, typer.Option(help="The column to forecast.")]
+TimeColumn = Annotated[
+    str | None,
+    typer.Option("--time", help="The column of times. Default: rows are one step apart."),
+]
+Horizon = Annotated[int, typer.Option(min=1, max=1000, help="The number of steps to forecast.")]
+Seasons = Annotated[
+    list[int] | None,
+    typer.Option(
+        min=1, help="The length of a season in rows. May be given more than once. Default: found."
+    ),
+]
+KnownColumns = Annotated[
+    list[str] | None,
+    typer.Option(help="A column that is known for the future. May be given more than once."),
+]
+Coverage = Annotated[
+    float, typer.Option("--intervals", help="The share of values that intervals should contain.")
+]
+ForecastPlot = Annotated[
+    Path | None,
+    typer.Option(help=f"Draw the last values, the forecasts and their errors. {PICTURES}"),
+]
+
 # Learning
 
 ModelFile = Annotated[Path | None, typer.Option(help="Store the model in this file.")]

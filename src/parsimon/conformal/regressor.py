@@ -46,7 +46,7 @@ class ConformalRegressor(RegressorMixin, Wrapped):  # type: ignore[misc]
     spread : "learned", "model" or "constant", default="learned"
         The scale s(x). "model": the standard deviation of the model, or 1 if it gives none.
         "learned": the same times a factor that is learned from the features and the prediction, by
-        a small mixture of 170 centres. "constant": 1, so all intervals are equally wide.
+        a small mixture of 130 centres. "constant": 1, so all intervals are equally wide.
     window : int, default=500
         The number of scores that are kept. Larger windows give steadier widths, and follow changes
         more slowly.

@@ -11,20 +11,16 @@ from numpy.typing import NDArray
 from parsimon import _schema, kernels
 from parsimon.estimators import KRLSRegressor
 from parsimon.mixtures import Expert, MixtureRegressor
+from parsimon.mixtures.combiners import RecentMean
 
 __all__ = ["Spread"]
 
 Array = NDArray[np.float64]
 
-#: The mean of errors is over this many rows in the long run.
-MEMORY = 1000.0
-#: In the mean of the first rows, row t has a weight proportional to t^2: the first errors are
-#: large.
-POWER = 2.0
 #: Added to errors relative to their mean, because the logarithm of small errors says little.
 FLOOR = 0.01
 #: The number of centres of the experts and of a challenger.
-BUDGET = 170
+BUDGET = 130
 
 
 def experts() -> list[Expert]:
@@ -47,14 +43,14 @@ def experts() -> list[Expert]:
     linear = rls(kernels.Linear() + kernels.Constant(1.0), 1e-6, 1.0)
     return [
         Expert(linear, "linear", share=50),
-        Expert(rls("laplacian", 0.3, 3.0), "wide", share=60),
+        Expert(rls("laplacian", 0.3, 3.0), "wide", share=40),
     ]
 
 
 class Spread:
     """A model of the size of errors: s(x) = r exp(g(x)).
 
-    r is a running mean of |e|, and g a small `MixtureRegressor` that learns log(|e| / r + 0.01)
+    r is a `RecentMean` of |e|, and g a small `MixtureRegressor` that learns log(|e| / r + 0.01)
     from the features and the prediction. Where the size of errors does not depend on them, g
     becomes a constant.
 
@@ -69,13 +65,14 @@ class Spread:
 
     def __init__(self) -> None:
         self.model = MixtureRegressor(experts=experts(), budget=BUDGET)
-        self.means: Array = np.zeros(0)
-        self.count = 0
+        self.mean: RecentMean | None = None
 
     def run(self, Z: Array, sizes: Array) -> Array:
         """Learn rows Z (n, d) with sizes of errors (n, C), and return the scales before, (n, C)."""
-        before = self._run_means(sizes)
-        means = np.vstack([before[1:], self.means])
+        if self.mean is None:
+            self.mean = RecentMean(sizes.shape[1])
+        before = self.mean.run(sizes)
+        means = np.vstack([before[1:], self.mean.now])
         with np.errstate(divide="ignore", invalid="ignore"):
             relative = np.where(means > 0.0, sizes / means, 0.0)
         g = self.model.predict_then_learn(Z, np.log(relative + FLOOR))
@@ -83,46 +80,34 @@ class Spread:
 
     def now(self, Z: Array) -> Array:
         """Return the scales for rows Z, (n, C)."""
-        return _scales(self.means, self.model.predict(Z))
-
-    def _run_means(self, sizes: Array) -> Array:
-        """Learn the mean, and return it before each row, (n, C)."""
-        before = np.empty_like(sizes)
-        mean = self.means if self.means.size else np.zeros(sizes.shape[1])
-        for i, size in enumerate(sizes):  # row by row, so that blocks make no difference
-            before[i] = mean
-            self.count += 1
-            share = max((1.0 + POWER) / (self.count + POWER), 1.0 / MEMORY)
-            mean = mean + share * (size - mean)
-        self.means = mean
-        return before
+        assert self.mean is not None
+        return _scales(self.mean.now, self.model.predict(Z))
 
     @property
     def nbytes(self) -> int:
         """Memory in bytes."""
-        return self.model.nbytes_ if self.count else 0
+        return 0 if self.mean is None else self.model.nbytes_
 
     def state(self) -> dict[str, Any]:
         """Return the state as plain values, arrays and models."""
-        return {"model": self.model, "means": self.means, "count": self.count}
+        return {"model": self.model, "mean": None if self.mean is None else self.mean.state}
 
     @classmethod
     def restored(cls, state: Mapping[str, Any], n_inputs: int, n_outputs: int) -> Spread:
         """Return the spread with this state, or raise a ValueError."""
         spread = cls()
-        model, means, count = (state[key] for key in ("model", "means", "count"))
+        model, mean = state["model"], state["mean"]
         fresh = spread.model
         sound = (
             type(model) is MixtureRegressor
             and model.get_params(deep=False) == fresh.get_params(deep=False)
-            and _schema.whole(1)(count)
-            and _schema.finite_array(n_outputs, least=0)(means)
+            and _schema.finite_array(n_outputs + 1, least=0)(mean)
             and model.__sklearn_is_fitted__()
             and model.n_features_in_ == n_inputs
         )
         if not sound:
             raise ValueError("its model of errors is not sound")
-        spread.model, spread.means, spread.count = model, means, count
+        spread.model, spread.mean = model, RecentMean(n_outputs, mean)
         return spread
 
 

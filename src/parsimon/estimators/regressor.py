@@ -71,6 +71,14 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         """
         return self._learner.predict_then_learn(X, Y, None, Y.shape[1])
 
+    def predict_checked(self, X: Array) -> Array:
+        """Equal `predict` for an array X (n, d) of float64, without overhead.
+
+        As `learn_checked`, this is for callers that have checked the shapes. Predictions have the
+        shape of `predict`.
+        """
+        return self._predictions(self._learner.predict(np.ascontiguousarray(X), 1))
+
     def gradient_checked(self, X: Array) -> Array:
         """Return the derivatives of all outputs for an array X (n, d) of float64, (n, C, d).
 

@@ -84,6 +84,20 @@ class VarianceRegressor(StreamRegressor):
             )
         return self._predictions(F), self._outputs(np.sqrt(variances))
 
+    def relative_variances(self, X: Array) -> Array:
+        """Return the variance of an observation in units of the noise, (n,), 1 or more.
+
+        It is 1 as long as the noise is not known. X (n, d) is an array of float64, checked.
+        """
+        noise = self._learner.noise()
+        assert noise is not None
+        known = np.flatnonzero((noise > 0.0) & (noise < np.inf))
+        if not len(known):
+            return np.ones(len(X))
+        variances = self._learner.variances(np.ascontiguousarray(X), 1)
+        found: Array = variances[:, known[0], 0] / noise[known[0]]
+        return found
+
     @property
     def noise_(self) -> float | Array:
         """Variance of the noise, or (C,) if y had columns. It is infinite before it is known.

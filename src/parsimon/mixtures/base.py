@@ -18,6 +18,7 @@ from parsimon._parts import whole
 from parsimon.estimators.base import StreamEstimator
 from parsimon.estimators.inputs import points, require_unchanged
 from parsimon.estimators.state import unchanged_on_error
+from parsimon.estimators.variance import VarianceRegressor
 from parsimon.mixtures.experts import MOST_LAGS, Expert, has_link, split
 from parsimon.mixtures.generations import APART, Generations
 from parsimon.mixtures.recent import KEEP, PIECE, Recent
@@ -309,6 +310,32 @@ class Mixture(StoredMixture):
 
         self._each(work, len(Z) >= WORTH_THREADS)
         return out
+
+    def _mean_variances(self, Z: Array, weights: Array) -> Array:
+        """Return a mean of the experts' variances at rows Z, in units of the noise, (n, C).
+
+        Experts count by the size of their weights (E, C). The variance of an observation is 1 for
+        an expert that sleeps, or whose estimator does not know it.
+        """
+        out = np.ones((len(Z), len(self._slots)))
+
+        def work(e: int) -> None:
+            slot, task = self._slots[e], self._tasks[e]
+            if slot.present is None or not isinstance(slot.present.model, VarianceRegressor):
+                return
+            X = task.next_features(Z, self._earlier(slot.expert.lags))
+            out[:, e] = slot.present.model.relative_variances(
+                X if slot.present.scale is None else X * slot.present.scale
+            )
+
+        self._each(work, len(Z) >= WORTH_THREADS)
+        sizes = np.abs(weights)
+        total = np.zeros((len(Z), weights.shape[1]))
+        for e, share in enumerate(sizes / np.maximum(sizes.sum(axis=0), 1e-300)):
+            # One sum after another, in the same order for a row and a block. The last experts have
+            # no estimator.
+            total += (out[:, e, np.newaxis] if e < len(self._slots) else 1.0) * share
+        return np.maximum(total, 1.0)
 
     def _likely_cost(self, e: int) -> float:
         """Return a number that grows with the time that an expert takes."""

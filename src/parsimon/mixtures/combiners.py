@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from parsimon import _core, _schema
 
-__all__ = ["LabelHistory", "Pool", "PoolPair", "PoolParts", "Stack", "StackPair"]
+__all__ = ["LabelHistory", "Pool", "PoolPair", "PoolParts", "RecentMean", "Stack", "StackPair"]
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -77,6 +77,36 @@ class Stack:
     def weights(self) -> Array:
         """The weight of each expert, (E,)."""
         return _core.stack_weights(self.state, self.ridge)
+
+
+class RecentMean:
+    """A running mean of each column, in which later rows count more.
+
+    At first, row t has a weight proportional to t^2, because the first errors of models are large.
+    In the long run, the mean is over about 1000 rows.
+
+    >>> mean = RecentMean(1)
+    >>> before = mean.run(np.array([[4.0], [1.0], [1.0]]))
+    >>> before.ravel(), mean.now.round(2)
+    (array([0.  , 4.  , 1.75]), array([1.3]))
+    """
+
+    MEMORY = 1000.0
+
+    def __init__(self, n_columns: int, state: Array | None = None) -> None:
+        self.state = np.zeros(n_columns + 1) if state is None else state
+
+    def run(self, values: Array) -> Array:
+        """Learn rows (n, k), and return the means before each."""
+        before, self.state = _core.recent_mean(
+            np.ascontiguousarray(values), self.state, self.MEMORY
+        )
+        return before
+
+    @property
+    def now(self) -> Array:
+        """The means, (k,). They are 0 before the first row."""
+        return self.state[:-1]
 
 
 class PoolParts(NamedTuple):

@@ -14,7 +14,8 @@ from parsimon._parts import numbers
 from parsimon.estimators.inputs import one_row
 from parsimon.estimators.regressor import StreamRegressor
 from parsimon.mixtures.base import Mixture
-from parsimon.mixtures.combiners import StackPair, filled
+from parsimon.mixtures.bounds import bounds, running_range
+from parsimon.mixtures.combiners import RecentMean, StackPair, filled
 from parsimon.mixtures.defaults import experts_for_numbers
 from parsimon.mixtures.experts import MOST_LAGS, Expert
 from parsimon.mixtures.tasks import Numbers, checked_targets, scaled
@@ -25,8 +26,6 @@ __all__ = ["MixtureRegressor"]
 
 Array = NDArray[np.float64]
 
-#: Predictions may leave the range of the targets so far by this part of it.
-MARGIN = 0.1
 #: Bounds of predictions are at most this far from the mean of the targets, in the same units.
 LARGEST_SCALED = 1e3
 #: Larger targets are clipped for the weights of the experts, in units of their deviation.
@@ -87,6 +86,8 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         The weight of each expert.
     relevance_ : array (d,) or None
         The relevance of each feature, the largest being 1.
+    noise_ : float or array (C,)
+        The mean squared error over recent rows.
     n_centers_ : int
         Number of centres of all experts.
     nbytes_ : int
@@ -132,13 +133,15 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
             "_stacks": _schema.listed(
                 _schema.listed(_schema.finite_array(None, None, least=-1e15, most=1e15))
             ),
-        }
+        },
+        {"_noise": _schema.finite_array(None, least=0, most=LARGEST_STORED)},
     )
     _free = FREE
     _flat: bool
     _target_moments: Moments
     _low: Array
     _high: Array
+    _noise: RecentMean  # of squared errors
     _last: Array  # the last targets in their own units, the latest first, (at most 8, C)
     _stacks: list[StackPair]
 
@@ -201,30 +204,41 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
 
     # Predicting
 
-    def predict(self, X: ArrayLike, *, lagged: bool = True) -> Array:
+    def predict(self, X: ArrayLike, return_std: bool = False, *, lagged: bool = True) -> Any:
         """Predict for X (n, d): (n,), or (n, C) if y had columns.
 
+        With `return_std`, also return the standard deviation of a new observation. Its square is
+        `noise_` times a mean of the experts' variances, which grow away from the rows learned.
+
         Every row counts as the next one after the last row learned. For rows that do not follow it,
-        use ``lagged=False``: then only experts that need no earlier targets are combined, with
-        weights of their own.
+        use ``lagged=False``: then only experts that need no earlier targets are combined.
         """
-        P = self._of_experts(X)
-        means, deviations = self._target_moments.now()
-        out = np.empty((len(P), P.shape[2]))
+        Z = self._fitted()._scaled(self._validated(X, reset=False), learn=False)
+        P, (means, deviations) = self._of_experts(Z), self._target_moments.now()
+        out, weights = np.empty((len(P), P.shape[2])), np.zeros(P.shape[1:])
         low, high = self._bounds(self._low, self._high)
         for c in range(P.shape[2]):
             lowest, highest = (
                 scaled(bound[c], means[c], deviations[c], LARGEST_SCALED) for bound in (low, high)
             )
-            stack = self._stacks[c]
-            use = slice(None) if lagged else stack.columns
+            stack, use = self._stacks[c], slice(None) if lagged else self._stacks[c].columns
             each = filled(np.clip(P[:, use, c], lowest, highest))
             # One sum after another, in the same order for a row and a block.
             combined = np.zeros(len(P))
-            for e, weight in enumerate((stack.full if lagged else stack.plain).weights):
+            weights[use, c] = (stack.full if lagged else stack.plain).weights
+            for e, weight in enumerate(weights[use, c]):
                 combined += weight * each[:, e]
             out[:, c] = np.clip(means[c, 0] + deviations[c, 0] * combined, low[c], high[c])
-        return self._shaped(out)
+        if not return_std:
+            return self._shaped(out)
+        std = np.sqrt(self._noise.now * self._mean_variances(Z, weights))
+        return self._shaped(out), self._shaped(std)
+
+    @property
+    def noise_(self) -> float | Array:
+        """The mean squared error over recent rows, or (C,) if y had columns."""
+        noise = self._fitted()._noise.now
+        return float(noise[0]) if self._flat else noise
 
     def predict_one(self, x: ArrayLike) -> float | Array:
         """Predict for one point x (d,): a number, or (C,) if y had columns."""
@@ -275,7 +289,7 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         self._start(n_features, C)
         self._target_moments = Moments(C)
         self._low, self._high = np.zeros((2, C))
-        self._last = np.empty((0, C))
+        self._last, self._noise = np.empty((0, C)), RecentMean(C)
         self._stacks = [StackPair(self._uses_lags) for _ in range(C)]
 
     @property
@@ -292,7 +306,9 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         # In the units of the predictions, which do not know the row yet
         surprise = scaled(Y, means[:-1], deviations[:-1], LARGEST_SURPRISE)
         last = np.vstack([previous, T[:-1]])
-        low, high = self._ranges(Y, first)
+        lows, highs = running_range(Y, self._low, self._high, first)
+        self._low, self._high = lows[-1], highs[-1]
+        low, high = self._bounds(lows[:-1], highs[:-1])
         self._recent.append(Z, T)
         P = self._run(first, first + n, Y.shape[1])
         out = np.empty_like(Y)
@@ -311,16 +327,14 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         self._last = np.vstack([Y[::-1], self._last])[:MOST_LAGS]
         if first == 0:
             out[0] = Y[0]
+        self._noise.run(np.minimum(np.square(out - Y)[first == 0 :], LARGEST_STORED))
         return out
 
-    def _of_experts(self, X: ArrayLike) -> Array:
+    def _of_experts(self, Z: Array) -> Array:
         """Return the predictions of all experts, in units of the targets' deviation, (n, E, C)."""
-        self._fitted()
-        Z = self._scaled(self._validated(X, reset=False), learn=False)
         P = self._now(Z, self._last.shape[1])
         last = np.broadcast_to(self._earlier(1), (len(Z), 1, P.shape[2]))
-        result: Array = np.concatenate([P, last, np.zeros_like(last)], axis=1)
-        return result
+        return np.concatenate([P, last, np.zeros_like(last)], axis=1)
 
     def _earlier(self, n_lags: int) -> Array:
         """Return the last targets, scaled by the present moments, (1, n_lags, C)."""
@@ -330,20 +344,10 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         T[0, : len(known)] = scaled(known, means, deviations)
         return T
 
-    def _ranges(self, Y: Array, first: int) -> tuple[Array, Array]:
-        """Learn the range of targets, and return the bounds of predictions before each row."""
-        low = np.minimum.accumulate(Y if first == 0 else np.vstack([self._low, Y]))
-        high = np.maximum.accumulate(Y if first == 0 else np.vstack([self._high, Y]))
-        self._low, self._high = low[-1], high[-1]
-        if first == 0:
-            low, high = np.vstack([low[:1], low]), np.vstack([high[:1], high])
-        return self._bounds(low[:-1], high[:-1])
-
     def _bounds(self, low: Array, high: Array) -> tuple[Array, Array]:
         if not self.bounded:
             return np.full_like(low, -LARGEST), np.full_like(high, LARGEST)
-        margin = MARGIN * (high - low)
-        return np.where(low >= 0.0, np.maximum(low - margin, 0.0), low - margin), high + margin
+        return bounds(low, high)
 
     def _shaped(self, values: Array) -> Array:
         return values[:, 0] if self._flat else values
@@ -356,16 +360,19 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
         if "_stacks" in state:
             state["_stacks"] = [stack.states for stack in self._stacks]
             state["_target_moments"] = self._target_moments.state()
+            state["_noise"] = self._noise.state
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the state."""
         state = dict(state)
         stacks, moments = state.pop("_stacks", None), state.pop("_target_moments", None)
+        noise = state.pop("_noise", None)
         super().__setstate__(state)
         if stacks is not None and moments is not None:
             self._target_moments = Moments.restored(moments)
             self._stacks = [StackPair(self._uses_lags, own) for own in stacks]
+            self._noise = RecentMean(len(stacks), noise)  # files of earlier versions have none
 
     def _require_sound(self) -> None:
         super()._require_sound()
@@ -377,9 +384,10 @@ class MixtureRegressor(RegressorMixin, Mixture):  # type: ignore[misc]
             len(self._low),
             len(self._high),
             self._last.shape[1],
+            len(self._noise.now),
             len(self._stacks),
         )
-        if sized != (C,) * 5 or (self._low > self._high).any():
+        if sized != (C,) * 6 or (self._low > self._high).any():
             raise ValueError(f"its parts do not have {C} outputs")
         self._target_moments.require_sound(LARGEST_STORED)
         outside = (self._last < self._low) | (self._last > self._high)

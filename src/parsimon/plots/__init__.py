@@ -5,6 +5,7 @@ Each function draws into a file. It needs matplotlib, which the extra ``plot`` i
 
 from parsimon.plots.bounds import approximation_regions, coherence_bounds
 from parsimon.plots.drawing import require_drawable
+from parsimon.plots.forecasts import forecast
 from parsimon.plots.mixtures import mixture
 from parsimon.plots.models import Expansion, decision_surface, expansions
 from parsimon.plots.signals import decibel_curves, error_against_size
@@ -28,6 +29,7 @@ __all__ = [
     "error_against_size",
     "error_and_sparsity",
     "expansions",
+    "forecast",
     "learning_curve",
     "learning_curves",
     "mixture",

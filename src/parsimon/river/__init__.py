@@ -25,6 +25,7 @@ for each row, bit for bit. The exception is a `batch_size` above 1, for which a 
 batches. Invalid values (not a number, NaN, infinity) raise an error and change nothing.
 """
 
+from parsimon.river.conformal import ConformalRegressor
 from parsimon.river.filters import (
     EXKRLSRegressor,
     FBKRLSRegressor,
@@ -54,6 +55,7 @@ __all__ = [
     "SOGSVC",
     "SOGSVR",
     "BSGDClassifier",
+    "ConformalRegressor",
     "EXKRLSRegressor",
     "FBKRLSRegressor",
     "KAPRegressor",

@@ -18,11 +18,22 @@ from parsimon._extras import install_command
 
 try:
     from river import base
+    from river.conf.interval import Interval
     from river.utils import dataframe
 except ImportError as error:
     raise ImportError(f"parsimon.river needs River: {install_command('river')}") from error
 
-__all__ = ["Array", "Sample", "Stream", "base", "dataframe", "in_order", "number", "numbers"]
+__all__ = [
+    "Array",
+    "Interval",
+    "Sample",
+    "Stream",
+    "base",
+    "dataframe",
+    "in_order",
+    "number",
+    "numbers",
+]
 
 Array = NDArray[np.float64]
 Sample = Mapping[Hashable, Any]

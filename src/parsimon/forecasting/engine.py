@@ -1,0 +1,221 @@
+"""The experts of a forecaster: when they learn, how they are scored, and how they are combined."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from parsimon import _schema
+from parsimon.forecasting.combining import ErrorCombiner
+from parsimon.forecasting.experts import DirectLinear, DirectModel, Recursive
+from parsimon.forecasting.history import Array, History, Rows
+from parsimon.forecasting.intervals import StepIntervals
+from parsimon.forecasting.structure import Structure
+from parsimon.persistence import Storable
+
+__all__ = ["BLOCK", "STRATEGIES", "Engine"]
+
+#: Origins are scored, and rows are learned, in blocks of this many.
+BLOCK = 16
+#: The parts of the budget. Models with more lags need more centres.
+SHARES: dict[str, Any] = {"direct": 1 / 6, "recursive": (1 / 8, 1 / 4, 11 / 24)}
+#: The strategies, with the models that they use.
+STRATEGIES = {
+    "auto": "direct and recursive models, combined by their errors",
+    "direct": "one output per step",
+    "recursive": "the next step, fed with its own forecasts",
+}
+
+
+class Engine:
+    """Experts over one series, and the weights by which they are combined.
+
+    CONVENTION: the experts have learned rows before `learned`, and nothing later. Origins before
+    `learned` are scored. When H + BLOCK further rows are there, the next BLOCK origins are forecast
+    by these experts, and scored with the targets that are there now. Then the experts learn BLOCK
+    rows. So no forecast that is scored has seen its targets. What happens depends on the number of
+    rows only, so blocks of any size give the same result.
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        horizon: int,
+        n_times: int,
+        budget: int,
+        strategy: str,
+        estimator: Any,
+        coverage: float,
+    ) -> None:
+        self.structure, self.horizon = structure, horizon
+        self.learned, self.low, self.high = 0, 0.0, 0.0
+        self.names: list[str] = []
+        self.experts: list[Any] = []
+        if strategy != "recursive":
+            if estimator is None:
+                self.names += ["linear", "direct"]
+                own = max(int(SHARES["direct"] * budget), 1)
+                self.experts.append(DirectLinear(structure, horizon, n_times, own))
+            else:
+                self.names.append("direct")
+                self.experts.append(DirectModel(structure, horizon, n_times, estimator))
+        if strategy != "direct":
+            each = structure.lags if estimator is None else (structure.direct_lags,)
+            for lags, share in zip(each, SHARES["recursive"][-len(each) :], strict=True):
+                self.names.append(f"recursive {max(lags)}")
+                own = max(int(share * budget), 1)
+                self.experts.append(Recursive(structure, horizon, lags, own, estimator))
+        self.names += ["last value", "mean", *(f"season {s}" for s in structure.seasons)]
+        fallback = len(self.names) - 1 if structure.seasons else len(self.names) - 2
+        self.combiner = ErrorCombiner(horizon, len(self.names), fallback)
+        self.intervals = StepIntervals(horizon, coverage)
+        self.scored = np.zeros((horizon, 4))  # see `_score`
+        self.mean = np.zeros(2)  # sum and number of values
+
+    @property
+    def reach(self) -> int:
+        """The number of rows that an origin needs before it."""
+        return int(max([1, *self.structure.seasons, *(e.view.reach for e in self.experts)]))
+
+    def begin(self, history: History) -> None:
+        """Begin with the rows so far, of which none was dropped."""
+        for expert in self.experts:
+            expert.begin(history)
+        self._learn(history, max(history.n_rows // 2, self.reach))
+
+    def advance(self, history: History) -> None:
+        """Score origins and learn rows, as far as there are rows."""
+        while history.n_rows >= self.due:
+            origins = np.arange(self.learned, self.learned + BLOCK)
+            each = self.of_experts(history, origins, history.future(origins, self.horizon))
+            Y, seen = history.targets(origins, self.horizon)
+            Y = np.where(seen > 0.0, Y, np.nan)
+            self._score(each, Y)
+            self._learn(history, self.learned + BLOCK)
+
+    @property
+    def due(self) -> int:
+        """The number of rows at which the next block is scored and learned."""
+        return self.learned + BLOCK + self.horizon
+
+    def caught_up(self, history: History) -> Engine:
+        """Return a copy that has learned all rows."""
+        ahead = copy.deepcopy(self)
+        ahead._learn(history, history.n_rows)
+        return ahead
+
+    def of_experts(self, history: History, origins: Rows, future: Array) -> Array:
+        """Return the forecasts of E experts at origins, (n, H, E).
+
+        `future` (n, H, k) is what is known about the rows to forecast.
+        """
+        n, H = len(origins), self.horizon
+        margin = self.high - self.low if self.structure.relative else 0.1 * (self.high - self.low)
+        low, high = self.low - margin, self.high + margin
+        found = [F for e in self.experts for F in e.forecast(history, origins, future, low, high)]
+        found.append(np.repeat(history.values(origins - 1)[:, np.newaxis], H, axis=1))
+        found.append(np.full((n, H), self.mean[0] / max(self.mean[1], 1.0)))
+        for season in self.structure.seasons:
+            back = season * (np.arange(H) // season + 1) - np.arange(H)
+            found.append(history.values(origins[:, np.newaxis] - back))
+        clipped: Array = np.clip(np.stack(found, axis=2), low, high)
+        return clipped
+
+    def combined(self, each: Array) -> Array:
+        """Return the combination of forecasts (n, H, E), (n, H)."""
+        found: Array = (each * self.combiner.weights()).sum(axis=2)
+        return found
+
+    def scales(self, each: Array) -> Array:
+        """Return how large errors of the combination of forecasts (n, H, E) can be, (n, H).
+
+        This is sqrt(m^2 + d^2). m is the root mean square of earlier errors at this step, and d the
+        root mean square difference of the experts from the combination, by their weights. NaN if no
+        forecast has been scored.
+        """
+        w = self.combiner.weights()
+        apart = np.square(each - self.combined(each)[:, :, np.newaxis])
+        found: Array = np.sqrt(self.combiner.mean_squares(w) + (apart * w).sum(axis=2))
+        return np.where(found > 0.0, found, np.nan)
+
+    def _score(self, each: Array, Y: Array) -> None:
+        """Learn how far off forecasts (n, H, E) of targets Y (n, H) were.
+
+        `scored` has the number of scored targets of each step, and the sums of absolute errors of
+        the combination, of the last value and of the fallback.
+        """
+        errors = each - Y[:, :, np.newaxis]
+        last = self.names.index("last value")
+        mixed = self.combined(each) - Y
+        found = np.stack([mixed, errors[:, :, last], errors[:, :, self.combiner.fallback]], axis=2)
+        there = np.isfinite(mixed)
+        self.scored[:, 0] += there.sum(axis=0)
+        self.scored[:, 1:] += np.where(there[:, :, np.newaxis], np.abs(found), 0.0).sum(axis=0)
+        self.intervals.learn(mixed, self.scales(each))
+        self.combiner.learn(errors)
+
+    @property
+    def mean_errors(self) -> dict[str, Array]:
+        """Mean absolute errors of scored forecasts for each step, (H,), NaN if there is none."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = self.scored[:, 1:] / self.scored[:, :1]
+        names = ["forecast", "last value", self.names[self.combiner.fallback]]
+        return dict(zip(names, means.T, strict=False))
+
+    def _learn(self, history: History, last: int) -> None:
+        """Learn rows up to `last`, exclusive."""
+        for expert in self.experts:
+            expert.learn(history, self.learned, last)
+        rows = np.arange(self.learned, last)
+        if len(rows):
+            y = history.values(rows)
+            begins = self.learned == 0
+            self.low = float(y.min() if begins else min(self.low, y.min()))
+            self.high = float(y.max() if begins else max(self.high, y.max()))
+            for value in y[history.seen[rows - history.first] > 0.0]:
+                self.mean += [value, 1.0]
+        self.learned = last
+
+    @property
+    def estimators(self) -> list[Any]:
+        """All estimators."""
+        return [model for expert in self.experts for model in expert.models.values()]
+
+    # State
+
+    def state(self) -> dict[str, Any]:
+        """Return the state for files."""
+        return {
+            "structure": self.structure.state(),
+            "learned": self.learned,
+            "range": np.array([self.low, self.high]),
+            "mean": self.mean,
+            "scored": self.scored,
+            "intervals": self.intervals.state(),
+            "combiner": self.combiner.state(),
+            "experts": [expert.state() for expert in self.experts],
+        }
+
+    def restore(self, state: dict[str, Any], n_inputs: tuple[int, int]) -> None:
+        """Take a state, or raise a ValueError."""
+        sound = _schema.whole(0, 2**53)(state["learned"])
+        sound = sound and _schema.finite_array(2)(state["range"])
+        sound = sound and _schema.finite_array(self.horizon, 4, least=0)(state["scored"])
+        if not sound or not _schema.finite_array(2)(state["mean"]):
+            raise ValueError("its progress is not sound")
+        self.learned, self.mean, self.scored = (
+            state[name] for name in ("learned", "mean", "scored")
+        )
+        self.low, self.high = state["range"].tolist()
+        self.combiner = ErrorCombiner.restored(state["combiner"], self.horizon, len(self.names))
+        self.intervals = StepIntervals.restored(
+            state["intervals"], self.horizon, self.intervals.coverage
+        )
+        if len(state["experts"]) != len(self.experts):
+            raise ValueError("its experts are not those of its parameters")
+        for expert, own in zip(self.experts, state["experts"], strict=True):
+            if not all(isinstance(model, Storable) for model in own["models"].values()):
+                raise ValueError("its experts are not models")
+            expert.restore(own, *n_inputs)

@@ -1,0 +1,104 @@
+"""``parsimon forecast``: a table, a picture and a model from a file of rows."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import parsimon
+from parsimon import Forecaster
+from parsimon.cli import main
+
+
+def said(capsys, *arguments, code=0):
+    capsys.readouterr()
+    found = main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    assert found == code, err
+    return out if code == 0 else err
+
+
+def series(n=300):
+    rng = np.random.default_rng(0)
+    t = np.arange(n)
+    push = (rng.random(n) < 0.3).astype(int)
+    y = (20 + 5 * np.sin(2 * np.pi * t / 12) + 4 * push + 0.5 * rng.normal(size=n)).round(4)
+    times = np.datetime64("2024-01-01T00", "h") + t * np.timedelta64(1, "h")
+    return times, y, push
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    times, y, push = series()
+    with open(tmp_path / "data.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["t", "y", "push"])
+        # The last 6 rows are the future: their targets are not known.
+        for i in range(300):
+            writer.writerow([str(times[i]), y[i] if i < 294 else "", push[i]])
+    return tmp_path / "data.csv"
+
+
+def test_forecasts_are_those_of_the_model(data, capsys):
+    out = said(capsys, "forecast", data, "--target", "y", "--time", "t", "--horizon", 6, "--json")
+    lines = [json.loads(line) for line in out.splitlines()]
+    times, y, push = series()
+    model = Forecaster(horizon=6).learn(y[:294], {"push": push[:294]}, times[:294])
+    values, bounds = model.forecast(intervals=True)
+    assert [line["forecast"] for line in lines] == values.tolist()
+    assert [[line["low"], line["high"]] for line in lines] == bounds.tolist()
+    assert [line["t"] for line in lines] == [f"{time}:00:00" for time in times[294:].astype(str)]
+    assert {"step", "error of forecast", "error of last value"} <= lines[0].keys()
+
+
+def test_known_columns_come_from_rows_without_target(data, capsys):
+    command = ("forecast", data, "--target", "y", "--time", "t", "--known", "push", "--json")
+    out = said(capsys, *command, "--horizon", 6)
+    found = np.array([json.loads(line)["forecast"] for line in out.splitlines()])
+    assert np.abs(found - series()[1][294:]).mean() < 1.0
+    assert "there are 6" in said(capsys, *command, "--horizon", 7, code=2)
+
+
+def test_table_picture_and_model(data, capsys, tmp_path):
+    out = said(
+        capsys, "forecast", data, "--target", "y", "--time", "t", "--horizon", 4,
+        "--out", "f.csv", "--plot", "f.png", "--model", "f.parsimon", "--season", 12,
+    )  # fmt: skip
+    assert "seasons    12" in out and "2024-01-13T06:00:00" in out
+    with open("f.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["step"] for row in rows] == ["1", "2", "3", "4"]
+    assert all(float(r["low"]) < float(r["forecast"]) < float(r["high"]) for r in rows)
+    assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
+    model = parsimon.load("f.parsimon")
+    assert model.forecast().tolist() == [float(row["forecast"]) for row in rows]
+
+
+def test_rows_are_numbered_without_times(data, capsys):
+    out = said(capsys, "forecast", data, "--target", "y", "--ignore", "t", "--horizon", 2, "--json")
+    assert [json.loads(line)["row"] for line in out.splitlines()] == [295, 296]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "z"], "there is no column 'z'"),
+        (["--target", "y", "--time", "y"], "the same column"),
+        (["--target", "y", "--ignore", "y"], "--ignore y is the target"),
+        (["--target", "t"], "forecasts are numbers"),
+        (["--target", "y", "--time", "push"], "not later than the one before"),
+        (["--target", "y", "--intervals", "2"], "coverage must be"),
+        (["--target", "y", "--horizon", "0"], "horizon"),
+        (["--target", "y", "--plot", "f.xyz"], "suffix"),
+        (["--target", "y", "--known", "wind"], "there is no column 'wind'"),
+    ],
+)
+def test_errors_say_what_is_wrong(data, capsys, options, message):
+    assert message in said(capsys, "forecast", data, *options, code=2)
+
+
+def test_a_file_without_targets(data, capsys, tmp_path):
+    (tmp_path / "empty.csv").write_text("t,y\n1,\n2,\n")
+    assert "no row with a value" in said(capsys, "forecast", "empty.csv", "--target", "y", code=2)
