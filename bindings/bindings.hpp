@@ -9,6 +9,7 @@ void bind_kernels(nanobind::module_& m);
 void bind_parts(nanobind::module_& m);
 void bind_dictionary(nanobind::module_& m);
 void bind_learner(nanobind::module_& m);
+void bind_filters(nanobind::module_& m);
 void bind_atoms(nanobind::module_& m);
 void bind_moments(nanobind::module_& m);
 void bind_combining(nanobind::module_& m);

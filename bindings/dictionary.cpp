@@ -111,11 +111,11 @@ void set_weights(DictionaryHandle& handle, const Matrix& W) {
 
 void bind_dictionary(nb::module_& m) {
     nb::class_<DictionaryHandle>(m, "Dictionary")
-        .def(nb::init<std::shared_ptr<Kernel>, std::size_t, std::size_t, bool, bool, double,
+        .def(nb::init<std::shared_ptr<Kernel>, std::size_t, std::size_t, bool, bool, double, bool,
                       std::size_t>(),
              nb::arg("kernel"), nb::arg("n_features"), nb::arg("n_outputs") = 1,
              nb::arg("factor") = true, nb::arg("neighbours") = true, nb::arg("ridge") = 0.0,
-             nb::arg("reserve") = 0)
+             nb::arg("pairs") = false, nb::arg("reserve") = 0)
         .def("look", &describe_look, nb::arg("x"))
         .def("append", &append, nb::arg("x"), nb::arg("w"))
         .def("add", &add, nb::arg("X"), nb::arg("W"))

@@ -11,8 +11,8 @@ namespace parsimon::bindings {
 // A dictionary with memory for the look of one point.
 struct DictionaryHandle {
     DictionaryHandle(std::shared_ptr<Kernel> kernel, std::size_t n_features, std::size_t n_outputs,
-                     bool factor, bool neighbours, double ridge, std::size_t reserve)
-        : dictionary(kernel, n_features, n_outputs, {factor, neighbours, ridge}, reserve),
+                     bool factor, bool neighbours, double ridge, bool pairs, std::size_t reserve)
+        : dictionary(kernel, n_features, n_outputs, {factor, neighbours, ridge, pairs}, reserve),
           looks(1, dictionary) {
         dictionary.reserve_scratch(1);
     }

@@ -86,7 +86,8 @@ void bind_learner(nb::module_& m) {
         .def("covariance_factor", reading(&covariance_factor))
         .def_prop_ro("needs", reading([](const Learner& l) {
                          const Needs needs = l.dictionary().needs();
-                         return nb::make_tuple(needs.factor, needs.neighbours, needs.ridge);
+                         return nb::make_tuple(needs.factor, needs.neighbours, needs.ridge,
+                                               needs.pairs);
                      }))
         .def_prop_ro("n_centers", reading([](const Learner& l) { return l.dictionary().size(); }))
         .def_prop_ro("n_samples_seen", reading([](const Learner& l) { return l.seen(); }))

@@ -15,6 +15,7 @@ NB_MODULE(_core, m) {
     parsimon::bindings::bind_parts(m);
     parsimon::bindings::bind_dictionary(m);
     parsimon::bindings::bind_learner(m);
+    parsimon::bindings::bind_filters(m);
     parsimon::bindings::bind_atoms(m);
     parsimon::bindings::bind_moments(m);
     parsimon::bindings::bind_combining(m);

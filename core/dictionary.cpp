@@ -33,7 +33,8 @@ void Dictionary::centre(std::size_t j, double* out) const { points_.features(j, 
 
 std::size_t Dictionary::nbytes() const {
     const std::size_t doubles = diagonal_.capacity() + weights_.capacity() + column_.capacity() +
-                                neighbour_coherence_.capacity() + next_coherence_.capacity();
+                                ridges_.capacity() + neighbour_coherence_.capacity() +
+                                next_coherence_.capacity();
     const std::size_t indices = neighbour_.capacity() + next_neighbour_.capacity();
     return sizeof *this + points_.nbytes() + factor_.nbytes() + doubles * sizeof(double) +
            indices * sizeof(std::size_t) + aligned_.capacity() * sizeof(Aligned*) +
@@ -63,6 +64,7 @@ bool Dictionary::reserve(std::size_t n) {
         std::copy_n(weights_.begin() + c * capacity_, size_, weights.begin() + c * capacity);
     points_.reserve(capacity);
     diagonal_.resize(capacity);
+    if (needs_.pairs) ridges_.resize(capacity);
     if (needs_.neighbours) {
         for (auto* values : {&neighbour_coherence_, &next_coherence_}) values->resize(capacity);
         for (auto* indices : {&neighbour_, &next_neighbour_}) indices->resize(capacity);
@@ -88,6 +90,7 @@ void Dictionary::append(Look& look, const double* w) {
     if (needs_.neighbours) append_neighbour(look);
     points_.append(look.x);
     diagonal_[size_] = look.kxx;
+    if (needs_.pairs) ridges_[size_] = look.ridge;
     for (std::size_t c = 0; c < n_outputs_; ++c) weights(c)[size_] = w ? w[c] : 0.0;
     look.h[size_] = look.kxx;
     ++size_;
@@ -111,6 +114,7 @@ void Dictionary::erase(const std::size_t* js, std::size_t count) {
     points_.remove(js, count);
     for (std::size_t k = count; k-- > 0;) {
         erase_at(diagonal_, 0, js[k], size_);
+        if (needs_.pairs) erase_at(ridges_, 0, js[k], size_);
         for (std::size_t c = 0; c < n_outputs_; ++c)
             erase_at(weights_, c * capacity_, js[k], size_);
         --size_;
@@ -158,6 +162,7 @@ void Dictionary::adopt(const double* x, const double* w, std::size_t n, const do
         kernel_->diagonal({point.data(), 1, depth()}, n_features_, 0, diagonal_.data() + i,
                           scratch_);
         for (std::size_t c = 0; c < n_outputs_; ++c) weights(c)[i] = w[i * n_outputs_ + c];
+        if (needs_.pairs) ridges_[i] = needs_.ridge;
         factor_.append(1.0, S + i * n, S[i * n + i]);
     }
     size_ = n;
@@ -183,7 +188,7 @@ double Dictionary::project_out(std::size_t j) {
     return cost;
 }
 
-void Dictionary::shift(std::size_t c, double rise) {
+void Dictionary::shift(std::size_t c, double rise, bool always) {
     const std::size_t length = simd::padded(size_);
     auto work = scratch_.take(3 * length);
     double *ones = work.data(), *t = ones + length, *a = t + length;
@@ -194,7 +199,7 @@ void Dictionary::shift(std::size_t c, double rise) {
         factor_.multiply(0, size_, ones, t, a);  // the squared norm of the constant
     double apart = 0.0;
     for (std::size_t j = 0; j < size_; ++j) apart += 1.0 / diagonal_[j];
-    if (square <= apart) simd::loops().axpy(rise, a, weights(c), size_);
+    if (always || square <= apart) simd::loops().axpy(rise, a, weights(c), size_);
 }
 
 void Dictionary::drop(std::size_t j) {

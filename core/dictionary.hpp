@@ -11,7 +11,11 @@
 // - With a ridge, a = S'S h and h_j = k(x, d_j), three residuals of a point x differ: the ridge
 //   objective k(x,x) - h'a, the squared distance k(x,x) - h'a - g a'a of k(x, .) to sum_j a_j
 //   k(d_j, .), and the Schur complement k(x,x) + g - h'a.
-// - Do not remove centres from a dictionary with a ridge: removal costs do not include the ridge.
+// - With a ridge, `project_out` still removes row and column j of K + g I. So weights (K + g I)^-1
+// y
+//   become those of the other pairs (d_i, y_i). But the costs of removals do not include the ridge.
+// - With `Needs::pairs`, each centre stands for one sample, and has a ridge of its own: then g I is
+//   the diagonal matrix of these ridges. Copies of a centre can be centres too.
 // - Aligned states are told of an append after it is done. They are told of a removal before it is
 //   done; at that time only the factor has already removed the centre.
 // - Capacity changes only in `make_room` and `reserve`. After `reserve_scratch` nothing else
@@ -57,6 +61,7 @@ struct Look {
     std::size_t compared = 0;   // number of centres that `nearest` was searched in
     std::size_t nearest = 0;    // the centre nearest to x in input space
     double distance = 0.0;      // squared Euclidean distance to that centre
+    double ridge = 0.0;         // g, if the point becomes a centre
 };
 
 // The looks of the points of a batch, with their memory.
@@ -93,10 +98,11 @@ struct Needs {
     bool factor = false;
     bool neighbours = false;
     double ridge = 0.0;  // of the factor
+    bool pairs = false;  // whether each centre stands for one sample; requires a factor and a ridge
     friend bool operator==(const Needs&, const Needs&) = default;
     friend Needs operator|(Needs a, Needs b) {
         return {a.factor || b.factor, a.neighbours || b.neighbours,
-                a.ridge > b.ridge ? a.ridge : b.ridge};
+                a.ridge > b.ridge ? a.ridge : b.ridge, a.pairs || b.pairs};
     }
 };
 
@@ -107,6 +113,9 @@ public:
     // k(x,x) + sum_i a_i^2 k(d_i,d_i). This bounds the norm of the new row of the factor, and so
     // the growth of rounding errors.
     static constexpr double floor = 2e-7;
+    // The same with `Needs::pairs`. The ridge already bounds the norm of a row. If it is at least
+    // 2e-5 times the largest k(x,x), all points are accepted.
+    static constexpr double floor_of_pairs = 1e-9;
     static constexpr double drift_limit = 5e-7;
     // A k(x, x) this small counts as zero: the coherence is 1, and `accepts` refuses the point.
     static bool negligible(double kxx) { return !(kxx >= 1e-100); }
@@ -164,13 +173,16 @@ public:
     // Whether the features of the point equal those of a centre.
     bool holds(const Look& look) const;
     // Whether the point may become a centre: always without a factor, else if `floor` allows it and
-    // the point is not a copy of a centre.
+    // the point is not a copy of a centre, or if `floor_of_pairs` allows it.
     bool accepts(Look& look) const;
+    // The Schur complement k(x,x) + g - h'a. Requires `project`.
+    double schur(const Look& look) const { return look.objective + look.ridge; }
 
     // Adds `rise` to f_c at all centres: w_c += rise K^-1 1, unless the norm of that function is
     // larger than with centres that have nothing in common. Then the kernel cannot express a
     // constant, and f between the centres would be far from one. Requires a factor.
-    void shift(std::size_t c, double rise);
+    // With `always`, it is added in any case.
+    void shift(std::size_t c, double rise, bool always = false);
     // Makes the point the newest centre, with weights w (n_outputs,), or 0 if null. Requires room,
     // `extend` and accepts(look).
     void append(Look& look, const double* w);
@@ -247,7 +259,7 @@ public:
     void require_sound();
 
 private:
-    double schur(const Look& look) const { return look.objective + needs_.ridge; }
+    double ridge_of(std::size_t j) const { return needs_.pairs ? ridges_[j] : needs_.ridge; }
     // Whether the point is a copy of centre j, whose kernel value is h[i].
     bool copies(const Look& look, std::size_t i, std::size_t j) const {
         // A cheap test of kernel values comes first, because most centres are not near the point.
@@ -279,7 +291,7 @@ private:
     std::size_t size_ = 0, capacity_ = 0;
     Points points_;
     TriangularFactor factor_;
-    std::vector<double> diagonal_, weights_, column_;
+    std::vector<double> diagonal_, weights_, column_, ridges_;
     // For each centre: its largest coherence with another centre, and which centre that is.
     std::vector<double> neighbour_coherence_;
     std::vector<std::size_t> neighbour_;

@@ -52,6 +52,7 @@ void Dictionary::look(Looks& looks, const double* x, std::size_t n, Scratch& scr
         look.n_known = size_;
         look.projected = 0;
         look.compared = 0;
+        look.ridge = needs_.ridge;
         look.distance = std::numeric_limits<double>::infinity();
     }
 }
@@ -124,12 +125,13 @@ bool Dictionary::accepts(Look& look) const { return sound(look, size_); }
 
 bool Dictionary::sound(Look& look, std::size_t without) const {
     if (!needs_.factor) return true;
-    if (negligible(look.kxx)) return false;
+    if (!needs_.pairs && negligible(look.kxx)) return false;
     project(look);
     const auto stored = [without](std::size_t i) { return i + (i >= without); };
     double scale = look.kxx;
     for (std::size_t i = 0; i < look.n_known; ++i)
         scale += look.a[i] * look.a[i] * diagonal_[stored(i)];
+    if (needs_.pairs) return schur(look) > floor_of_pairs * scale;
     if (!(schur(look) > floor * scale)) return false;
     for (std::size_t i = 0; i < look.n_known; ++i)
         if (copies(look, i, stored(i))) return false;

@@ -27,7 +27,11 @@ double Dictionary::drift() {
     auto work = scratch_.take(4 * stride);
     double *z = work.data(), *product = z + stride, *t = product + stride, *a = t + stride;
     // In units of sqrt(k(d_i, d_i)), so that the result does not depend on the scale of the kernel.
-    for (std::size_t i = 0; i < m; ++i) z[i] = random_sign(changes_, i) / std::sqrt(diagonal_[i]);
+    // With pairs, k(d_i, d_i) can be 0.
+    const auto unit = [this](std::size_t i) {
+        return std::sqrt(needs_.pairs ? diagonal_[i] + ridges_[i] : diagonal_[i]);
+    };
+    for (std::size_t i = 0; i < m; ++i) z[i] = random_sign(changes_, i) / unit(i);
     for (std::size_t first = 0; first < m; first += simd::panel_width) {
         const std::size_t count = std::min(simd::panel_width, m - first);
         auto points = scratch_.take(count * depth()), rows = scratch_.take(count * stride);
@@ -37,14 +41,14 @@ double Dictionary::drift() {
                       {rows.data(), stride}, scratch_);
         for (std::size_t r = 0; r < count; ++r)
             product[first + r] =
-                loops.dot(rows.data() + r * stride, z, m) + needs_.ridge * z[first + r];
+                loops.dot(rows.data() + r * stride, z, m) + ridge_of(first + r) * z[first + r];
     }
     std::fill_n(a, stride, 0.0);
     std::fill(product + m, product + stride, 0.0);
     factor_.multiply(0, m, product, t, a);
     double largest = 0.0;
     for (std::size_t i = 0; i < m; ++i) {
-        const double error = std::fabs(a[i] - z[i]) * std::sqrt(diagonal_[i]);
+        const double error = std::fabs(a[i] - z[i]) * unit(i);
         if (!(error <= largest)) largest = error;  // NaN counts as the largest
         if (std::isnan(largest)) return std::numeric_limits<double>::infinity();
     }
@@ -67,6 +71,7 @@ void Dictionary::visit(StateVisitor visitor) {
         visitor.expect_points("points", m, d);
         visitor.expect("weights", expected(m, n_outputs_));
         visitor.expect("diagonal", m);
+        if (needs_.pairs) visitor.expect("ridges", m);
         if (needs_.factor) visitor.part("factor").expect("rows", expected_triangle(m));
         if (needs_.neighbours) visitor.expect("neighbours", m);
         make_room(m);
@@ -88,6 +93,7 @@ void Dictionary::visit(StateVisitor visitor) {
     visitor.numbers("diagonal", diagonal_.data(), m);
     for (std::size_t j = 0; j < m; ++j)
         if (diagonal_[j] < 0.0) refuse("the state's kernel values are not those of a kernel");
+    if (needs_.pairs) visitor.numbers("ridges", ridges_.data(), m);
     if (needs_.factor) factor_.visit(visitor.part("factor"), m);
     if (needs_.neighbours) {
         std::vector<double> nearest(neighbour_.begin(),
@@ -122,6 +128,9 @@ void Dictionary::require_sound() {
             refuse("the state's kernel values are not those of its kernel: ", diagonal_[j], " and ",
                    kxx, " at centre ", j);
     }
+    for (std::size_t j = 0; needs_.pairs && j < size_; ++j)
+        if (!(ridges_[j] >= sound::least_ridge && ridges_[j] <= sound::largest_ridge))
+            refuse("the state's ridges hold ", ridges_[j]);
     for (std::size_t c = 0; c < n_outputs_; ++c) {
         sound::require_within(weights(c), size_, sound::largest_weight, "weights");
         double norm = 0.0;
@@ -147,10 +156,9 @@ void Dictionary::rebuild() {
         std::fill_n(a, stride, 0.0);
         // Every centre was accepted, so its residual was positive. Rounding must not make it
         // negative.
-        const double residual =
-                         std::max(diagonal_[i] + needs_.ridge - fresh.multiply(0, i, row, t, a),
-                                  1e-2 * floor * diagonal_[i]),
-                     inverse = 1.0 / std::sqrt(residual);
+        const double least = (needs_.pairs ? 0.1 * floor_of_pairs : 1e-2 * floor) * diagonal_[i],
+                     own = diagonal_[i] + ridge_of(i) - fresh.multiply(0, i, row, t, a),
+                     inverse = 1.0 / std::sqrt(std::max(own, least));
         fresh.append(-inverse, a, inverse);
     }
     factor_ = std::move(fresh);

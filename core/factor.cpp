@@ -103,6 +103,22 @@ void TriangularFactor::scale(double scale) {
     }
 }
 
+void TriangularFactor::fade(double scale, double least) {
+    this->scale(scale);
+    for (std::size_t i = 0; i < size_; ++i) row(i)[i] = std::max(row(i)[i], least);
+    sum_diagonal();
+}
+
+void TriangularFactor::project_out(std::size_t j, const double* n, double* row) {
+    // Conditioning on v_j = 0 removes from P the part c c' that varies with v_j, with c the carry.
+    // After the projection, the other weights vary with v_j by c - c_j n / n_j.
+    remove(j);
+    const double ratio = carry_[j] / n[j];
+    for (std::size_t i = 0; i < j; ++i) row[i] = carry_[i] - ratio * n[i];
+    for (std::size_t i = j; i < size_; ++i) row[i] = carry_[i + 1] - ratio * n[i + 1];
+    add(row);
+}
+
 void TriangularFactor::turn_up(simd::Turn* turns, std::size_t i, std::size_t rows,
                                const std::size_t* js, std::size_t gone, double* carry) {
     for (std::size_t r = 0; r < rows; ++r) turns[r].out = row(i + r - gone);

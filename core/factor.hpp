@@ -67,11 +67,18 @@ public:
     // P <- P + q q', in one pass over R. q (size,) is overwritten.
     void add(double* q);
 
+    // P <- A P A' with A v = v - n v_j / n_j without entry j: the covariance of weights v when
+    // weight j is projected out, with n (size,) column j of K^-1. `row` is working memory of this
+    // capacity.
+    void project_out(std::size_t j, const double* n, double* row);
+
     // v'P v
     double squared_norm(const double* v) const;
 
     // P <- scale^2 P
     void scale(double scale);
+    // The same, but the diagonal of R stays at least `least`.
+    void fade(double scale, double least);
 
     // save_tail stores what remove(j) changes, tail(j) numbers. restore_tail undoes the removal.
     std::size_t tail(std::size_t j) const {

@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <limits>
+#include <sstream>
+
+#include "sound.hpp"
 
 namespace parsimon {
 namespace {
@@ -32,6 +35,26 @@ void require_finite(const double* x, std::size_t n, std::size_t d, const char* w
         refuse(what, " contains ", x[i], " at row ", i / d, ", column ", i % d,
                ", beyond the range of single precision (3.4028235e38): scale the columns");
     }
+}
+
+void require_usable_targets(const double* y, std::size_t n, std::size_t n_targets) {
+    const double largest_target = sound::largest_target;
+    for (std::size_t i = 0; i < n * n_targets; ++i) {
+        if (std::fabs(y[i]) <= largest_target) continue;
+        std::ostringstream where;
+        where << " at row " << i / n_targets;
+        if (n_targets > 1) where << ", column " << i % n_targets;
+        if (!std::isfinite(y[i])) refuse("y contains ", kind_of_number(y[i]), where.str());
+        refuse("y is ", y[i], where.str(), ", beyond the largest target that can be used (",
+               largest_target, ")");
+    }
+}
+
+void require_usable_weights(const double* weights, std::size_t n) {
+    for (std::size_t i = 0; weights && i < n; ++i)
+        if (weights[i] != 0.0 && !(weights[i] >= least_weight && weights[i] <= largest_weight))
+            refuse("sample_weight is ", weights[i], " at row ", i, ": it must be 0, or from ",
+                   least_weight, " to ", largest_weight);
 }
 
 double usable_kernel_value(const Kernel& kernel, double* point, std::size_t row, std::size_t d,

@@ -30,6 +30,13 @@ const char* kind_of_number(double value);  // the name of a value that is not fi
 void require_finite(const double* x, std::size_t n, std::size_t d, const char* what,
                     bool single = false);
 
+// The range of sample weights. A weight of 0 is allowed too.
+constexpr double largest_weight = 1e20, least_weight = 1e-20;
+// Throw InputError at the first target of y (n, n_targets), or weight (n,), that cannot be used.
+// Null weights are all 1.
+void require_usable_targets(const double* y, std::size_t n, std::size_t n_targets);
+void require_usable_weights(const double* weights, std::size_t n);
+
 // Larger k(x, x) are refused, so that squares and products of accepted numbers stay finite.
 constexpr double largest_kernel_value = 1e80;
 

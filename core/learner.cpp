@@ -129,22 +129,11 @@ void Learner::check_samples(const double* x, const double* y, const double* weig
                             std::size_t n_outputs) {
     const std::size_t T = n_targets(n_outputs);
     require_finite(x, n, dictionary_.n_features(), "X", recipe_.kernel->single());
-    for (std::size_t i = 0; i < n * T; ++i) {
-        if (std::fabs(y[i]) <= largest_target) continue;
-        std::ostringstream where;
-        where << " at row " << i / T;
-        if (T > 1) where << ", column " << i % T;
-        if (!std::isfinite(y[i])) refuse("y contains ", kind_of_number(y[i]), where.str());
-        refuse("y is ", y[i], where.str(), ", beyond the largest target that can be used (",
-               largest_target, ")");
-    }
+    require_usable_targets(y, n, T);
     for (std::size_t i = 0; i < n; ++i)
         if (const char* objection = recipe_.loss->objection(y + i * T, n_outputs))
             refuse("y at row ", i, " ", objection);
-    for (std::size_t i = 0; weights && i < n; ++i)
-        if (weights[i] != 0.0 && !(weights[i] >= least_weight && weights[i] <= largest_weight))
-            refuse("sample_weight is ", weights[i], " at row ", i, ": it must be 0, or from ",
-                   least_weight, " to ", largest_weight);
+    require_usable_weights(weights, n);
     check_kernel_values(x, weights, n, recipe_.update->kernel_bound(*recipe_.loss), scratch_);
 }
 

@@ -74,7 +74,8 @@ public:
     // Larger targets are refused, so that squares and products of accepted numbers stay finite.
     static constexpr double largest_target = sound::largest_target;
     // Range of sample weights. A weight of 0 is allowed too.
-    static constexpr double largest_weight = 1e20, least_weight = 1e-20;
+    static constexpr double largest_weight = parsimon::largest_weight,
+                            least_weight = parsimon::least_weight;
 
     // A model with f = 0. Requires n_features >= 1 and n_outputs >= 1.
     // - n_outputs: number of functions that share the centres, one per column of y or per class.

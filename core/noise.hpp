@@ -15,21 +15,21 @@ namespace parsimon {
 
 // A running mean of e^2 / s over samples, where e is the error of the prediction before the sample
 // is learned, and s its variance in units of the noise variance. The model is poor at first, so
-// later samples count more: sample t has a weight proportional to t^2 for large t. With forgetting,
-// the weight of a sample also decreases with every later sample.
+// later samples count more: sample t has a weight proportional to t^power for large t. With
+// forgetting, the weight of a sample also decreases with every later sample.
 class Noise {
 public:
-    static constexpr double power = 2.0;
     static constexpr double largest = 1e200;  // keeps the mean finite
 
-    explicit Noise(double forgetting) : forgetting_(forgetting) {}
+    explicit Noise(double forgetting, double power = 2.0)
+        : forgetting_(forgetting), power_(power) {}
     void set_outputs(std::size_t n) { means_.resize(n); }
     void reserve_outputs(std::size_t n) { means_.reserve(n); }
     // errors (n_outputs,) and their relative variance. Errors without a finite one are left out.
     void learn(const double* errors, double variance) {
         if (!(variance < std::numeric_limits<double>::infinity())) return;
         const double share =
-            std::max((1.0 + power) / (static_cast<double>(++count_) + power), 1.0 - forgetting_);
+            std::max((1.0 + power_) / (static_cast<double>(++count_) + power_), 1.0 - forgetting_);
         for (std::size_t c = 0; c < means_.size(); ++c)
             means_[c] += share * (std::min(errors[c] / variance * errors[c], largest) - means_[c]);
     }
@@ -57,7 +57,7 @@ public:
     std::size_t nbytes() const { return means_.capacity() * sizeof(double); }
 
 private:
-    double forgetting_;
+    double forgetting_, power_;
     std::vector<double> means_;
     std::uint64_t count_ = 0;
 };

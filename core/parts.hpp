@@ -17,10 +17,12 @@
 #include "affine_projection.hpp"
 #include "compression.hpp"
 #include "dual_ascent.hpp"
+#include "growing.hpp"
 #include "losses.hpp"
 #include "part_list.hpp"
 #include "rls.hpp"
 #include "updates.hpp"
+#include "window.hpp"
 
 namespace parsimon {
 
@@ -42,6 +44,9 @@ using Updates = PartList<Update,                   //
                          SpanRLSUpdate,            //
                          NormRLSUpdate,            //
                          RowRLSUpdate,             //
+                         WindowUpdate,             //
+                         TrackerUpdate,            //
+                         ExtendedUpdate,           //
                          DualAscentUpdate>;
 
 using Compressions = PartList<Compression,                 //

@@ -1,4 +1,4 @@
-// Recipes: the parts of KNLMS, KRLS and POLK, combined as in src/parsimon/algorithms.py.
+// Recipes: the parts of KNLMS, KRLS and POLK, combined as in src/parsimon/algorithms/.
 //
 // With equal parameters, a learner made from one of these gives the same bits as the Python
 // estimator. The docstrings of KNLMSRegressor, KRLSRegressor and POLKRegressor explain each

@@ -49,17 +49,6 @@ void Covariance::copy_factor(double* R) const {
         for (std::size_t j = 0; j <= i; ++j) R[i * m + j] = scale_ * factor_.row(i)[j];
 }
 
-void Covariance::project_out(std::size_t j, const double* n, double* row) {
-    // Conditioning on v_j = 0 removes from P the part c c' that varies with v_j, with c the carry.
-    // After the projection, the other weights vary with v_j by c - c_j n / n_j.
-    factor_.remove(j);
-    const double *carry = factor_.carry(), ratio = carry[j] / n[j];
-    const std::size_t m = factor_.size();
-    for (std::size_t i = 0; i < j; ++i) row[i] = carry[i] - ratio * n[i];
-    for (std::size_t i = j; i < m; ++i) row[i] = carry[i + 1] - ratio * n[i + 1];
-    factor_.add(row);
-}
-
 void Covariance::require_sound() const {
     // The scale is 1, or 1 / sqrt(forgetting) after `pass`.
     if (!(scale_ >= 1.0 && scale_ <= (1.0 + sound::same) / std::sqrt(forgetting_)))

@@ -68,7 +68,9 @@ public:
     // Removes weight j by projection: the other weights become v - n v_j / n_j, with n (size,)
     // column j of K^-1. These are the weights of the function with the same values at the other
     // centres. `row` is working memory of this capacity.
-    void project_out(std::size_t j, const double* n, double* row);
+    void project_out(std::size_t j, const double* n, double* row) {
+        factor_.project_out(j, n, row);
+    }
     // The variance of coordinate j.
     double variance(std::size_t j) const { return scale_ * scale_ * factor_.diagonal()[j]; }
     // The variance a'P a of a'v.

@@ -22,6 +22,8 @@ constexpr double largest_entry = 1e130;     // of a triangular factor
 constexpr double least_pivot = 1e-130;      // of the diagonal of a triangular factor
 constexpr double largest_deviation = 1e80;  // of a weight, times sqrt(k(d_j, d_j))
 constexpr double largest_count = 1e100;     // of sums of sample weights
+constexpr double least_ridge = 1e-40;       // of a centre that stands for one sample
+constexpr double largest_ridge = 1e60;      // the same
 constexpr double same = 1e-6;   // allowed relative difference between builds and processors
 constexpr double drift = 1e-2;  // allowed relative error of a factor
 // For a model without centres. Its file holds no weights that would show the number of outputs.

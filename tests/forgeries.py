@@ -57,6 +57,8 @@ def own_experts():
 def learned_models():
     """Every kind of model that a file can hold, and has learned."""
     found = [learn(copy.deepcopy(model), *stream(model)) for model in MODELS]
+    found.append(parsimon.MKNLMSRegressor(gamma=1.0, budget=9).partial_fit(X, NUMBERS))
+    found.append(parsimon.RFFKLMSRegressor(n_components=9).partial_fit(X, NUMBERS))
     for target in (NUMBERS, CLASSES):
         for n in (60, 150):  # in the warm-up, and after it
             table = TableModel("y", warmup=100, budget=20)

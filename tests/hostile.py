@@ -55,6 +55,7 @@ ALPHAS = st.sampled_from([0.0, 1e-300, 1e-6, 0.01, 0.3])
 COHERENCES = st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0])
 TOLERANCES = st.sampled_from([0.0, 1e-300, 1e-12, 1e-3, 0.01, 0.1, 1e3, 1e300])
 RIDGES = st.sampled_from([0.0, 1e-300, 1e-6, 0.1, 10.0, 1e80])
+WINDOW_RIDGES = st.sampled_from([1e-6, 0.1, 10.0, 1e20])
 SCHEDULES = st.sampled_from(["constant", "diminishing", updates.Schedule(1.0, 3.0)])
 RULES = {"budget": MAYBE, "compression": st.sampled_from(["least_cost", "oldest"])}
 POLK = {
@@ -95,6 +96,21 @@ PARAMETERS = {
         "penalty": st.sampled_from(["values", "values", "norm"]),
         "budget": MAYBE,
         "eviction": st.sampled_from(["refit", "project"]),
+    },
+    parsimon.KRLSTRegressor: {
+        "forgetting": st.sampled_from([1.0, 0.99, 0.1]),
+        "noise": st.sampled_from([1e-6, 0.1, 10.0, 1e20]),
+        "jitter": st.sampled_from([1e-8, 1e-6, 0.1, 1e20]),
+        "budget": MAYBE,
+    },
+    parsimon.SWKRLSRegressor: {"ridge": WINDOW_RIDGES, "budget": MAYBE},
+    parsimon.FBKRLSRegressor: {"ridge": WINDOW_RIDGES, "budget": MAYBE},
+    parsimon.EXKRLSRegressor: {
+        "transition": st.sampled_from([1.0, 0.9, 0.1]),
+        "forgetting": st.sampled_from([1.0, 0.99, 0.1]),
+        "ridge": WINDOW_RIDGES,
+        "state_noise": st.sampled_from([0.0, 1e-300, 1e-3, 1.0, 1e20]),
+        "budget": MAYBE,
     },
     parsimon.SPLRegressor: {
         "step_size": SMALL_STEPS,

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 import parsimon
 from parsimon import _docs, kernels
-from parsimon.estimators import ESTIMATORS
+from parsimon.estimators import ESTIMATORS, FILTERS
 
 PACKAGE = Path(parsimon.__file__).parent
 #: Modules and packages whose text follows the section Text of CONTRIBUTING.md.
@@ -45,7 +45,7 @@ OTHER_VERBS = r"centres? (leaves?|retires?|goes|is (forgotten|pruned|retired|con
 
 #: Fitted models of every public estimator that documents itself.
 X = np.random.default_rng(0).normal(size=(60, 2))
-FITTED = [cls(gamma=1.0).fit(X, (X[:, 0] > 0).astype(int)) for cls in ESTIMATORS] + [
+FITTED = [cls(gamma=1.0).fit(X, (X[:, 0] > 0).astype(int)) for cls in (*ESTIMATORS, *FILTERS)] + [
     parsimon.KernelExpansionRegressor(kernels.Gaussian(1.0), X[:3], np.ones(3)),
     parsimon.KernelExpansionClassifier(
         kernels.Gaussian(1.0), X[:3], np.ones((3, 1)), np.zeros(1), np.array([0, 1])

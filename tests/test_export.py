@@ -111,6 +111,10 @@ MODELS = [
     ),
     parsimon.published(parsimon.BSGDClassifier, gamma=0.7, budget=30, random_state=0),
     parsimon.published(parsimon.SOGSVC, gamma=0.7, random_state=0),
+    parsimon.published(parsimon.KRLSTRegressor, gamma=0.7, budget=30),
+    parsimon.published(parsimon.SWKRLSRegressor, gamma=0.7, budget=30),
+    parsimon.published(parsimon.FBKRLSRegressor, gamma=0.7, budget=30),
+    parsimon.published(parsimon.EXKRLSRegressor, gamma=0.7, budget=30),
 ]
 
 REGRESSOR = parsimon.published(parsimon.KNLMSRegressor, gamma=0.3, budget=40)

@@ -50,7 +50,7 @@ def test_the_contracts_are_kept(monkeypatch, capsys):
             "def later():\n    from parsimon.estimators import base\n",
             "parsimon.kernels.choice -> parsimon.estimators.base",
         ),
-        ("algorithms.py", "from parsimon import preprocessing\n", "parsimon.algorithms"),
+        ("algorithms/growing.py", "from parsimon import preprocessing\n", "parsimon.algorithms"),
         ("kernels/algebra.py", "from parsimon.kernels import choice\n", "cycle"),
         ("elsewhere.py", "", "elsewhere"),
     ],

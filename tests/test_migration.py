@@ -8,8 +8,16 @@ import numpy as np
 import pytest
 
 import parsimon
-from parsimon.estimators import ESTIMATORS, PUBLISHED
+from parsimon.estimators import ESTIMATORS, FILTERS, PUBLISHED
 
+#: Estimators that are newer than the change, and so have no former defaults.
+NEW = (
+    parsimon.EXKRLSRegressor,
+    parsimon.FBKRLSRegressor,
+    parsimon.KRLSTRegressor,
+    parsimon.SWKRLSRegressor,
+    *FILTERS,
+)
 PAGE = Path(__file__).parent.parent / "docs" / "migration.md"
 
 
@@ -22,6 +30,8 @@ def test_the_page_lists_every_default_that_changed():
             listed[name, parameter] = (before, now)
     expected = {}
     for cls, former in PUBLISHED.items():
+        if cls in NEW:
+            continue
         for parameter, given in inspect.signature(cls).parameters.items():
             before, now = (repr(v).replace("'", '"') for v in (former[parameter], given.default))
             if before != now:

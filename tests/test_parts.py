@@ -28,6 +28,7 @@ EXAMPLES = {
     "coherence": {"threshold": 0.5},
     "nlms": {"step_size": 0.5},
     "affine_projection": {"step_size": 0.5},
+    "window": {"ridge": 0.1},
     "least_cost": {"max_centers": 3},
     "oldest": {"max_centers": 3},
     "merge": {"max_centers": 3},
@@ -58,6 +59,9 @@ RULES = [
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_a_rule_learns_with_every_loss_in_batches_and_with_averages(rule, loss):
     names = {"admission": "coherence", "update": "gradient", **rule}
+    single = names["update"] in ("dual_ascent", "window", "tracker", "extended_rls")
+    if single and names["update"] != "dual_ascent":
+        names["admission"] = "always"
     entry, change = (
         registry[names[kind]](**EXAMPLES.get(names[kind], {}))
         for kind, registry in (("admission", admission.ADMISSIONS), ("update", updates.UPDATES))
@@ -69,7 +73,7 @@ def test_a_rule_learns_with_every_loss_in_batches_and_with_averages(rule, loss):
         admission=entry,
         update=change,
         compression=compression.Nothing(),
-        batch_size=1 if names["update"] == "dual_ascent" else 4,
+        batch_size=1 if single else 4,
         average_after=20 if names["update"].endswith("gradient") else None,
     )
     rng = np.random.default_rng(0)

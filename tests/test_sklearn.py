@@ -21,10 +21,12 @@ from parsimon import (
 )
 from parsimon.estimators import (
     ESTIMATORS,
+    FILTERS,
 )
 
 ALL = (
     *ESTIMATORS,
+    *FILTERS,
     KernelDictionaryClassifier,
     KernelDictionaryLearning,
     MixtureClassifier,

@@ -82,6 +82,11 @@ MODELS = [
         budget=10,
         eviction="project",
     ),
+    published(parsimon.KRLSTRegressor, gamma=1.0, forgetting=0.9, budget=9),
+    published(parsimon.KRLSTRegressor, gamma=1e-4, forgetting=0.99, jitter=1e-8),
+    published(parsimon.SWKRLSRegressor, gamma=1.0, budget=9),
+    published(parsimon.FBKRLSRegressor, gamma=1.0, budget=9, fit_intercept=True),
+    published(parsimon.EXKRLSRegressor, gamma=1.0, forgetting=0.99, budget=9),
 ]
 
 
@@ -461,9 +466,8 @@ def test_the_same_model_is_the_same_bytes(model):
     data = persistence.dumps(model)
     assert persistence.dumps(model) == data
     assert persistence.dumps(persistence.loads(data)) == data
-    assert safetensors.numpy.load(data).keys() >= {
-        "state._learned.2.dictionary.points"
-    } or "Dictionary" in str(model)
+    if type(model) in ESTIMATORS:
+        assert safetensors.numpy.load(data).keys() >= {"state._learned.2.dictionary.points"}
 
 
 def test_what_can_be_stored_can_be_loaded(tmp_path):

@@ -11,26 +11,34 @@ from parsimon import (
     SOGSVC,
     SOGSVR,
     BSGDClassifier,
+    EXKRLSRegressor,
+    FBKRLSRegressor,
     KLMSRegressor,
     KNLMSRegressor,
     KRLSRegressor,
+    KRLSTRegressor,
     NORMARegressor,
     POLKClassifier,
     POLKRegressor,
     SPLRegressor,
+    SWKRLSRegressor,
     published,
 )
 from parsimon.datasets import make_multidist
 
 CLASSIFIERS = (BSGDClassifier, POLKClassifier, SOGSVC)
 REGRESSORS = (
+    EXKRLSRegressor,
+    FBKRLSRegressor,
     KLMSRegressor,
     KNLMSRegressor,
     KRLSRegressor,
+    KRLSTRegressor,
     NORMARegressor,
     POLKRegressor,
     SOGSVR,
     SPLRegressor,
+    SWKRLSRegressor,
 )
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from parsimon import _core
 from parsimon._parts import real, whole
-from parsimon.admission import Admission, LinearDependence
-from parsimon.compression import Compression, Merge, Nothing
+from parsimon.admission import Admission, Always, LinearDependence
+from parsimon.compression import Compression, LeastNeeded, Merge, Nothing
 from parsimon.kernels import Gaussian, Kernel
 from parsimon.losses import Loss
-from parsimon.updates import DualAscent, Gradient, Update
+from parsimon.updates import DualAscent, Gradient, Growing, Update
 
 __all__ = ["Recipe"]
 
@@ -70,6 +70,15 @@ class Recipe:
                 )
         elif isinstance(self.admission, LinearDependence) and self.admission.ridge > 0:
             raise ValueError("a ridge in LinearDependence needs the update DualAscent")
+        if isinstance(self.update, Growing) and not (
+            isinstance(self.admission, Always)
+            and isinstance(self.compression, LeastNeeded | Nothing)
+            and self.batch_size == 1
+        ):
+            raise ValueError(
+                f"{type(self.update).__name__} needs batch_size=1, the admission Always() and the "
+                "compression LeastNeeded or Nothing(), because every sample becomes a centre"
+            )
 
     @property
     def budget(self) -> int | None:

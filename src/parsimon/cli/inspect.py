@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.exceptions import NotFittedError
 
-from parsimon import KernelDictionaryClassifier, KernelDictionaryLearning, plots
+from parsimon import KernelDictionaryClassifier, KernelDictionaryLearning, MKNLMSRegressor, plots
 from parsimon.cli.errors import Failure
 from parsimon.cli.mixture_facts import mixture_shares, model_relevance
 from parsimon.cli.model_facts import fact_lines, fact_tables, mean_weights, model_facts
@@ -110,6 +110,11 @@ def _expansions(model: Any) -> dict[str, plots.Expansion] | None:
     if not hasattr(type(model), "centers_"):
         return None
     centres = model.centers_
+    if isinstance(model, MKNLMSRegressor):
+        return {
+            f"kernel {i + 1}": plots.Expansion(kernel, centres, model.weights_[:, i])
+            for i, kernel in enumerate(model.kernels_)
+        }
     weights = model.components_ if isinstance(model, KernelDictionaryLearning) else model.weights_
     return {type(model).__name__: plots.Expansion(model.kernel_, centres, weights)}
 

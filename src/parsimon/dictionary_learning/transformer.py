@@ -15,7 +15,7 @@ from parsimon._docs import documented
 from parsimon._parts import whole
 from parsimon.dictionary_learning.parameters import KernelDictionary
 from parsimon.estimators.inputs import one_row, points, require_unchanged
-from parsimon.estimators.state import OneLearner, unchanged_on_error
+from parsimon.estimators.state import OneDictionary, unchanged_on_error
 
 __all__ = ["KernelDictionaryLearning"]
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 class KernelDictionaryLearning(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    OneLearner[_core.Atoms],
+    OneDictionary[_core.Atoms],
     KernelDictionary,
 ):
     """Online kernel dictionary learning on a budget.

@@ -19,7 +19,7 @@ from parsimon._parts import lookup, numbers, whole
 from parsimon._schema import Schema
 from parsimon.estimators.gradients import Differentiable
 from parsimon.estimators.inputs import points, require_names, require_unchanged, require_wideable
-from parsimon.estimators.state import OneLearner, unchanged_on_error
+from parsimon.estimators.state import OneDictionary, unchanged_on_error
 from parsimon.persistence import Storable
 
 if TYPE_CHECKING:
@@ -59,7 +59,12 @@ FITTED = Schema(
 )
 
 
-class StreamEstimator(OneLearner[_core.Learner], Differentiable, Storable, BaseEstimator):  # type: ignore[misc]
+class StreamEstimator(
+    OneDictionary[_core.Learner],
+    Differentiable,
+    Storable,
+    BaseEstimator,  # type: ignore[misc]
+):
     """An estimator over one learner.
 
     A subclass sets its algorithm and its parameters: `kernel`, `gamma`, `n_passes` and the

@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from parsimon.estimators.bsgd import BSGDClassifier
+from parsimon.estimators.exkrls import EXKRLSRegressor
 from parsimon.estimators.kap import KAPRegressor
 from parsimon.estimators.knlms import KNLMSRegressor
 from parsimon.estimators.krls import KRLSRegressor
+from parsimon.estimators.krlst import KRLSTRegressor
 from parsimon.estimators.lms import KLMSRegressor, NORMARegressor
+from parsimon.estimators.mknlms import MKNLMSRegressor
 from parsimon.estimators.polk import POLKRegressor
 from parsimon.estimators.polk_classifier import POLKClassifier
+from parsimon.estimators.rffklms import RFFKLMSRegressor
 from parsimon.estimators.sog import SOGSVC, SOGSVR
 from parsimon.estimators.spl import SPLRegressor
+from parsimon.estimators.window import FBKRLSRegressor, SWKRLSRegressor
 
 __all__ = ["PUBLISHED", "published"]
 
@@ -65,6 +70,38 @@ PUBLISHED: dict[type[Any], dict[str, Any]] = {
         "penalty": "values",
         "forgetting": 1.0,
         "eviction": "refit",
+    },
+    KRLSTRegressor: {
+        **_PLAIN,
+        "forgetting": 0.999,
+        "noise": 0.01,
+        "jitter": 1e-6,
+        "budget": 100,
+    },
+    SWKRLSRegressor: {**_PLAIN, "ridge": 0.1, "budget": 100},
+    FBKRLSRegressor: {**_PLAIN, "ridge": 0.1, "budget": 100},
+    EXKRLSRegressor: {
+        **_PLAIN,
+        "transition": 1.0,
+        "forgetting": 1.0,
+        "ridge": 0.1,
+        "state_noise": 1e-3,
+    },
+    MKNLMSRegressor: {
+        **_ORDERED,
+        "widths": (0.2, 1.0, 5.0),
+        "step_size": 0.2,
+        "coherence": 0.9,
+        "ridge": 0.0,
+    },
+    RFFKLMSRegressor: {
+        "gamma": "scale",
+        "n_components": 500,
+        "step_size": 0.2,
+        "fit_intercept": False,
+        "n_passes": 1,
+        "shuffle": False,
+        "random_state": None,
     },
     SPLRegressor: {
         **_STEPS,
@@ -145,5 +182,5 @@ def published(cls: type[T], *args: Any, **parameters: Any) -> T:
         raise ValueError(f"unknown estimator {cls!r}; known are {known}")
     values = dict(PUBLISHED[cls])
     if args:
-        del values["kernel"]  # the only parameter that can be given by position
+        values.pop("kernel", None)  # the only parameter that can be given by position
     return cls(*args, **{**values, **parameters})

@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from parsimon import _core
 
-__all__ = ["LearnerPerClass", "OneLearner", "unchanged_on_error"]
+__all__ = ["LearnerPerClass", "OneDictionary", "OneLearner", "unchanged_on_error"]
 
 Array = NDArray[np.float64]
-Core = TypeVar("Core", _core.Learner, _core.Atoms)
+Core = TypeVar("Core", _core.Learner, _core.Atoms, _core.Filter)
+Centred = TypeVar("Centred", _core.Learner, _core.Atoms)
 T = TypeVar("T")
 
 
@@ -68,16 +69,6 @@ class OneLearner(_Learned[Core]):
 
     _learner: Core
 
-    @property
-    def centers_(self) -> Array:
-        """Centres, oldest first, (m, d)."""
-        return self._fitted().centers()
-
-    @property
-    def n_centers_(self) -> int:
-        """Number of centres m."""
-        return self._fitted().n_centers
-
     def _of_each(self, what: Callable[[Core], T]) -> list[T]:
         return [what(self._fitted())]
 
@@ -106,7 +97,21 @@ class OneLearner(_Learned[Core]):
         self._learner = self._unpacked(learned)
 
 
-class LearnerPerClass(_Learned[Core]):
+class OneDictionary(OneLearner[Centred]):
+    """A model over one learner with a dictionary."""
+
+    @property
+    def centers_(self) -> Array:
+        """Centres, oldest first, (m, d)."""
+        return self._fitted().centers()
+
+    @property
+    def n_centers_(self) -> int:
+        """Number of centres m."""
+        return self._fitted().n_centers
+
+
+class LearnerPerClass(_Learned[Centred]):
     """A model over one learner per class.
 
     CONVENTION: `_learners` has the label of each class and its learner. Together they are one
@@ -114,7 +119,7 @@ class LearnerPerClass(_Learned[Core]):
     """
 
     classes_: NDArray[Any]
-    _learners: dict[Any, Core]
+    _learners: dict[Any, Centred]
     _lock: RLock
 
     @property
@@ -122,7 +127,7 @@ class LearnerPerClass(_Learned[Core]):
         """Number of centres of each class, (C,)."""
         return np.array(self._of_each(lambda learner: learner.n_centers))
 
-    def _of_each(self, what: Callable[[Core], T]) -> list[T]:
+    def _of_each(self, what: Callable[[Centred], T]) -> list[T]:
         """Return a value of each learner, in the order of `classes_`."""
         check_is_fitted(self)
         with self._lock:

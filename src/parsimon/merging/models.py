@@ -117,13 +117,17 @@ def merge(
       the centres ("ald"), or its kernel values with the centres ("coherence"). f is the weighted
       sum, or with "information" the least-squares fit. Later samples are weighted correctly
       relative to all samples seen.
+    - Sliding-window and fixed-budget KRLS: the weights w are taken as the fit to the targets
+      (K + ridge I) w, with the Gram matrix K of the centres.
     - SOG: A'A, A'y and A'e are added in the same way. Row t of A holds the coefficients that
       express sample t by the centres, y are the targets and e is a vector of ones. `ascend` then
       moves f from the weighted sum towards the fit to all samples.
     - In KRLS and SOG, each model expresses its samples by its own centres. If the union has many
       more centres than each model, the samples do not determine f between the centres. Give a
       budget close to the number of centres that one model of all samples would have.
-    - Dictionary learning is not supported: atoms are not functions that could be added.
+    - Dictionary learning is not supported: atoms are not functions that could be added. Nor are
+      KRLS-T and extended KRLS, whose covariance belongs to their own samples, and filters that are
+      no expansion in one kernel.
 
     Examples
     --------
@@ -190,19 +194,21 @@ def _sum(
     recipe, kernel, centres = model._recipe(model._learns_with), model.kernel_, together.centres
     learner = recipe.build(model.n_features_in_, together.n_outputs)
     W = together.weights(shares)
-    has_factor, _, ridge = learner.needs
+    has_factor, _, ridge, pairs = learner.needs
+    # With pairs, the ridge lets a dictionary hold any centre.
+    independent = has_factor and not pairs
     if recipe.compression.drops_oldest and tolerance is None:
         kept, costs = keep_newest(kernel, centres, together.rows, W, budget)
     else:
         factor = together.first_factor() if has_factor and ridge == 0.0 else None
         kept, costs = keep_by_cost(
-            kernel, centres, W, budget, tolerance, threads, factor=has_factor, known_factor=factor
+            kernel, centres, W, budget, tolerance, threads, factor=independent, known_factor=factor
         )
     dictionary = _core.Dictionary(
         recipe.kernel.core(), model.n_features_in_, W.shape[1], *learner.needs
     )
     weights = np.ascontiguousarray(kept.weights)
-    if kept.factor is not None and learner.needs == (True, False, 0.0):
+    if kept.factor is not None and learner.needs == (True, False, 0.0, False):
         dictionary.adopt(centres[kept.rows], weights, np.ascontiguousarray(kept.factor))
     else:
         entered = np.array(dictionary.add(centres[kept.rows], weights), dtype=bool)

@@ -26,6 +26,14 @@ batches. Invalid values (not a number, NaN, infinity) raise an error and change 
 """
 
 from parsimon.river.conformal import ConformalRegressor
+from parsimon.river.filters import (
+    EXKRLSRegressor,
+    FBKRLSRegressor,
+    KRLSTRegressor,
+    MKNLMSRegressor,
+    RFFKLMSRegressor,
+    SWKRLSRegressor,
+)
 from parsimon.river.mixtures import MixtureClassifier, MixtureRegressor
 from parsimon.river.models import (
     SOGSVC,
@@ -48,16 +56,22 @@ __all__ = [
     "SOGSVR",
     "BSGDClassifier",
     "ConformalRegressor",
+    "EXKRLSRegressor",
+    "FBKRLSRegressor",
     "KAPRegressor",
     "KLMSRegressor",
     "KNLMSRegressor",
     "KRLSRegressor",
+    "KRLSTRegressor",
     "KernelDictionaryClassifier",
     "KernelDictionaryLearning",
+    "MKNLMSRegressor",
     "MixtureClassifier",
     "MixtureRegressor",
     "NORMARegressor",
     "POLKClassifier",
     "POLKRegressor",
+    "RFFKLMSRegressor",
     "SPLRegressor",
+    "SWKRLSRegressor",
 ]

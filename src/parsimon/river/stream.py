@@ -172,8 +172,10 @@ class Stream(base.Estimator):
         names = [name for name in self._signature.parameters if name != "self"]
         params = {"random_state" if name == "seed" else name: getattr(self, name) for name in names}
         # Computed here, so that a frame that comes first equals a loop over its rows
-        if kernels.named(params.get("kernel")):
-            metric = kernels.KERNELS[str(kernels.named(params["kernel"]))].metric
+        # The kernel is a parameter, or that of all models of the class
+        name = kernels.named(params.get("kernel", getattr(self._of, "kernel", None)))
+        if name:
+            metric = kernels.KERNELS[name].metric
             params["gamma"] = kernels.width(params["gamma"], np.zeros((1, n_features)), metric)
         return self._of(**params)
 

@@ -4,6 +4,7 @@
 - `normalised`: normalised least mean squares and affine projection;
 - `gradient`: gradient steps in function space, and schedules of their learning rate;
 - `rls`: recursive least squares;
+- `growing`: recursive filters in which every sample becomes a centre;
 - `dual`: ascent on the dual of support vector machines.
 """
 
@@ -19,6 +20,7 @@ from parsimon.updates.gradient import (
     QuantizedGradient,
     Schedule,
 )
+from parsimon.updates.growing import ExtendedRLS, Growing, Tracker, Window
 from parsimon.updates.normalised import NLMS, AffineProjection
 from parsimon.updates.rls import NormRLS, RowRLS, SpanRLS
 
@@ -29,14 +31,18 @@ __all__ = [
     "UPDATES",
     "AffineProjection",
     "DualAscent",
+    "ExtendedRLS",
     "Gradient",
+    "Growing",
     "NormRLS",
     "ProjectedGradient",
     "QuantizedGradient",
     "RowRLS",
     "Schedule",
     "SpanRLS",
+    "Tracker",
     "Update",
+    "Window",
 ]
 
 #: All updates by name.
@@ -49,5 +55,8 @@ UPDATES: dict[str, type[Update]] = {
     "span_rls": SpanRLS,
     "norm_rls": NormRLS,
     "row_rls": RowRLS,
+    "window": Window,
+    "tracker": Tracker,
+    "extended_rls": ExtendedRLS,
     "dual_ascent": DualAscent,
 }

@@ -1,18 +1,4 @@
-"""Algorithms: each algorithm is a recipe that names its parts.
-
-The parameters of a recipe mean the same as those of its estimator: for example, `KNLMSRegressor`
-explains the parameters of `knlms`, and `SOGSVR` and `SOGSVC` those of `sog`. One loop runs them all
-(``core/learner.cpp``):
-
-for step in batches:
-    look: kernel rows and predictions
-    loss: gradients
-    update.open: rate, proposed coefficients
-    for sample in step:
-        admission: does it become a centre?
-        update.step: weights change
-    compression: centres are removed
-"""
+"""Recipes of algorithms in which a rule selects the samples that become centres."""
 
 from __future__ import annotations
 
@@ -63,7 +49,7 @@ from parsimon.updates import (
 #: Step k has a weight of about k^3 in recent averages (Shamir & Zhang 2013).
 RECENT = 3.0
 
-__all__ = ["Recipe", "bsgd", "kap", "klms", "knlms", "krls", "norma", "polk", "sog", "spl"]
+__all__ = ["bsgd", "kap", "klms", "knlms", "krls", "norma", "polk", "sog", "spl"]
 
 
 def knlms(
