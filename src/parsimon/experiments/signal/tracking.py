@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from parsimon import plots
 from parsimon.evaluation import LearningCurve, convergence_time, learning_curve, steady_state
 from parsimon.experiments.report import Report, progress
@@ -58,7 +60,7 @@ def report(
         rows.append(
             [
                 name,
-                f"{curve.centers.mean():.0f}",
+                "-" if np.isnan(curve.centers).all() else f"{curve.centers.mean():.0f}",
                 f"{before:.2f}",
                 _count(first),
                 f"{after:.2f}",
