@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -43,12 +44,34 @@ nb::tuple calibrate(const Vector& scores, const std::optional<Vector>& missed, c
     return nb::make_tuple(widths.release(), next.release());
 }
 
+// Intervals and the next state: (low, high, state).
+nb::tuple calibrate_ends(const Vector& centres, const Vector& scales, const Vector& targets,
+                         const Vector& scores, const std::optional<Vector>& missed,
+                         const Vector& state, double misses, double rate) {
+    const Calibrator calibrator = made(state, misses, rate);
+    const std::size_t n = scores.shape(0);
+    for (const Vector* given : {&centres, &scales, &targets})
+        if (given->shape(0) != n) throw nb::value_error("there must be as many numbers of each");
+    if (missed && missed->shape(0) != n) throw nb::value_error("there must be one miss per score");
+    Result low({n}), high({n}), next({calibrator.size()});
+    std::vector<double> widths(n);
+    std::copy_n(state.data(), calibrator.size(), next.data());
+    const Calibrator::Ends ends{centres.data(), scales.data(), targets.data(), low.data(),
+                                high.data()};
+    calibrator.run(scores.data(), missed ? missed->data() : nullptr, n, next.data(), widths.data(),
+                   &ends);
+    return nb::make_tuple(low.release(), high.release(), next.release());
+}
+
 }  // namespace
 
 void bind_conformal(nb::module_& m) {
     m.def("calibrator_begin", &begin, nb::arg("window"), nb::arg("misses"));
     m.def("calibrate", &calibrate, nb::arg("scores"), nb::arg("missed").none(), nb::arg("state"),
           nb::arg("misses"), nb::arg("rate"), nb::arg("highest"));
+    m.def("calibrate_ends", &calibrate_ends, nb::arg("centres"), nb::arg("scales"),
+          nb::arg("targets"), nb::arg("scores"), nb::arg("missed").none(), nb::arg("state"),
+          nb::arg("misses"), nb::arg("rate"));
     m.def(
         "calibrator_width",
         [](const Vector& state, double misses) {

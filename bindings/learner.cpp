@@ -72,6 +72,8 @@ void bind_learner(nb::module_& m) {
         .def("predict", &SharedLearner::predict, nb::arg("X"), nb::arg("threads") = 1)
         .def("gradient", &SharedLearner::gradient, nb::arg("X"), nb::arg("threads") = 1)
         .def("variances", &SharedLearner::variances, nb::arg("X"), nb::arg("threads") = 1)
+        .def("predict_with_variances", &SharedLearner::predict_with_variances, nb::arg("X"),
+             nb::arg("threads") = 1)
         .def("noise", reading(&noise))
         .def("predict_one", &SharedLearner::predict_one, nb::arg("x").none())
         .def("centers", reading([](const Learner& l) { return centers(l.dictionary()); }))

@@ -180,6 +180,25 @@ public:
         require_variances();
         return each_row(X, threads, 1, &Learner::variances);
     }
+    // Returns predictions and variances of one moment, each (n, n_outputs).
+    nb::tuple predict_with_variances(const Matrix& X, std::size_t threads) const {
+        require_variances();
+        require_features(X.shape(1));
+        std::optional<Result> result, variances;
+        {
+            nb::gil_scoped_release release;
+            ModelLock::Reading guard(lock_, as_it_is);
+            const std::size_t n = X.shape(0), d = X.shape(1), C = outputs();
+            result.emplace(std::initializer_list<std::size_t>{n, C});
+            variances.emplace(std::initializer_list<std::size_t>{n, C});
+            predict_rows(X.data(), n, result->data(), threads);
+            in_threads(n, threads, [&](std::size_t first, std::size_t last) {
+                learner_.variances(X.data() + first * d, last - first,
+                                   variances->data() + first * C);
+            });
+        }
+        return nb::make_tuple(result->release(), variances->release());
+    }
 
     // Predicts one point, for models with one output. Returns None if x is not an array of doubles.
     // The caller converts it then.

@@ -24,7 +24,7 @@ constexpr std::array coordinate_names{"none", "rows", "combinations", "weights"}
 Sums make(const std::string& coordinates, const Matrix& factor,
           const std::optional<Matrix>& squares, const Matrix& moments, const Cube& output_moments,
           const Cube& terms, std::uint64_t steps, std::uint64_t age, const Vector& noise,
-          std::uint64_t n_errors) {
+          const Vector& n_errors) {
     const auto place = std::find(coordinate_names.begin(), coordinate_names.end(), coordinates);
     if (place == coordinate_names.end()) throw nb::value_error("no such coordinates");
     const std::size_t m = factor.shape(0), C = output_moments.shape(1);
@@ -48,9 +48,9 @@ Sums make(const std::string& coordinates, const Matrix& factor,
     sums.steps = steps;
     sums.age = age;
     sums.noise = copy(noise);
-    sums.n_errors = n_errors;
+    sums.n_errors = copy(n_errors);
     for (const auto* values : {&sums.factor, &sums.squares, &sums.moments, &sums.output_moments,
-                               &sums.terms, &sums.noise})
+                               &sums.terms, &sums.noise, &sums.n_errors})
         for (const double value : *values)
             if (!std::isfinite(value))
                 refuse("the numbers of the models are too large to be added");
@@ -78,7 +78,7 @@ void bind_sums(nb::module_& m) {
             [](Sums* place, const std::string& coordinates, const Matrix& factor,
                const std::optional<Matrix>& squares, const Matrix& moments,
                const Cube& output_moments, const Cube& terms, std::uint64_t steps,
-               std::uint64_t age, const Vector& noise, std::uint64_t n_errors) {
+               std::uint64_t age, const Vector& noise, const Vector& n_errors) {
                 new (place) Sums(make(coordinates, factor, squares, moments, output_moments, terms,
                                       steps, age, noise, n_errors));
             },
@@ -114,7 +114,9 @@ void bind_sums(nb::module_& m) {
         .def_prop_ro(
             "noise", [](const Sums& s) { return array(s.noise, {s.noise.size()}); },
             nb::rv_policy::automatic)
-        .def_ro("n_errors", &Sums::n_errors);
+        .def_prop_ro(
+            "n_errors", [](const Sums& s) { return array(s.n_errors, {s.n_errors.size()}); },
+            nb::rv_policy::automatic);
 }
 
 }  // namespace parsimon::bindings

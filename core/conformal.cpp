@@ -29,15 +29,22 @@ double Calibrator::width(double a, const std::vector<double>& scores) const {
 double Calibrator::width(const double* state) const { return width(state[0], sorted(state)); }
 
 void Calibrator::run(const double* scores, const double* missed, std::size_t n, double* state,
-                     double* widths) const {
+                     double* widths, const Ends* ends) const {
     std::vector<double> ordered = sorted(state);
     double *ring = state + 2, *flags = ring + window;
     for (std::size_t i = 0; i < n; ++i) {
         widths[i] = width(state[0], ordered);
         const double score = scores[i];
+        bool outside = score > widths[i];
+        if (ends) {
+            const double reach = std::isinf(widths[i]) ? widths[i] : widths[i] * ends->scales[i];
+            ends->low[i] = ends->centres[i] - reach;
+            ends->high[i] = ends->centres[i] + reach;
+            outside = !(ends->low[i] <= ends->targets[i] && ends->targets[i] <= ends->high[i]);
+        }
         if (std::isnan(score)) continue;
         const bool known = missed && !std::isnan(missed[i]),
-                   miss = known ? missed[i] != 0.0 : score > widths[i];
+                   miss = known ? missed[i] != 0.0 : outside;
         // Below the least a, the width is 101 times the largest score.
         state[0] = std::clamp(state[0] + rate * (misses - miss), -100.0 * misses, highest);
         const auto place = static_cast<std::size_t>(static_cast<std::uint64_t>(state[1]) % window);

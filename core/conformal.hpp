@@ -14,8 +14,8 @@ namespace parsimon {
 //
 //     a <- a + rate (m - (1 if the interval missed, else 0)).
 //
-// So the share of misses tends to m for any stream: if intervals miss more often, a falls and they
-// become wider. If the window has no score that is large enough, the width is the largest score. It
+// So the share of misses tends to m: if intervals miss more often, a falls and they become wider.
+// If the window has no score that is large enough, the width is the largest score. It
 // grows further if a is negative.
 //
 // CONVENTION
@@ -36,7 +36,18 @@ struct Calibrator {
     // left out. If missed (n,) is not null, it tells which intervals missed (0 or 1). Otherwise, or
     // if it is NaN, an interval missed if its score is above the present width.
     void run(const double* scores, const double* missed, std::size_t n, double* state,
-             double* widths) const;
+             double* widths) const {
+        run(scores, missed, n, state, widths, nullptr);
+    }
+    // The same for intervals `centre` - width `scale` to `centre` + width `scale`, with the scores
+    // |target - centre| / scale. An interval missed if the target is not between the ends, which
+    // are written to low and high. All arrays are (n,).
+    struct Ends {
+        const double *centres, *scales, *targets;
+        double *low, *high;
+    };
+    void run(const double* scores, const double* missed, std::size_t n, double* state,
+             double* widths, const Ends* ends) const;
     // The width for the next row. It is infinite before the first score.
     double width(const double* state) const;
 

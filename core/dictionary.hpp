@@ -11,9 +11,9 @@
 // - With a ridge, a = S'S h and h_j = k(x, d_j), three residuals of a point x differ: the ridge
 //   objective k(x,x) - h'a, the squared distance k(x,x) - h'a - g a'a of k(x, .) to sum_j a_j
 //   k(d_j, .), and the Schur complement k(x,x) + g - h'a.
-// - With a ridge, `project_out` still removes row and column j of K + g I. So weights (K + g I)^-1
-// y
-//   become those of the other pairs (d_i, y_i). But the costs of removals do not include the ridge.
+// - With a ridge, `project_out` still removes row and column j of K + g I. Weights that solve (K +
+//   g I) w = y then solve it for the other pairs (d_i, y_i). But the costs of removals do not
+//   include the ridge.
 // - With `Needs::pairs`, each centre stands for one sample, and has a ridge of its own: then g I is
 //   the diagonal matrix of these ridges. Copies of a centre can be centres too.
 // - Aligned states are told of an append after it is done. They are told of a removal before it is

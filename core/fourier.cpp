@@ -21,6 +21,8 @@ FourierFilter::FourierFilter(const double* frequencies, const double* phases, st
     for (std::size_t j = 0; j < count; ++j)
         for (std::size_t i = 0; i < n_features; ++i)
             frequencies_[i * count + j] = frequencies[j * n_features + i];
+    for (const double frequency : frequencies_)
+        largest_frequency_ = std::max(largest_frequency_, std::fabs(frequency));
 }
 
 void FourierFilter::angles(const double* x, double* out) const {
@@ -38,12 +40,10 @@ void FourierFilter::features(const double* x, double* out) const {
 
 void FourierFilter::check_inputs(const double* x, std::size_t n) const {
     require_finite(x, n, n_features_, "X");
-    double largest = 0.0;
-    for (const double frequency : frequencies_) largest = std::max(largest, std::fabs(frequency));
     for (std::size_t i = 0; i < n; ++i) {
         double total = 0.0;
         for (std::size_t k = 0; k < n_features_; ++k) total += std::fabs(x[i * n_features_ + k]);
-        if (!(total * largest <= largest_angle))
+        if (!(total * largest_frequency_ <= largest_angle))
             refuse("row ", i, " of X is too large for the frequencies of the features: ",
                    "scale the columns of X, or use a smaller gamma");
     }

@@ -49,7 +49,7 @@ private:
     void require_sound_features() override;
     std::size_t nbytes_of_features() const override;
 
-    double step_size_;
+    double step_size_, largest_frequency_ = 0.0;
     std::vector<double> frequencies_, phases_, weights_, phi_;
 };
 

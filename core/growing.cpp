@@ -45,15 +45,6 @@ void GrowingUpdate::grow(Dictionary& dictionary, Look& look, double* error, doub
     dictionary.append(look, error);
 }
 
-void GrowingUpdate::copy(double* out) const {
-    const std::size_t m = factor_.size();
-    std::fill_n(out, m * m, 0.0);
-    for (std::size_t i = 0; i < m; ++i)
-        for (std::size_t j = 0; j <= i; ++j)
-            for (std::size_t k = 0; k <= i; ++k)
-                out[j * m + k] += scale_ * scale_ * factor_.row(i)[j] * factor_.row(i)[k];
-}
-
 void GrowingUpdate::set_sums(Dictionary&, const Sums&) {
     refuse(
         "models of this kind cannot be merged or compressed, because their covariance belongs to "
@@ -115,10 +106,10 @@ void TrackerUpdate::require_sound(Dictionary& dictionary) const {
 void ExtendedUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     if (sample.weight == 0.0) return;
     Look& look = *sample.look;
+    if (Dictionary::negligible(look.kxx)) return;  // there is nothing to learn
     const double noise = std::max(noise_, floor * look.kxx), own = noise / sample.weight,
                  a = transition_, u = a * a + state_noise_ * noise;
     const double r = own + std::max(look.kxx - observe(look), 0.0);
-    if (!(r > 0.0)) return;  // only for k(x, x) = 0, when there is nothing to learn
     grow(dictionary, look, sample.coefficient, r);
     forget(a * a / u);
     for (std::size_t c = 0; a != 1.0 && c < dictionary.n_outputs(); ++c) {
@@ -127,7 +118,9 @@ void ExtendedUpdate::step(Dictionary& dictionary, Sample& sample, Step&) {
     }
     const double b = forgetting_, l = ridge_;
     // The first rho of the paper is not the one that the recursion gives for rho = ridge.
-    noise_ = begun_ ? b * noise / u : b * b * l * b / (a * a * b + l * state_noise_);
+    const double next = begun_ ? b * noise / u : b * b * l * b / (a * a * b + l * state_noise_);
+    // A state that shrinks makes the noise grow without bound, in units of the state.
+    noise_ = std::min(next, most_noise);
     begun_ = 1;
 }
 

@@ -45,8 +45,6 @@ public:
         return factor_.nbytes() +
                (z_.capacity() + t_.capacity() + row_.capacity()) * sizeof(double);
     }
-    // The matrix E, copied to out (m, m).
-    void copy(double* out) const;
 
 protected:
     // Sets z = E h of the look. Returns h'E h.
@@ -110,9 +108,10 @@ public:
 private:
     void removing(Dictionary& dictionary, std::size_t j, const double* n) override;
 
-    // The variance of f(x), given `known` = h'E h. Rounding must not make it less than the jitter.
+    // The variance of f(x), given `known` = h'E h. Rounding must not make it less than the jitter,
+    // nor than rounding errors of k(x, x) themselves.
     double value_variance(double kxx, double known) const {
-        return std::max(kxx + jitter_ - known, jitter_);
+        return std::max({kxx + jitter_ - known, jitter_, 1e-12 * kxx});
     }
 
     double forgetting_, ratio_, jitter_;
@@ -132,7 +131,7 @@ private:
 class ExtendedUpdate final : public GrowingUpdate {
 public:
     static constexpr const char* name = "extended_rls";
-    static constexpr double floor = 1e-6;
+    static constexpr double floor = 1e-6, most_noise = 1e50;
     ExtendedUpdate(double transition, double forgetting, double ridge, double state_noise)
         : transition_(transition),
           forgetting_(forgetting),

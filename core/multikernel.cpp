@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "input.hpp"
+#include "sizes.hpp"
 #include "updates.hpp"
 
 namespace parsimon {
@@ -45,9 +46,16 @@ void MultiKernelFilter::look(const double* x, double* f) {
     std::fill_n(f, n_outputs_, 0.0);
     for (std::size_t i = 0; i < n_kernels(); ++i) {
         Dictionary& dictionary = *dictionaries_[i];
-        const bool grew = dictionary.size() == 0 && budget_ > 0 ? dictionary.reserve(budget_ + 1)
-                                                                : dictionary.make_room(1);
-        if (grew) dictionary.reserve_scratch(1);
+        try {
+            const bool grew = dictionary.size() == 0 && budget_ > 0
+                                  ? dictionary.reserve(budget_ + 1)
+                                  : dictionary.make_room(1);
+            if (grew) dictionary.reserve_scratch(1);
+        } catch (const std::bad_alloc&) {
+            throw NoMemory("there is no memory for a budget of " + std::to_string(budget_) +
+                           " centres with " + std::to_string(n_kernels()) + " kernels, of " +
+                           std::to_string(n_features_) + " features");
+        }
         if (looks_[i].size() == 0) looks_[i] = Looks(1, dictionary);
         looks_[i].fit(dictionary);
         dictionary.look(looks_[i], x, 1);

@@ -23,43 +23,55 @@ public:
 
     explicit Noise(double forgetting, double power = 2.0)
         : forgetting_(forgetting), power_(power) {}
-    void set_outputs(std::size_t n) { means_.resize(n); }
-    void reserve_outputs(std::size_t n) { means_.reserve(n); }
+    void set_outputs(std::size_t n) {
+        means_.resize(n);
+        counts_.resize(n);
+    }
     // errors (n_outputs,) and their relative variance. Errors without a finite one are left out.
+    // So are errors of 0 as long as nothing is known: the first target can be the intercept.
     void learn(const double* errors, double variance) {
         if (!(variance < std::numeric_limits<double>::infinity())) return;
-        const double share =
-            std::max((1.0 + power_) / (static_cast<double>(++count_) + power_), 1.0 - forgetting_);
-        for (std::size_t c = 0; c < means_.size(); ++c)
+        for (std::size_t c = 0; c < means_.size(); ++c) {
+            if (counts_[c] == 0.0 && errors[c] == 0.0) continue;
+            counts_[c] += 1.0;
+            const double share =
+                std::max((1.0 + power_) / (counts_[c] + power_), 1.0 - forgetting_);
             means_[c] += share * (std::min(errors[c] / variance * errors[c], largest) - means_[c]);
+        }
     }
-    // The estimates (n_outputs,), and how many samples they are from. Without samples they are 0.
+    // The estimates (n_outputs,), and how many errors each is from. Without errors they are 0.
     const std::vector<double>& means() const { return means_; }
-    std::uint64_t count() const { return count_; }
-    void adopt(const std::vector<double>& means, std::uint64_t count) {
-        if (means.size() != means_.size()) return;
+    const std::vector<double>& counts() const { return counts_; }
+    // Takes over the estimates of other models, or none if there are none.
+    void adopt(const std::vector<double>& means, const std::vector<double>& counts) {
+        if (means.empty()) return;
+        if (means.size() != means_.size() || counts.size() != means_.size())
+            refuse("there must be one noise per output");
         means_ = means;
-        count_ = count;
+        counts_ = counts;
     }
     // The variance of the noise of output c, or infinity if nothing is known about it yet.
     double value(std::size_t c) const {
-        return count_ > 0 ? means_[c] : std::numeric_limits<double>::infinity();
+        return counts_[c] > 0.0 ? means_[c] : std::numeric_limits<double>::infinity();
     }
     void visit(StateVisitor visitor) {
         // Files of earlier versions have no estimate. It begins when they learn on.
-        visitor.rare_count("count", count_, std::uint64_t{1} << 62);
-        if (count_ > 0) visitor.numbers("means", means_.data(), means_.size());
+        std::uint64_t known = *std::max_element(counts_.begin(), counts_.end()) > 0.0;
+        visitor.rare_count("known", known, 1);
+        if (known == 0) return;
+        visitor.numbers("means", means_.data(), means_.size());
+        visitor.numbers("counts", counts_.data(), counts_.size());
     }
     void require_sound() const {
-        for (const double mean : means_)
-            if (!(mean >= 0.0)) refuse("the state's noise is ", mean);
+        for (std::size_t c = 0; c < means_.size(); ++c)
+            if (!(means_[c] >= 0.0 && means_[c] <= largest && counts_[c] >= 0.0))
+                refuse("the state's noise is ", means_[c], " from ", counts_[c], " errors");
     }
-    std::size_t nbytes() const { return means_.capacity() * sizeof(double); }
+    std::size_t nbytes() const { return (means_.capacity() + counts_.capacity()) * sizeof(double); }
 
 private:
     double forgetting_, power_;
-    std::vector<double> means_;
-    std::uint64_t count_ = 0;
+    std::vector<double> means_, counts_;
 };
 
 }  // namespace parsimon

@@ -114,7 +114,7 @@ Sums RLSUpdate::sums(const Dictionary& dictionary) const {
     sums.factor.resize(numbers(sums.size, sums.size));
     covariance_.copy_factor(sums.factor.data());
     sums.noise = noise_.means();
-    sums.n_errors = noise_.count();
+    sums.n_errors = noise_.counts();
     return sums;
 }
 

@@ -40,9 +40,9 @@ struct Sums {
     std::vector<double> output_moments;
     // (q, C, m): coefficients of functions. They add up like the weights.
     std::vector<double> terms;
-    // (C,), or empty: the variance of the noise of each output, from `n_errors` errors (noise.hpp).
-    std::vector<double> noise;
-    std::uint64_t n_errors = 0;
+    // (C,), or empty: the variance of the noise of each output, and from how many errors
+    // (noise.hpp).
+    std::vector<double> noise, n_errors;
     std::uint64_t steps = 0;  // sum over the models
     std::uint64_t age = 0;    // maximum over the models
 };

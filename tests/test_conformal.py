@@ -288,7 +288,7 @@ def test_bad_rows_change_nothing():
     broken[7] = np.nan
     with pytest.raises(ValueError, match="row 7"):
         model.partial_fit(X, broken)
-    with pytest.raises(ValueError, match="intervals must have two numbers per target"):
+    with pytest.raises(ValueError, match="intervals must have shape"):
         model.partial_fit(X, y, intervals=np.zeros((3, 2)))
     np.testing.assert_array_equal(model.predict_interval(X), before)
 

@@ -189,7 +189,7 @@ def test_a_damaged_state_is_refused(model):
             copy.deepcopy(model).__setstate__(state)
         arrays[name] = values
     for name, value in list(counts.items()):
-        if name in ("update.next", "update.end", "update.noise.count"):  # 0 if missing
+        if name in ("update.next", "update.end", "update.noise.known"):  # 0 if missing
             continue
         del counts[name]
         with pytest.raises(ValueError, match="state lacks"):

@@ -156,7 +156,7 @@ def test_several_outputs() -> None:
 def test_added_outputs_have_no_noise_yet() -> None:
     X, y = stream(100)
     fitted = model(penalty="norm").partial_fit(X, y[:, None]).add_outputs(1)
-    assert fitted.noise_[1] == 0.0
+    assert fitted.noise_[1] == np.inf
     fitted.partial_fit(X, np.column_stack([y, y]))
     assert np.all(fitted.noise_ > 0)
 

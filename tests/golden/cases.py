@@ -168,7 +168,7 @@ def digest(arrays):
 
 
 #: Arrays that models keep since the record was made, beside those on record.
-LATER = {"update.noise.means"}
+LATER = {"update.noise.means", "update.noise.counts"}
 
 
 def state_digest(model):

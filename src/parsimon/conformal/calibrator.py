@@ -30,7 +30,7 @@ class Calibrator:
         a <- a + rate (1 - coverage - missed),
 
     where missed is 1 if the interval did not cover the target, else 0. So the share of targets that
-    are covered tends to `coverage`, whatever the stream does.
+    are covered tends to `coverage`, unless errors grow more than a hundredfold within a window.
 
     Parameters
     ----------
@@ -85,6 +85,31 @@ class Calibrator:
             given, flags, self.state, self._misses, self.rate, self.highest
         )
         return widths
+
+    def run_ends(
+        self,
+        centres: Array,
+        scales: Array,
+        targets: Array,
+        scores: Array,
+        missed: Array | None = None,
+    ) -> tuple[Array, Array]:
+        """Learn scores |target - centre| / scale, and return the ends of the intervals before each.
+
+        All arrays are (n,). The ends are centre - width scale and centre + width scale. Unless
+        `missed` says it, an interval missed if its target is not between the ends.
+        """
+        low, high, self.state = _core.calibrate_ends(
+            np.ascontiguousarray(centres),
+            np.ascontiguousarray(scales),
+            np.ascontiguousarray(targets),
+            np.ascontiguousarray(scores),
+            None if missed is None else np.ascontiguousarray(missed),
+            self.state,
+            self._misses,
+            self.rate,
+        )
+        return low, high
 
     @property
     def width(self) -> float:

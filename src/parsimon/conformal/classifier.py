@@ -224,7 +224,11 @@ class ConformalClassifier(ClassifierMixin, Wrapped):  # type: ignore[misc]
         scores = 1.0 - P[np.arange(len(labels)), columns]
         # The most probable label is in the set, whatever the width.
         best = P.argmax(axis=1) == columns
-        missed = np.where(best & P.any(axis=1), 0.0, np.nan) if given is None else given
+        # A label that was not known at its row is in no set.
+        known = P[np.arange(len(labels)), columns] > 0.0
+        missed = given
+        if missed is None:
+            missed = np.where(known, np.where(best, 0.0, np.nan), 1.0)
         widths = self._calibrator.run(scores, missed)
         return found, _sets(P, widths)
 
@@ -234,7 +238,9 @@ class ConformalClassifier(ClassifierMixin, Wrapped):  # type: ignore[misc]
         return Calibrator(self.coverage, self.window, self.rate, highest, state)
 
     def _given(self, issued: ArrayLike, labels: Labels) -> Array:
-        sets = np.asarray(issued, dtype=bool)
+        sets = np.asarray(issued)
+        if sets.dtype != np.bool_:
+            raise TypeError(f"sets must hold True and False, got {sets.dtype}")
         classes = self.classes_ if hasattr(self, "model_") else labels[:0]
         if sets.shape != (len(labels), len(classes)):
             raise ValueError(
@@ -269,6 +275,6 @@ class ConformalClassifier(ClassifierMixin, Wrapped):  # type: ignore[misc]
 
 
 def _sets(P: Array, widths: Array) -> Flags:
-    sets: Flags = (1.0 - widths[:, np.newaxis] <= P) & (P > 0.0)
+    sets: Flags = (widths[:, np.newaxis] >= 1.0 - P) & (P > 0.0)
     sets |= (P.max(axis=1, keepdims=True) == P) & (P > 0.0)
     return sets

@@ -67,7 +67,18 @@ class Intervals:
         standard deviations that the model gave. `issued` (n, C, 2) are intervals that were given
         for these rows earlier; what they covered sets the width then.
         """
-        C = predictions.shape[1]
+        n, C = predictions.shape
+        ends = np.full((n, C, 2), (-np.inf, np.inf))
+        # Only models that are not ours can predict NaN. Such rows tell nothing.
+        known = np.isfinite(predictions).all(axis=1)
+        if not known.all():
+            if known.any():
+                given = (deviations, issued)
+                some = (None if each is None else each[known] for each in given)
+                ends[known] = self.run(X[known], predictions[known], targets[known], *some)
+            return ends
+        if n == 0:
+            return ends
         if not self.calibrators:
             made = self._made
             self.calibrators = [Calibrator(made.coverage, made.window, made.rate) for _ in range(C)]
@@ -78,14 +89,16 @@ class Intervals:
             scales = units * self.spread.run(_seen(X, predictions), errors / units)
         with np.errstate(divide="ignore", invalid="ignore"):
             scores = np.where(errors > 0.0, errors / scales, 0.0)
-        widths = np.empty_like(predictions)
+        scores = np.minimum(scores, LARGEST_SCORE)
         for c, calibrator in enumerate(self.calibrators):
             missed = None
             if issued is not None:
                 low, high = issued[:, c].T
                 missed = np.where((targets[:, c] < low) | (targets[:, c] > high), 1.0, 0.0)
-            widths[:, c] = calibrator.run(np.minimum(scores[:, c], LARGEST_SCORE), missed)
-        return _around(predictions, widths * scales)
+            ends[:, c, 0], ends[:, c, 1] = calibrator.run_ends(
+                predictions[:, c], scales[:, c], targets[:, c], scores[:, c], missed
+            )
+        return ends
 
     def now(self, X: Array, predictions: Array, deviations: Array | None = None) -> Array:
         """Return the intervals for rows X (n, d) with predictions (n, C), (n, C, 2).
@@ -98,7 +111,9 @@ class Intervals:
         if self.spread is not None:
             scales = scales * self.spread.now(_seen(X, predictions))
         widths = np.array([calibrator.width for calibrator in self.calibrators])
-        return _around(predictions, widths * scales)
+        known = np.isfinite(predictions)
+        reach = np.where(known, widths * scales, np.inf)
+        return _around(np.where(known, predictions, 0.0), reach)
 
     def _units(self, predictions: Array, deviations: Array | None) -> Array:
         if deviations is None or self.kind == "constant":
@@ -109,8 +124,13 @@ class Intervals:
         return units
 
     @property
+    def target_coverage(self) -> float:
+        """The share of targets to cover."""
+        return self._made.coverage
+
+    @property
     def coverage(self) -> Array:
-        """The share of the last targets that were covered, (C,)."""
+        """The share of the last targets that were covered, (C,). Empty before the first score."""
         return np.array([calibrator.recent_coverage for calibrator in self.calibrators])
 
     @property
@@ -143,11 +163,12 @@ class Intervals:
 
 
 def _seen(X: Array, predictions: Array) -> Array:
-    return np.column_stack([X, np.clip(predictions, -LARGEST, LARGEST)])
+    inputs: Array = np.column_stack([X, predictions])
+    return np.clip(np.nan_to_num(inputs, nan=0.0), -LARGEST, LARGEST)
 
 
 def _around(predictions: Array, reach: Array) -> Array:
-    # Before the first score the width is infinite, also where the scale is 0.
+    # The width can be infinite where the scale is 0.
     reach = np.where(np.isnan(reach), np.inf, reach)
     found: Array = np.stack([predictions - reach, predictions + reach], axis=2)
     return found

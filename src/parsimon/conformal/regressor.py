@@ -14,7 +14,7 @@ from parsimon._parts import numbers
 from parsimon.conformal.intervals import Intervals
 from parsimon.conformal.wrapped import Wrapped
 from parsimon.estimators.inputs import one_row, points
-from parsimon.estimators.regressor import regression_targets
+from parsimon.estimators.regressor import StreamRegressor, regression_targets
 from parsimon.estimators.state import unchanged_on_error
 from parsimon.estimators.variance import VarianceRegressor
 from parsimon.evaluation import predict_then_learn
@@ -44,9 +44,10 @@ class ConformalRegressor(RegressorMixin, Wrapped):  # type: ignore[misc]
     coverage : float in (0, 1), default=0.9
         The share of targets to cover. Larger values give wider intervals.
     spread : "learned", "model" or "constant", default="learned"
-        The scale s(x). "model": the standard deviation of the model, or 1 if it gives none.
-        "learned": the same times a factor that is learned from the features and the prediction, by
-        a small mixture of 130 centres. "constant": 1, so all intervals are equally wide.
+        The scale s(x). "model": the standard deviation of `KRLSRegressor` and `KRLSTRegressor`, and
+        1 for other models. "learned": the same times a factor that is learned from the features and
+        the prediction, by a small mixture of 130 centres. This takes about 4 us per row, which is
+        much for a fast model such as KNLMS. "constant": 1, so all intervals are equally wide.
     window : int, default=500
         The number of scores that are kept. Larger windows give steadier widths, and follow changes
         more slowly.
@@ -203,6 +204,8 @@ class ConformalRegressor(RegressorMixin, Wrapped):  # type: ignore[misc]
     def coverage_(self) -> float | Array:
         """The share of the last `window` targets that were covered."""
         found = self._fitted()._intervals.coverage
+        if not len(found):
+            return float("nan")
         return float(found[0]) if self._flat else found
 
     @property
@@ -230,20 +233,23 @@ class ConformalRegressor(RegressorMixin, Wrapped):  # type: ignore[misc]
             targets = Y.reshape(len(rows), -1)
             given = None if issued is None else self._given(issued, targets.shape)
             P, S = self._before(rows, Y)
-        return P, self._intervals.run(rows, P, targets, S, given)
+            # What a mixture or another model says of the very first row is the target itself.
+            first = int(begins and not isinstance(self.model_, StreamRegressor))
+            ends = np.full((*targets.shape, 2), (-np.inf, np.inf))
+            some = (None if each is None else each[first:] for each in (S, given))
+            ends[first:] = self._intervals.run(rows[first:], P[first:], targets[first:], *some)
+        return P, ends
 
     def _made(self) -> Intervals:
         return Intervals(self.coverage, spread=self.spread, window=self.window, rate=self.rate)
 
     def _given(self, issued: ArrayLike, shape: tuple[int, ...]) -> Array:
         found = numbers(issued, "intervals", lambda v: np.asarray(v, dtype=np.float64))
-        if found.size != 2 * shape[0] * shape[1]:
-            raise ValueError(
-                f"intervals must have two numbers per target, {2 * shape[0] * shape[1]} in all, "
-                f"got shape {found.shape}"
-            )
-        if np.isnan(found).any():
-            raise ValueError("intervals must not contain NaN")
+        expected = (shape[0], 2) if self._flat else (*shape, 2)
+        if found.shape != expected:
+            raise ValueError(f"intervals must have shape {expected}, got {found.shape}")
+        if not (found[..., 0] <= found[..., 1]).all():
+            raise ValueError("the lower end of an interval must not be above its upper end")
         return found.reshape(*shape, 2)
 
     def _before(self, X: Array, Y: Array) -> tuple[Array, Array | None]:
@@ -297,5 +303,5 @@ class ConformalRegressor(RegressorMixin, Wrapped):  # type: ignore[misc]
 
     def _require_sound(self) -> None:
         super()._require_sound()
-        if hasattr(self, "model_") and self._flat and len(self._intervals.calibrators) != 1:
+        if hasattr(self, "model_") and self._flat and len(self._intervals.calibrators) > 1:
             raise ValueError("it does not have one output")

@@ -35,12 +35,12 @@ class VarianceRegressor(StreamRegressor):
         the same shape. It includes the noise, `noise_`. `n_jobs` threads share the rows (-1: one
         per core).
         """
-        predictions = self._predictions(self._evaluate(X, n_jobs))
         if not return_std:
-            return predictions
+            return self._predictions(self._evaluate(X, n_jobs))
+        check_is_fitted(self)
         rows = self._validated(X, reset=False)
-        variances = self._learner.variances(rows, _threads.count(n_jobs))[:, :, 0]
-        return predictions, self._outputs(np.sqrt(variances))
+        F, variances = self._learner.predict_with_variances(rows, _threads.count(n_jobs))
+        return self._predictions(F), self._outputs(np.sqrt(variances))
 
     @overload
     def predict_then_learn(

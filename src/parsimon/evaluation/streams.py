@@ -83,7 +83,7 @@ def watch(
             rows += len(model.learn(block))
         else:
             X, y = block
-            metrics.update(y, *predict_then_learn(model, X, y, classes))
+            metrics.update(y, *predict_then_learn(model, X, y, classes).scored)
             rows += len(y)
         seconds += time.perf_counter() - start
         if rows // every > told:

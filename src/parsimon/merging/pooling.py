@@ -206,17 +206,17 @@ def _lower(V: Array) -> Array:
     return R * np.sign(np.diag(R))[:, np.newaxis]
 
 
-def _noise(parts: list[Part], n_outputs: int) -> tuple[Array, int]:
-    """Return the mean noise of the models (C,), weighted by their errors, and their number.
+def _noise(parts: list[Part], n_outputs: int) -> tuple[Array, Array]:
+    """Return the mean noise of the models (C,), weighted by their errors, and their numbers (C,).
 
-    A model that has estimated no noise is left out. The noise is empty if none has.
+    Both are empty if the models do not estimate noise.
     """
-    known = [part for part in parts if part.sums.n_errors > 0 and part.times > 0]
+    if not any(len(part.sums.noise) for part in parts):
+        return np.zeros(0), np.zeros(0)
     total, counts = np.zeros(n_outputs), np.zeros(n_outputs)
-    for part in known:
-        count = part.times * part.sums.n_errors
-        total[part.columns] += count * part.sums.noise
-        counts[part.columns] += count
-    if not known:
-        return np.zeros(0), 0
-    return total / np.maximum(counts, 1), int(counts.max())
+    for part in parts:
+        if part.times > 0:
+            count = part.times * part.sums.n_errors
+            total[part.columns] += count * part.sums.noise
+            counts[part.columns] += count
+    return total / np.maximum(counts, 1), counts

@@ -108,6 +108,11 @@ class RecentMean:
         """The means, (k,). They are 0 before the first row."""
         return self.state[:-1]
 
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return int(self.state[-1])
+
 
 class PoolParts(NamedTuple):
     """What a pool has learned.

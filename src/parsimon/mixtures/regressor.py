@@ -86,7 +86,7 @@ class MixtureRegressor(RegressorMixin, StoredMixtureRegressor):  # type: ignore[
     relevance_ : array (d,) or None
         The relevance of each feature, the largest being 1.
     noise_ : float or array (C,)
-        The mean squared error over recent rows.
+        The mean squared error over recent rows. It is infinite before the second row.
     n_centers_ : int
         Number of centres of all experts.
     nbytes_ : int
@@ -217,14 +217,18 @@ class MixtureRegressor(RegressorMixin, StoredMixtureRegressor):  # type: ignore[
             out[:, c] = np.clip(means[c, 0] + deviations[c, 0] * combined, low[c], high[c])
         if not return_std:
             return self._shaped(out)
-        std = np.sqrt(self._noise.now * self._mean_variances(Z, weights))
+        std = np.sqrt(self._known_noise() * self._mean_variances(Z, weights))
         return self._shaped(out), self._shaped(std)
 
     @property
     def noise_(self) -> float | Array:
-        """The mean squared error over recent rows, or (C,) if y had columns."""
-        noise = self._fitted()._noise.now
+        """The mean squared error over recent rows, or (C,) if y had columns. Infinite at first."""
+        noise = self._fitted()._known_noise()
         return float(noise[0]) if self._flat else noise
+
+    def _known_noise(self) -> Array:
+        noise = self._noise
+        return noise.now if noise.count else np.full(len(noise.now), np.inf)
 
     def predict_one(self, x: ArrayLike) -> float | Array:
         """Predict for one point x (d,): a number, or (C,) if y had columns."""

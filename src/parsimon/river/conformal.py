@@ -65,6 +65,8 @@ class ConformalRegressor(base.Wrapper[Any], base.Regressor):
         self.spread = spread
         self.window = window
         self.rate = rate
+        if spread == "model":
+            raise ValueError("spread must be 'learned' or 'constant', got 'model'")
         self._intervals = Intervals(coverage, spread=spread, window=window, rate=rate)
 
     @property

@@ -171,8 +171,8 @@ class Stream(base.Estimator):
         """Return an estimator that has not learned anything."""
         names = [name for name in self._signature.parameters if name != "self"]
         params = {"random_state" if name == "seed" else name: getattr(self, name) for name in names}
-        # Computed here, so that a frame that comes first equals a loop over its rows
-        # The kernel is a parameter, or that of all models of the class
+        # gamma is computed here, so that a frame that comes first equals a loop over its rows. The
+        # kernel is a parameter, or that of all models of the class.
         name = kernels.named(params.get("kernel", getattr(self._of, "kernel", None)))
         if name:
             metric = kernels.KERNELS[name].metric

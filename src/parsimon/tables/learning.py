@@ -52,7 +52,8 @@ class Learning:
             return
         rows = [(y, _both(found)) for y, found in warmup.found[task]]
         y, both = (np.concatenate(each) for each in zip(*rows, strict=True))
-        self._learn_intervals(np.vstack(trial.features), both, y)
+        # What was said of the very first row is its own target.
+        self._learn_intervals(np.vstack(trial.features)[1:], both[1:], y[1:])
 
     def _learn_held(self, held: dict[str, Column], task: str) -> None:
         """Learn the rows of the warm-up at once."""
@@ -96,6 +97,16 @@ class Learning:
             return
         self._intervals = self._made_intervals()
         self._interval_scores = IntervalMetrics(self.window)
+
+    def _require_same_intervals(self) -> None:
+        """Raise an error if the parameter was changed after learning began."""
+        learned = getattr(self, "_intervals", None)
+        used = None if learned is None else learned.target_coverage
+        if hasattr(self, "estimator_") and used != self.intervals:
+            raise TableError(
+                f"intervals was {used} when learning began and is {self.intervals} now: "
+                "set it back, or learn a new model"
+            )
 
     def _made_intervals(self) -> Intervals:
         assert self.intervals is not None

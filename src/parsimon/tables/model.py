@@ -175,6 +175,7 @@ class TableModel(Learning, Predicting, StoredTable):
         the metrics do not count it. A block that is rejected changes nothing. `TableError` says in
         which row and column the problem is.
         """
+        self._require_same_intervals()
         if return_intervals and self.intervals is None:
             raise TableError("the model has no intervals: give it intervals=0.9, or another share")
         columns, target = self._read(block)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -70,6 +71,7 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
     intervals: float | None
     _intervals: Intervals
     _made_intervals: Callable[[], Intervals]
+    _require_same_intervals: Callable[[], None]
     _attributes = _schema.Schema(
         {},
         {
@@ -154,6 +156,14 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
                 what = f"the estimator is a {type(model).__name__}"
             raise AttributeError(f"only mixtures have shares, and {what}")
         return dict(zip(model.expert_names_, model.shares_.tolist(), strict=True))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that `parsimon.load` reads.
+
+        The file holds data, never code. It is written completely or not at all.
+        """
+        self._require_same_intervals()
+        super().save(path)
 
     def __copy__(self) -> Self:
         """Return a copy that shares nothing with the model."""
