@@ -597,8 +597,7 @@ def test_standard_deviations_of_a_mixture(tmp_path):
     assert 0.9 < model.noise_ < 1.5
     P, std = model.predict(X[:300], return_std=True)
     np.testing.assert_array_equal(P, model.predict(X[:300]))
-    assert 0.9 < std.mean() < 1.5
-    assert (std >= np.sqrt(model.noise_)).all()
+    assert 0.9 < std.mean() < 1.25
     far = model.predict([[30.0, -30.0, 30.0]], return_std=True)[1][0]
     assert far > 1.2 * std.mean()
     rows = [model.predict(X[i : i + 1], return_std=True)[1][0] for i in range(50)]

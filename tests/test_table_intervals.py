@@ -88,7 +88,7 @@ def test_clear_errors():
         model.predict(block, return_intervals=True)
     with pytest.raises(TableError, match="intervals are for numbers"):
         TableModel("shop", intervals=0.9).learn(block)
-    with pytest.raises(ValueError, match="coverage"):
+    with pytest.raises(ValueError, match="intervals must be"):
         TableModel("y", intervals=1.5).learn(block)
 
 

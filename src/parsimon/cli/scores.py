@@ -132,18 +132,13 @@ def score_lines(
 def interval_lines(
     model: TableModel, total: dict[str, float], rolling: dict[str, float] | None = None
 ) -> list[tuple[str, str]]:
-    """Return the coverage and width of intervals, if the model has intervals.
-
-    Without `rolling`, these are for rows that are predicted without the last targets.
-    """
+    """Return the coverage and width of intervals, if the model has intervals."""
     if model.intervals is None:
         return []
     said = f"for {percent(model.intervals)} of the targets"
     found = score_lines(total, rolling, INTERVAL_NAMES)
     if not found:
         said += "; there are none yet, because too few rows were learned"
-    elif rolling is None and isinstance(model.estimator_, Mixture):
-        said += " if the last targets are used; here they are not"
     return [("intervals", said), *found]
 
 

@@ -18,6 +18,7 @@ from parsimon.estimators.regressor import StreamRegressor, regression_targets
 from parsimon.estimators.state import unchanged_on_error
 from parsimon.estimators.variance import VarianceRegressor
 from parsimon.evaluation import predict_then_learn
+from parsimon.evaluation.steps import is_classifier_like
 
 __all__ = ["ConformalRegressor"]
 
@@ -227,6 +228,10 @@ class ConformalRegressor(RegressorMixin, Wrapped):  # type: ignore[misc]
             rows = points(self, X, reset=begins)
             Y = regression_targets(y, len(rows))
             if begins:
+                if is_classifier_like(self.model):
+                    raise TypeError(
+                        f"{type(self.model).__name__} predicts classes: use ConformalClassifier"
+                    )
                 self._begin()
                 self._flat = Y.ndim == 1
                 self._intervals = self._made()

@@ -44,7 +44,9 @@ class EXKRLSRegressor(StreamRegressor):
         Noise l of the first sample, compared with the signal. Larger values make f smoother.
     state_noise : float in [0, 1e20], default=0.001
         Variance q of the change of f between two samples. Larger values follow a changing function
-        faster and average over fewer samples.
+        faster and average over fewer samples. With q > 0 and `forgetting` 1, the noise c falls like
+        1 / (q t) with the number t of samples, so on long streams f follows the noise more and
+        more. `KRLSTRegressor` does not do this.
     budget : int or None, default=300
         Maximum number of centres B. When it is exceeded, the oldest centre is removed, as if its
         sample had never been seen. None means no limit. Larger budgets use more samples and cost

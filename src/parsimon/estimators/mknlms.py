@@ -58,8 +58,8 @@ class MKNLMSRegressor(FilterRegressor):
     budget : int or None, default=300
         Maximum number of centres B. When it is exceeded, the centre j with the least sum_i w_ji^2
         k_i(d_j, d_j) is dropped, but not the newest. None means no limit. Larger budgets can fit
-        more detail and cost more time per sample. The memory, about 8 B M (d + C + 2) bytes, is
-        reserved at the first sample.
+        more detail and cost more time per sample. The memory, about 16 B M (d + C + 2) bytes at
+        most, is reserved at the first sample.
     fit_intercept : bool, default=True
         {mean_intercept}
         On streams, it changes only during the first 16 samples.

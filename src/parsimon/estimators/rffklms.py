@@ -75,6 +75,8 @@ class RFFKLMSRegressor(FilterRegressor):
         Number of samples learned; every pass counts.
     nbytes_ : int
         Memory of the model in bytes, including working memory.
+    n_centers_ : int
+        Number of centres: 0, because random features have none.
     kernel_ : Kernel
         Gaussian kernel that is approximated, with `gamma` as a number.
     n_features_in_ : int
@@ -140,6 +142,17 @@ class RFFKLMSRegressor(FilterRegressor):
         self.n_passes = n_passes
         self.shuffle = shuffle
         self.random_state = random_state
+
+    @property
+    def n_centers_(self) -> int:
+        """Number of centres: 0, because random features have none."""
+        self._of_each(lambda learner: None)  # raises an error before learning
+        return 0
+
+    @property
+    def nbytes_(self) -> int:
+        """Memory of the model in bytes, including working memory."""
+        return super().nbytes_ + int(self.frequencies_.nbytes + self.phases_.nbytes)
 
     def _prepare(self, n_features: int) -> None:
         count = whole("n_components", self.n_components, at_least=1, at_most=10**8)

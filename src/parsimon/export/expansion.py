@@ -18,6 +18,7 @@ from parsimon._formula_values import values
 from parsimon.dictionary_learning import KernelDictionaryClassifier, KernelDictionaryLearning
 from parsimon.estimators.base import StreamEstimator
 from parsimon.estimators.classifier import StreamClassifier
+from parsimon.estimators.filters import FilterRegressor
 from parsimon.estimators.fixed import KernelExpansionRegressor
 from parsimon.estimators.regressor import StreamRegressor
 from parsimon.export.scaling import composed, finite, then
@@ -151,6 +152,9 @@ def expansion(model: Any) -> Expansion:
         hint = "; export its best_estimator_" if hasattr(model, "best_estimator_") else ""
         if hasattr(model, "expert_names_"):
             hint = "; a mixture scales its inputs and is exported without a Pipeline"
+        if isinstance(model, FilterRegressor):
+            what = f"{type(model).__name__} cannot be exported: it has several kernels, or none"
+            raise TypeError(what)
         raise TypeError(
             "only estimators of parsimon, alone or behind scalers in a Pipeline, "
             f"can be exported, got {type(model).__name__}{hint}"

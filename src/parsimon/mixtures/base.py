@@ -33,6 +33,8 @@ Array = NDArray[np.float64]
 WORTH_THREADS = 32
 #: The relevance is computed on this many recent rows.
 RELEVANT_ROWS = 200
+#: Variances are compared with those of this many recent rows.
+COMPARED_ROWS = 64
 #: The largest input that is not scaled.
 LARGEST_UNSCALED = 1e30
 #: Inputs are clipped to this many standard deviations.
@@ -311,31 +313,51 @@ class Mixture(StoredMixture):
         self._each(work, len(Z) >= WORTH_THREADS)
         return out
 
-    def _mean_variances(self, Z: Array, weights: Array) -> Array:
-        """Return a mean of the experts' variances at rows Z, in units of the noise, (n, C).
+    def _relative_variances(self, Z: Array, weights: Array) -> Array:
+        """Return a mean of the experts' variances at rows Z, relative to the last rows, (n, C).
 
-        Experts count by the size of their weights (E, C). The variance of an observation is 1 for
-        an expert that sleeps, or whose estimator does not know it.
+        Experts count by the size of their weights (E, C).
         """
-        out = np.ones((len(Z), len(self._slots)))
+        first = max(0, self._recent.n_rows - COMPARED_ROWS)
+        last = self._recent.n_rows
+        now = self._mean_variances(
+            len(Z),
+            weights,
+            lambda slot, task: task.next_features(Z, self._earlier(slot.expert.lags)),
+        )
+        lately = self._mean_variances(
+            last - first,
+            weights,
+            lambda slot, task: task.features(self._recent, first, last, slot.expert.lags),
+        )
+        found: Array = now / lately.mean(axis=0)
+        return found
+
+    def _mean_variances(self, n: int, weights: Array, features: Callable[..., Array]) -> Array:
+        """Return a mean of the experts' variances at n rows, in units of the noise, (n, C).
+
+        `features(slot, task)` returns what an expert sees of the rows. The variance of an
+        observation is 1 for an expert that sleeps, or whose estimator does not know it.
+        """
+        out = np.ones((n, len(self._slots)))
 
         def work(e: int) -> None:
             slot, task = self._slots[e], self._tasks[e]
             if slot.present is None or not isinstance(slot.present.model, VarianceRegressor):
                 return
-            X = task.next_features(Z, self._earlier(slot.expert.lags))
+            X = features(slot, task)
             out[:, e] = slot.present.model.relative_variances(
                 X if slot.present.scale is None else X * slot.present.scale
             )
 
-        self._each(work, len(Z) >= WORTH_THREADS)
+        self._each(work, n >= WORTH_THREADS)
         sizes = np.abs(weights)
-        total = np.zeros((len(Z), weights.shape[1]))
+        total = np.zeros((n, weights.shape[1]))
         for e, share in enumerate(sizes / np.maximum(sizes.sum(axis=0), 1e-300)):
             # One sum after another, in the same order for a row and a block. The last experts have
             # no estimator.
             total += (out[:, e, np.newaxis] if e < len(self._slots) else 1.0) * share
-        return np.maximum(total, 1.0)
+        return total
 
     def _likely_cost(self, e: int) -> float:
         """Return a number that grows with the time that an expert takes."""

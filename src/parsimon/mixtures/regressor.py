@@ -194,7 +194,8 @@ class MixtureRegressor(RegressorMixin, StoredMixtureRegressor):  # type: ignore[
         """Predict for X (n, d): (n,), or (n, C) if y had columns.
 
         With `return_std`, also return the standard deviation of a new observation. Its square is
-        `noise_` times a mean of the experts' variances, which grow away from the rows learned.
+        `noise_` times a mean of the experts' variances at the row, relative to the last 64 rows.
+        These variances grow away from the rows that were learned.
 
         Every row counts as the next one after the last row learned. For rows that do not follow it,
         use ``lagged=False``: then only experts that need no earlier targets are combined.
@@ -217,7 +218,7 @@ class MixtureRegressor(RegressorMixin, StoredMixtureRegressor):  # type: ignore[
             out[:, c] = np.clip(means[c, 0] + deviations[c, 0] * combined, low[c], high[c])
         if not return_std:
             return self._shaped(out)
-        std = np.sqrt(self._known_noise() * self._mean_variances(Z, weights))
+        std = np.sqrt(self._known_noise() * self._relative_variances(Z, weights))
         return self._shaped(out), self._shaped(std)
 
     @property

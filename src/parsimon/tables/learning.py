@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from parsimon._parts import real
 from parsimon.conformal import Intervals
 from parsimon.evaluation import METRICS, IntervalMetrics, Predictions, predict_then_learn
 from parsimon.preprocessing import Column, TableEncoder, TableError, TargetScaler
@@ -110,7 +111,7 @@ class Learning:
 
     def _made_intervals(self) -> Intervals:
         assert self.intervals is not None
-        return Intervals(self.intervals)
+        return Intervals(real("intervals", self.intervals, above=0, below=1))
 
     def _learn_intervals(self, X: Array, both: Array, y: Labels) -> Array:
         """Return the intervals (n, 2) before each row, and learn the rows."""
