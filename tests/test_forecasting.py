@@ -202,6 +202,17 @@ def test_blocks_equal_rows(cuts):
     assert (whole.forecast(X_future=FUTURE) == parts.forecast(X_future=FUTURE)).all()
 
 
+def test_blocks_equal_rows_at_long_gaps():
+    """The season of 40 rows is found within the block, before the gap."""
+    y = seasonal(400, season=40)
+    times = np.arange(400.0) + 5003.0 * (np.arange(400) > 300)
+    whole = Forecaster(horizon=6, budget=200).learn(y, times=times)
+    assert whole.seasons_ == [40]
+    parts = cut(Forecaster(horizon=6, budget=200), y, None, times, range(1, 400))
+    assert whole.n_rows_ == parts.n_rows_ == 400 + 1000 + 4003 % 40
+    assert dumps(whole) == dumps(parts)
+
+
 @pytest.mark.parametrize("at", [1, 40, 64, 100, 250])
 def test_a_stored_model_goes_on_exactly(at):
     y, X, times = full()
