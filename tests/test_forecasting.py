@@ -10,6 +10,7 @@ from parsimon import Forecaster, KRLSRegressor
 from parsimon.forecasting import combining, structure
 from parsimon.forecasting.clock import Clock
 from parsimon.forecasting.engine import BLOCK
+from parsimon.forecasting.history import History
 from parsimon.forecasting.models import LINEAR_RIDGE
 from parsimon.persistence.files import dumps, loads
 
@@ -188,6 +189,33 @@ def test_scored_forecasts_come_from_models_that_have_not_seen_their_targets():
         if what == "forecast":
             assert at >= known
         known = max(known, at) if what == "learn" else known
+
+
+def test_errors_of_simple_forecasts_are_exact_where_the_series_leaves_its_range():
+    H, y = 4, seasonal(400)
+    y[200:] += 50.0
+    y[300:] *= 10.0
+    model = Forecaster(horizon=H, seasons=[12]).learn(y)
+    origins = np.arange(128, model._engine.learned)  # the last start is at 256 rows
+    targets = y[origins[:, np.newaxis] + np.arange(H)]
+    last = np.abs(y[origins - 1][:, np.newaxis] - targets).mean(axis=0)
+    season = np.abs(y[origins[:, np.newaxis] + np.arange(H) - 12] - targets).mean(axis=0)
+    np.testing.assert_allclose(model.errors_["last value"], last, rtol=1e-12)
+    np.testing.assert_allclose(model.errors_["season 12"], season, rtol=1e-12)
+
+
+def test_forecasts_of_models_are_limited_by_the_values_before_each_origin():
+    y = seasonal(300)
+    engine = Forecaster(horizon=4, seasons=[12]).learn(y)._engine
+    assert not engine.structure.relative
+    later = np.concatenate([y[: engine.learned], y[engine.learned :] * 10.0])
+    history = History(1000, 0, 0)
+    history.append(later, np.ones(300), np.empty((300, 0)), np.empty((300, 0)))
+    origins = engine.learned + np.array([0, 1, 5])
+    low, high = engine._limits(history, origins)
+    for i, o in enumerate(origins):
+        margin = 0.1 * np.ptp(later[:o])
+        assert low[i] == later[:o].min() - margin and high[i] == later[:o].max() + margin
 
 
 # Blocks, files and memory
