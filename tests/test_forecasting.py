@@ -4,12 +4,13 @@ import copy
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import parsimon
 from parsimon import Forecaster, KRLSRegressor
 from parsimon.forecasting import combining, structure
 from parsimon.forecasting.clock import Clock
-from parsimon.forecasting.engine import BLOCK
+from parsimon.forecasting.engine import BLOCK, Engine
 from parsimon.forecasting.history import History
 from parsimon.forecasting.models import LINEAR_RIDGE
 from parsimon.persistence.files import dumps, loads
@@ -264,6 +265,29 @@ def test_forecast_changes_nothing_and_copies_share_nothing():
     assert dumps(model) == before
     other.learn(y[200:])
     assert dumps(model) == before and dumps(other) != before
+
+
+@pytest.mark.parametrize("at", [0, 150])
+@pytest.mark.parametrize("where", ["advance", "begin"])
+def test_an_interrupted_model_does_not_go_on(monkeypatch, at, where):
+    y = seasonal(300)
+    model = Forecaster(horizon=6, budget=40).learn(y[:at])
+    plain = getattr(Engine, where)
+
+    def interrupted(engine, history):
+        if history.n_rows >= 256:
+            raise KeyboardInterrupt
+        plain(engine, history)
+
+    monkeypatch.setattr(Engine, where, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn(y[at:])
+    monkeypatch.undo()
+    calls = [lambda: model.learn(y), model.forecast, lambda: dumps(model), lambda: copy.copy(model)]
+    for call in calls:
+        with pytest.raises(RuntimeError, match="learning was interrupted"):
+            call()
+    assert clone(model).learn(y).n_rows_ == 300
 
 
 def test_memory_does_not_grow():

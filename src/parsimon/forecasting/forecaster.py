@@ -150,6 +150,7 @@ class Forecaster(GrowingForecaster):
         times : array (n,) or None
             Times of the rows: datetimes, dates or numbers, which must increase.
         """
+        self._require_whole()
         began = hasattr(self, "_learns_with")
         if began:
             require_unchanged(self, self._learns_with)
@@ -176,6 +177,7 @@ class Forecaster(GrowingForecaster):
         first = 0 if began else int(present[0]) if len(present) else n
         if first == n:
             return self
+        self._interrupted = True  # until all rows are learned
         if not began:
             self._start(columns, kind)
         part = slice(first, n)
@@ -189,6 +191,7 @@ class Forecaster(GrowingForecaster):
         ]
         self._last_time = float(seconds[-1])
         self._take(Rows(values[part], seconds[part], *features))
+        del self._interrupted
         return self
 
     # Forecasting
@@ -217,6 +220,7 @@ class Forecaster(GrowingForecaster):
         """
         if not hasattr(self, "_learns_with"):
             raise ValueError("nothing has been learned yet: call learn with some values")
+        self._require_whole()
         H = self.horizon
         h = H if horizon is None else whole("horizon", horizon, at_least=1, at_most=H)
         future = self._future(X_future)

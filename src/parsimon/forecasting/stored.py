@@ -46,6 +46,7 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
     _history: History | None
     _engine: Engine | None
     _first: Any
+    _interrupted: bool
     _attributes = _schema.Schema(
         {
             "_learns_with": _schema.one_of(dict),
@@ -159,8 +160,17 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
         """Return a copy that shares nothing with the model."""
         return copy.deepcopy(self)
 
+    def _require_whole(self) -> None:
+        """Raise an error if learning was interrupted, so that parts have learned other rows."""
+        if getattr(self, "_interrupted", False):
+            raise RuntimeError(
+                "learning was interrupted, so the experts differ in what they have learned: "
+                "load the model from a file, or learn with a new one"
+            )
+
     def __getstate__(self) -> dict[str, Any]:
         """Return the state that a file keeps."""
+        self._require_whole()
         state = dict(super().__getstate__())
         state.pop("_ahead", None)
         if self._is_begun:
