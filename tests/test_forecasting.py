@@ -500,8 +500,9 @@ def test_refused_rows_change_nothing():
             model.learn(*bad)
         assert dumps(model) == before
     model.horizon = 7
-    with pytest.raises(ValueError, match="horizon was 6 when learning began"):
-        model.learn(*good)
+    for call in (lambda: model.learn(*good), lambda: model.forecast(X_future=FUTURE)):
+        with pytest.raises(ValueError, match="horizon was 6 when learning began"):
+            call()
 
 
 @pytest.mark.parametrize(

@@ -221,6 +221,7 @@ class Forecaster(GrowingForecaster):
         if not hasattr(self, "_learns_with"):
             raise ValueError("nothing has been learned yet: call learn with some values")
         self._require_whole()
+        require_unchanged(self, self._learns_with)
         H = self.horizon
         h = H if horizon is None else whole("horizon", horizon, at_least=1, at_most=H)
         future = self._future(X_future)
