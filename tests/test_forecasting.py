@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import parsimon
-from parsimon import Forecaster, KRLSRegressor
+from parsimon import Forecaster, KRLSRegressor, MKNLMSRegressor, RFFKLMSRegressor
 from parsimon.forecasting import combining, structure
 from parsimon.forecasting.clock import Clock
 from parsimon.forecasting.engine import BLOCK, Engine
@@ -300,6 +300,29 @@ def test_memory_does_not_grow():
     assert model.n_rows_ == 9000
 
 
+def test_memory_includes_the_scores_of_intervals_and_the_errors_of_experts():
+    H = 50
+    model = Forecaster(horizon=H, budget=8).learn(seasonal(300))
+    E = len(model.expert_names_)
+    models = sum(m.nbytes_ for m in model._fitted_estimators()) + model._history.nbytes
+    # 500 scores and flags per step, and the products of errors
+    assert model.nbytes_ - models >= 8 * H * (2 * 500 + E * E)
+    assert Forecaster().nbytes_ == 0
+
+
+@pytest.mark.parametrize("estimator", [MKNLMSRegressor(), RFFKLMSRegressor(random_state=0)])
+def test_filters_are_estimators(estimator):
+    y = seasonal(200)
+    whole = Forecaster(estimator, horizon=4).learn(y)
+    assert whole.expert_names_[:2] == ["direct", "recursive 16"]
+    parts = cut(Forecaster(estimator, horizon=4), y, cuts=range(1, 200))
+    assert dumps(loads(dumps(whole))) == dumps(whole) == dumps(parts)
+    again = loads(dumps(whole))
+    assert (again.forecast() == whole.forecast()).all()
+    assert dumps(again.learn(y)) == dumps(parts.learn(y))
+    assert whole.nbytes_ > 0 and whole.n_centers_ >= 0
+
+
 def test_files_with_other_states_are_refused():
     y, X, times = full(200)
     model = made().learn(y, X, times)
@@ -459,6 +482,32 @@ def test_backtest_prints_a_table():
     assert np.isnan(result.targets[-1, -1])  # beyond the last row
 
 
+@pytest.mark.parametrize("library", ["dict", "list", "pandas", "polars", "pyarrow"])
+def test_backtest_takes_tables_of_all_libraries(library):
+    """Rows are taken by position, whatever the index of a table is."""
+    y, columns, times = full(200)
+    columns = {name: columns[name] for name in ("holiday", "wind")}
+    expected = made().backtest(y, columns, times, start=100, every=20)
+    X, at = columns, times
+    if library == "list":
+        X, at = {name: column.tolist() for name, column in columns.items()}, times.tolist()
+    elif library == "pandas":
+        pandas = pytest.importorskip("pandas")
+        X = pandas.DataFrame(columns, index=pandas.DatetimeIndex(times))
+        at = pandas.Series(times, index=np.arange(len(y), 0, -1))
+    elif library == "polars":
+        polars = pytest.importorskip("polars")
+        X = polars.DataFrame(columns)
+        at = polars.Series(times.astype("datetime64[ms]"))
+    elif library == "pyarrow":
+        pyarrow = pytest.importorskip("pyarrow")
+        X = pyarrow.table(columns)
+        at = pyarrow.array(times.astype("datetime64[s]"))
+    found = made().backtest(y, X, at, start=100, every=20)
+    np.testing.assert_array_equal(found.forecasts, expected.forecasts)
+    np.testing.assert_array_equal(found.bounds, expected.bounds)
+
+
 # Errors
 
 
@@ -515,6 +564,9 @@ def test_refused_rows_change_nothing():
         ({"seasons": [12.5]}, "seasons must be a whole number"),
         ({"strategy": "both"}, "unknown strategy 'both'"),
         ({"known": "push"}, "known must be a list"),
+        ({"known": 5}, "known must be a list"),
+        ({"known": [5]}, "known must be a list"),
+        ({"horizon": "a"}, "horizon must be a whole number"),
         ({"known": ["push"]}, "not among the columns"),
         ({"coverage": 1.0}, "coverage must be"),
         ({"budget": 1}, "budget must be >= 8"),
@@ -522,8 +574,10 @@ def test_refused_rows_change_nothing():
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        Forecaster(**parameters).learn([1.0, 2.0], {"other": [1.0, 2.0]})
+    model, X = Forecaster(**parameters), {"other": [1.0, 2.0]}
+    for call in (model.learn, model.backtest):
+        with pytest.raises((ValueError, TypeError), match=message):
+            call([1.0, 2.0], X)
 
 
 def test_forecasts_that_cannot_be_made():
@@ -538,3 +592,7 @@ def test_forecasts_that_cannot_be_made():
         model.forecast(4, X_future={"a": [1.0] * 3})
     with pytest.raises(ValueError, match="leaves no row"):
         model.backtest([1.0, 2.0], {"a": [1.0, 2.0]}, start=2)
+    with pytest.raises(ValueError, match="X must have 3 rows as y, got 2 in 'a'"):
+        model.backtest([1.0, 2.0, 3.0], {"a": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="times must have 3 values"):
+        model.backtest([1.0, 2.0, 3.0], {"a": [1.0, 2.0, 3.0]}, [1.0, 2.0])

@@ -193,6 +193,11 @@ class Engine:
         self.learned = last
 
     @property
+    def nbytes(self) -> int:
+        """Memory of the scores and weights in bytes, without the estimators."""
+        return self.intervals.nbytes + self.combiner.nbytes + self.scored.nbytes
+
+    @property
     def estimators(self) -> list[Any]:
         """All estimators."""
         return [model for expert in self.experts for model in expert.models.values()]

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from parsimon import _schema
 from parsimon._parts import lookup, real, whole
+from parsimon.estimators.filters import FilterRegressor
 from parsimon.estimators.regressor import StreamRegressor
 from parsimon.forecasting.clock import KINDS, Clock
 from parsimon.forecasting.engine import STRATEGIES, Engine
@@ -18,13 +19,15 @@ from parsimon.forecasting.history import Array, History, are_features
 from parsimon.forecasting.rows import Columns, Rows, lag_list
 from parsimon.forecasting.structure import STARTS, Structure
 from parsimon.mixtures import MixtureRegressor
-from parsimon.persistence import Storable
+from parsimon.persistence import Storable, dumps
 from parsimon.preprocessing import TableEncoder
 
 __all__ = ["StoredForecaster"]
 
 #: The longest horizon, and the longest lag.
 LONGEST_HORIZON, LONGEST_LAG = 1000, 1000
+#: The classes of estimators that take the place of the experts.
+REGRESSORS = (StreamRegressor, FilterRegressor, MixtureRegressor)
 
 
 class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
@@ -102,14 +105,16 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
     @property
     def n_centers_(self) -> int:
         """Number of centres of all models."""
-        return sum(model.n_centers_ for model in self._fitted_estimators())
+        return sum(int(getattr(model, "n_centers_", 0)) for model in self._fitted_estimators())
 
     @property
     def nbytes_(self) -> int:
         """Memory in bytes."""
         history: History | None = getattr(self, "_history", None)
+        engine: Engine | None = getattr(self, "_engine", None)
         rows = 0 if history is None else history.nbytes
-        return rows + sum(int(model.nbytes_) for model in self._fitted_estimators())
+        scores = 0 if engine is None else engine.nbytes
+        return rows + scores + sum(int(model.nbytes_) for model in self._fitted_estimators())
 
     def _fitted_estimators(self) -> list[Any]:
         engine = getattr(self, "_engine", None)
@@ -129,10 +134,16 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
         whole("budget", self.budget, at_least=8, at_most=10**6)
         real("coverage", self.coverage, above=0, below=1)
         self._given_lags()
-        if isinstance(self.known, str) and self.known != "all":
+        if isinstance(self.known, str):
+            named = self.known == "all"
+        else:
+            named = isinstance(self.known, Sequence) and all(
+                isinstance(name, str) for name in self.known
+            )
+        if not named:
             raise ValueError(f"known must be a list of names or 'all', got {self.known!r}")
         given = self.estimator
-        if given is not None and not isinstance(given, StreamRegressor | MixtureRegressor):
+        if given is not None and not isinstance(given, REGRESSORS):
             raise TypeError(
                 f"estimator must be a regressor of parsimon, got {type(given).__name__}"
             )
@@ -193,6 +204,15 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
             state.pop(name) for name in ("_columns", "_clock", "_history", "_engine", "_first")
         )
         super().__setstate__(state)
+        used = self._learns_with.get("estimator")
+        if (
+            used is not self.estimator
+            and isinstance(used, Storable)
+            and isinstance(self.estimator, Storable)
+            and dumps(used) == dumps(self.estimator)
+        ):
+            # A file holds the estimator twice. It has not been changed since learning began.
+            self._learns_with = {**self._learns_with, "estimator": self.estimator}
         self._columns = _restored_columns(columns)
         self._clock = None if clock is None else Clock.restored(clock)
         self._history = None if history is None else History.restored(history)
