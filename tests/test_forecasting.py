@@ -242,6 +242,56 @@ def test_blocks_equal_rows_at_long_gaps():
     assert dumps(whole) == dumps(parts)
 
 
+def columns_that_begin_late(n=150):
+    """Return columns of which each has its first value at another row."""
+    rng = np.random.default_rng(2)
+    X = {
+        "sky": rng.choice(["clear", "rain"], size=n).astype(object),
+        "open": (rng.random(n) < 0.5).astype(object),
+        "wind": rng.normal(size=n).astype(object),
+        "never": np.full(n, None),
+    }
+    for name, late in {"sky": 3, "open": 6, "wind": 80}.items():
+        X[name][:late] = None
+    return X
+
+
+@pytest.mark.parametrize("names", [["sky"], ["sky", "open"], ["sky", "open", "wind", "never"]])
+@pytest.mark.parametrize("known", [[], ["sky"]])
+def test_blocks_equal_rows_if_the_first_values_of_columns_are_missing(names, known):
+    y = seasonal(150)
+    y[0] = np.nan  # this row is left out
+    X = {name: columns_that_begin_late()[name] for name in names}
+    model = Forecaster(horizon=3, budget=40, known=known)
+    future = {"sky": ["rain"] * 3}
+    whole = cut(clone(model), y, X)
+    parts = clone(model)
+    for i in range(150):
+        parts.learn(y[i : i + 1], rows(X, slice(i, i + 1)))
+        if i in (1, 3, 5, 30, 63, 64, 65):
+            assert dumps(loads(dumps(parts))) == dumps(parts)
+            parts = loads(dumps(parts))
+            assert np.isfinite(parts.forecast(X_future=future)).all()
+    assert dumps(whole) == dumps(parts) == dumps(cut(clone(model), y, X, cuts=[2, 40, 100]))
+    pairs = zip(whole._columns.encoders, whole._columns.groups, strict=True)
+    kinds = {name: encoder.columns_[name] for encoder, group in pairs for name in group}
+    expected = {"sky": "text", "open": "boolean", "wind": "number", "never": "number"}
+    assert kinds == {name: expected[name] for name in names}
+
+
+def test_a_column_has_the_kind_of_its_first_value():
+    y = seasonal(150)
+    model = Forecaster(horizon=3, budget=40).learn(y[:2], {"a": [None, "rain"], "b": [None, None]})
+    before = dumps(model)
+    with pytest.raises(ValueError, match="column 'a': it holds number values"):
+        model.learn([1.0], {"a": [1.0], "b": [None]})
+    assert dumps(model) == before
+    late = {"a": [None] * 70 + ["rain"] * 80}  # text, but a number after 64 rows without a value
+    for parts in ([], [64], range(1, 150)):
+        with pytest.raises(ValueError, match="column 'a': it holds text values"):
+            cut(Forecaster(horizon=3, budget=40), y, late, cuts=parts)
+
+
 @pytest.mark.parametrize("at", [1, 40, 64, 100, 250])
 def test_a_stored_model_goes_on_exactly(at):
     y, X, times = full()

@@ -172,23 +172,19 @@ class Forecaster(GrowingForecaster):
         if times is not None:
             last = self._last_time if began else -np.inf
             kind, seconds = checked_times(times, n, self._time_kind if began else None, last)
-        # From here on nothing is rejected.
         present = np.flatnonzero(~np.isnan(values))
         first = 0 if began else int(present[0]) if len(present) else n
         if first == n:
             return self
+        part = slice(first, n)
+        read = [{name: column.rows(part) for name, column in found.items()} for found in read]
+        for group, found in enumerate(read):
+            columns.require_kinds(group, found)
+        # From here on nothing is rejected.
         self._interrupted = True  # until all rows are learned
         if not began:
             self._start(columns, kind)
-        part = slice(first, n)
-        features = [
-            columns.learn(
-                group,
-                {name: column.rows(part) for name, column in found.items()},
-                n - first,
-            )
-            for group, found in enumerate(read)
-        ]
+        features = [columns.learn(group, found, n - first) for group, found in enumerate(read)]
         self._last_time = float(seconds[-1])
         self._take(Rows(values[part], seconds[part], *features))
         del self._interrupted

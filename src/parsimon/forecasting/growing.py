@@ -176,6 +176,6 @@ class GrowingForecaster(StoredForecaster):
             n = len(next(iter(columns.values())).values)
             if n != H:
                 raise ValueError(f"X_future must have {H} rows, one per step, got {n}")
-            encoder = self._columns.encoders[0]
-            parts.append(encoder.transform(as_table(X_future)))
+            if self._columns.is_settled(0):
+                parts.append(self._columns.encoders[0].transform(as_table(X_future)))
         return np.concatenate(parts, axis=1) if parts else np.empty((H, 0))

@@ -20,7 +20,6 @@ from parsimon.forecasting.rows import Columns, Rows, lag_list
 from parsimon.forecasting.structure import STARTS, Structure
 from parsimon.mixtures import MixtureRegressor
 from parsimon.persistence import Storable, dumps
-from parsimon.preprocessing import TableEncoder
 
 __all__ = ["StoredForecaster"]
 
@@ -185,10 +184,7 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
         state = dict(super().__getstate__())
         state.pop("_ahead", None)
         if self._is_begun:
-            state["_columns"] = {
-                "groups": [list(group) for group in self._columns.groups],
-                "encoders": list(self._columns.encoders),
-            }
+            state["_columns"] = self._columns.state()
             for name in ("_clock", "_history", "_engine"):
                 state[name] = None if state[name] is None else state[name].state()
             state["_first"] = None if self._first is None else _packed(self._first)
@@ -213,7 +209,7 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
         ):
             # A file holds the estimator twice. It has not been changed since learning began.
             self._learns_with = {**self._learns_with, "estimator": self.estimator}
-        self._columns = _restored_columns(columns)
+        self._columns = Columns.restored(columns)
         self._clock = None if clock is None else Clock.restored(clock)
         self._history = None if history is None else History.restored(history)
         self._first = None if first is None else _unpacked(first)
@@ -244,7 +240,8 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
         sizes = [self._columns.n_features(0), self._columns.n_features(1)]
         if self._first is not None:
             held = [self._first.known.shape[1], self._first.other.shape[1]]
-            if held != sizes or not 0 < len(self._first.y) < STARTS[0]:
+            n = len(self._first.y)
+            if held != sizes or not 0 < n < STARTS[0] or not self._columns.are_held(n):
                 raise ValueError("its first rows are not sound")
             if np.isnan(self._first.y).all():
                 raise ValueError("its first rows have no value")
@@ -252,7 +249,7 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
         assert self._history is not None
         capacity = STARTS[-1] + 2 * began.horizon + 64
         held = [self._history.known.shape[1] - n_times, self._history.other.shape[1]]
-        if held != sizes or self._history.capacity != capacity:
+        if held != sizes or self._history.capacity != capacity or not self._columns.are_held(0):
             raise ValueError("its last rows are not sound")
         if self._engine is not None:
             _require_progress(self._engine, self._history)
@@ -286,20 +283,3 @@ def _unpacked(arrays: Sequence[Any]) -> Rows:
     if not sound:
         raise ValueError("its first rows are not sound")
     return Rows(np.where(missing > 0.0, np.nan, y), times, known, other)
-
-
-def _restored_columns(state: dict[str, Any]) -> Columns:
-    """Return the columns with this state, or raise a ValueError."""
-    groups, encoders = state["groups"], state["encoders"]
-    names = [name for group in groups for name in group]
-    texts = _schema.listed(_schema.listed(_schema.one_of(str)))
-    if not texts(groups) or len(groups) != 2 or len(encoders) != 2 or len(set(names)) != len(names):
-        raise ValueError("its columns are not sound")
-    if not all(isinstance(encoder, TableEncoder) for encoder in encoders):
-        raise ValueError("its encoders are not sound")
-    columns = Columns(names, groups[0])
-    for encoder, group in zip(encoders, groups, strict=True):
-        if list(getattr(encoder, "columns_", {})) != group:
-            raise ValueError("its encoders do not fit its columns")
-    columns.encoders = tuple(encoders)
-    return columns
