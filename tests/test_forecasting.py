@@ -4,12 +4,14 @@ import copy
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import parsimon
-from parsimon import Forecaster, KRLSRegressor
+from parsimon import Forecaster, KRLSRegressor, MKNLMSRegressor, RFFKLMSRegressor
 from parsimon.forecasting import combining, structure
 from parsimon.forecasting.clock import Clock
-from parsimon.forecasting.engine import BLOCK
+from parsimon.forecasting.engine import BLOCK, Engine
+from parsimon.forecasting.history import History
 from parsimon.forecasting.models import LINEAR_RIDGE
 from parsimon.persistence.files import dumps, loads
 
@@ -190,6 +192,33 @@ def test_scored_forecasts_come_from_models_that_have_not_seen_their_targets():
         known = max(known, at) if what == "learn" else known
 
 
+def test_errors_of_simple_forecasts_are_exact_where_the_series_leaves_its_range():
+    H, y = 4, seasonal(400)
+    y[200:] += 50.0
+    y[300:] *= 10.0
+    model = Forecaster(horizon=H, seasons=[12]).learn(y)
+    origins = np.arange(128, model._engine.learned)  # the last start is at 256 rows
+    targets = y[origins[:, np.newaxis] + np.arange(H)]
+    last = np.abs(y[origins - 1][:, np.newaxis] - targets).mean(axis=0)
+    season = np.abs(y[origins[:, np.newaxis] + np.arange(H) - 12] - targets).mean(axis=0)
+    np.testing.assert_allclose(model.errors_["last value"], last, rtol=1e-12)
+    np.testing.assert_allclose(model.errors_["season 12"], season, rtol=1e-12)
+
+
+def test_forecasts_of_models_are_limited_by_the_values_before_each_origin():
+    y = seasonal(300)
+    engine = Forecaster(horizon=4, seasons=[12]).learn(y)._engine
+    assert not engine.structure.relative
+    later = np.concatenate([y[: engine.learned], y[engine.learned :] * 10.0])
+    history = History(1000, 0, 0)
+    history.append(later, np.ones(300), np.empty((300, 0)), np.empty((300, 0)))
+    origins = engine.learned + np.array([0, 1, 5])
+    low, high = engine._limits(history, origins)
+    for i, o in enumerate(origins):
+        margin = 0.1 * np.ptp(later[:o])
+        assert low[i] == later[:o].min() - margin and high[i] == later[:o].max() + margin
+
+
 # Blocks, files and memory
 
 
@@ -200,6 +229,67 @@ def test_blocks_equal_rows(cuts):
     parts = cut(made(), y, X, times, [c for c in cuts if c < len(y)])
     assert dumps(whole) == dumps(parts)
     assert (whole.forecast(X_future=FUTURE) == parts.forecast(X_future=FUTURE)).all()
+
+
+def test_blocks_equal_rows_at_long_gaps():
+    """The season of 40 rows is found within the block, before the gap."""
+    y = seasonal(400, season=40)
+    times = np.arange(400.0) + 5003.0 * (np.arange(400) > 300)
+    whole = Forecaster(horizon=6, budget=200).learn(y, times=times)
+    assert whole.seasons_ == [40]
+    parts = cut(Forecaster(horizon=6, budget=200), y, None, times, range(1, 400))
+    assert whole.n_rows_ == parts.n_rows_ == 400 + 1000 + 4003 % 40
+    assert dumps(whole) == dumps(parts)
+
+
+def columns_that_begin_late(n=150):
+    """Return columns of which each has its first value at another row."""
+    rng = np.random.default_rng(2)
+    X = {
+        "sky": rng.choice(["clear", "rain"], size=n).astype(object),
+        "open": (rng.random(n) < 0.5).astype(object),
+        "wind": rng.normal(size=n).astype(object),
+        "never": np.full(n, None),
+    }
+    for name, late in {"sky": 3, "open": 6, "wind": 80}.items():
+        X[name][:late] = None
+    return X
+
+
+@pytest.mark.parametrize("names", [["sky"], ["sky", "open"], ["sky", "open", "wind", "never"]])
+@pytest.mark.parametrize("known", [[], ["sky"]])
+def test_blocks_equal_rows_if_the_first_values_of_columns_are_missing(names, known):
+    y = seasonal(150)
+    y[0] = np.nan  # this row is left out
+    X = {name: columns_that_begin_late()[name] for name in names}
+    model = Forecaster(horizon=3, budget=40, known=known)
+    future = {"sky": ["rain"] * 3}
+    whole = cut(clone(model), y, X)
+    parts = clone(model)
+    for i in range(150):
+        parts.learn(y[i : i + 1], rows(X, slice(i, i + 1)))
+        if i in (1, 3, 5, 30, 63, 64, 65):
+            assert dumps(loads(dumps(parts))) == dumps(parts)
+            parts = loads(dumps(parts))
+            assert np.isfinite(parts.forecast(X_future=future)).all()
+    assert dumps(whole) == dumps(parts) == dumps(cut(clone(model), y, X, cuts=[2, 40, 100]))
+    pairs = zip(whole._columns.encoders, whole._columns.groups, strict=True)
+    kinds = {name: encoder.columns_[name] for encoder, group in pairs for name in group}
+    expected = {"sky": "text", "open": "boolean", "wind": "number", "never": "number"}
+    assert kinds == {name: expected[name] for name in names}
+
+
+def test_a_column_has_the_kind_of_its_first_value():
+    y = seasonal(150)
+    model = Forecaster(horizon=3, budget=40).learn(y[:2], {"a": [None, "rain"], "b": [None, None]})
+    before = dumps(model)
+    with pytest.raises(ValueError, match="column 'a': it holds number values"):
+        model.learn([1.0], {"a": [1.0], "b": [None]})
+    assert dumps(model) == before
+    late = {"a": [None] * 70 + ["rain"] * 80}  # text, but a number after 64 rows without a value
+    for parts in ([], [64], range(1, 150)):
+        with pytest.raises(ValueError, match="column 'a': it holds text values"):
+            cut(Forecaster(horizon=3, budget=40), y, late, cuts=parts)
 
 
 @pytest.mark.parametrize("at", [1, 40, 64, 100, 250])
@@ -227,6 +317,29 @@ def test_forecast_changes_nothing_and_copies_share_nothing():
     assert dumps(model) == before and dumps(other) != before
 
 
+@pytest.mark.parametrize("at", [0, 150])
+@pytest.mark.parametrize("where", ["advance", "begin"])
+def test_an_interrupted_model_does_not_go_on(monkeypatch, at, where):
+    y = seasonal(300)
+    model = Forecaster(horizon=6, budget=40).learn(y[:at])
+    plain = getattr(Engine, where)
+
+    def interrupted(engine, history):
+        if history.n_rows >= 256:
+            raise KeyboardInterrupt
+        plain(engine, history)
+
+    monkeypatch.setattr(Engine, where, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn(y[at:])
+    monkeypatch.undo()
+    calls = [lambda: model.learn(y), model.forecast, lambda: dumps(model), lambda: copy.copy(model)]
+    for call in calls:
+        with pytest.raises(RuntimeError, match="learning was interrupted"):
+            call()
+    assert clone(model).learn(y).n_rows_ == 300
+
+
 def test_memory_does_not_grow():
     y = seasonal(9000, noise=0.1)
     model = Forecaster(horizon=3, strategy="direct", budget=40).learn(y[:5000])
@@ -235,6 +348,29 @@ def test_memory_does_not_grow():
     assert model.nbytes_ == size
     assert 8 * 2 * len(model._history.y) <= held
     assert model.n_rows_ == 9000
+
+
+def test_memory_includes_the_scores_of_intervals_and_the_errors_of_experts():
+    H = 50
+    model = Forecaster(horizon=H, budget=8).learn(seasonal(300))
+    E = len(model.expert_names_)
+    models = sum(m.nbytes_ for m in model._fitted_estimators()) + model._history.nbytes
+    # 500 scores and flags per step, and the products of errors
+    assert model.nbytes_ - models >= 8 * H * (2 * 500 + E * E)
+    assert Forecaster().nbytes_ == 0
+
+
+@pytest.mark.parametrize("estimator", [MKNLMSRegressor(), RFFKLMSRegressor(random_state=0)])
+def test_filters_are_estimators(estimator):
+    y = seasonal(200)
+    whole = Forecaster(estimator, horizon=4).learn(y)
+    assert whole.expert_names_[:2] == ["direct", "recursive 16"]
+    parts = cut(Forecaster(estimator, horizon=4), y, cuts=range(1, 200))
+    assert dumps(loads(dumps(whole))) == dumps(whole) == dumps(parts)
+    again = loads(dumps(whole))
+    assert (again.forecast() == whole.forecast()).all()
+    assert dumps(again.learn(y)) == dumps(parts.learn(y))
+    assert whole.nbytes_ > 0 and whole.n_centers_ >= 0
 
 
 def test_files_with_other_states_are_refused():
@@ -396,6 +532,32 @@ def test_backtest_prints_a_table():
     assert np.isnan(result.targets[-1, -1])  # beyond the last row
 
 
+@pytest.mark.parametrize("library", ["dict", "list", "pandas", "polars", "pyarrow"])
+def test_backtest_takes_tables_of_all_libraries(library):
+    """Rows are taken by position, whatever the index of a table is."""
+    y, columns, times = full(200)
+    columns = {name: columns[name] for name in ("holiday", "wind")}
+    expected = made().backtest(y, columns, times, start=100, every=20)
+    X, at = columns, times
+    if library == "list":
+        X, at = {name: column.tolist() for name, column in columns.items()}, times.tolist()
+    elif library == "pandas":
+        pandas = pytest.importorskip("pandas")
+        X = pandas.DataFrame(columns, index=pandas.DatetimeIndex(times))
+        at = pandas.Series(times, index=np.arange(len(y), 0, -1))
+    elif library == "polars":
+        polars = pytest.importorskip("polars")
+        X = polars.DataFrame(columns)
+        at = polars.Series(times.astype("datetime64[ms]"))
+    elif library == "pyarrow":
+        pyarrow = pytest.importorskip("pyarrow")
+        X = pyarrow.table(columns)
+        at = pyarrow.array(times.astype("datetime64[s]"))
+    found = made().backtest(y, X, at, start=100, every=20)
+    np.testing.assert_array_equal(found.forecasts, expected.forecasts)
+    np.testing.assert_array_equal(found.bounds, expected.bounds)
+
+
 # Errors
 
 
@@ -437,8 +599,9 @@ def test_refused_rows_change_nothing():
             model.learn(*bad)
         assert dumps(model) == before
     model.horizon = 7
-    with pytest.raises(ValueError, match="horizon was 6 when learning began"):
-        model.learn(*good)
+    for call in (lambda: model.learn(*good), lambda: model.forecast(X_future=FUTURE)):
+        with pytest.raises(ValueError, match="horizon was 6 when learning began"):
+            call()
 
 
 @pytest.mark.parametrize(
@@ -451,6 +614,9 @@ def test_refused_rows_change_nothing():
         ({"seasons": [12.5]}, "seasons must be a whole number"),
         ({"strategy": "both"}, "unknown strategy 'both'"),
         ({"known": "push"}, "known must be a list"),
+        ({"known": 5}, "known must be a list"),
+        ({"known": [5]}, "known must be a list"),
+        ({"horizon": "a"}, "horizon must be a whole number"),
         ({"known": ["push"]}, "not among the columns"),
         ({"coverage": 1.0}, "coverage must be"),
         ({"budget": 1}, "budget must be >= 8"),
@@ -458,8 +624,10 @@ def test_refused_rows_change_nothing():
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        Forecaster(**parameters).learn([1.0, 2.0], {"other": [1.0, 2.0]})
+    model, X = Forecaster(**parameters), {"other": [1.0, 2.0]}
+    for call in (model.learn, model.backtest):
+        with pytest.raises((ValueError, TypeError), match=message):
+            call([1.0, 2.0], X)
 
 
 def test_forecasts_that_cannot_be_made():
@@ -474,3 +642,7 @@ def test_forecasts_that_cannot_be_made():
         model.forecast(4, X_future={"a": [1.0] * 3})
     with pytest.raises(ValueError, match="leaves no row"):
         model.backtest([1.0, 2.0], {"a": [1.0, 2.0]}, start=2)
+    with pytest.raises(ValueError, match="X must have 3 rows as y, got 2 in 'a'"):
+        model.backtest([1.0, 2.0, 3.0], {"a": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="times must have 3 values"):
+        model.backtest([1.0, 2.0, 3.0], {"a": [1.0, 2.0, 3.0]}, [1.0, 2.0])

@@ -149,6 +149,7 @@ def backtest(
     model: Forecaster, y: Any, X: Any, times: Any, start: int | None, every: int | None
 ) -> Backtest:
     """Run a new model over a series, as `Forecaster.backtest` says."""
+    model._checked_parameters()
     values, H = checked_values(y), model.horizon
     n = len(values)
     first = whole("start", n // 2 if start is None else start, at_least=1)
@@ -157,6 +158,9 @@ def backtest(
     step = whole("every", max(1, (n - first) // ORIGINS) if every is None else every, at_least=1)
     table = None if X is None else as_table(X)
     columns = {} if table is None else raw_columns(table)
+    for name, column in columns.items():
+        if len(column) != n:
+            raise ValueError(f"X must have {n} rows as y, got {len(column)} in {name!r}")
     after = _positions(values, times)
     run = clone(model)
     origins = np.arange(first, n, step)
@@ -167,15 +171,15 @@ def backtest(
         rows = slice(done, origin)
         run.learn(
             values[rows],
-            None if table is None else {name: c[rows] for name, c in columns.items()},
-            None if times is None else times[rows],
+            None if table is None else {name: _at(c, rows) for name, c in columns.items()},
+            None if times is None else _at(times, rows),
         )
         done = origin
         # Row of each step: the target, or the row before it if it is missing
         ahead = after[origin - 1] + np.arange(1, H + 1)
         place = np.searchsorted(after, ahead, side="right") - 1
         there = after[place] == ahead
-        future = {name: columns[name][place] for name in known} if known else None
+        future = {name: _at(columns[name], place) for name in known} if known else None
         forecasts[i], bounds[i] = run.forecast(X_future=future, intervals=True)
         targets[i] = np.where(there, values[place], np.nan)
         present = values[:origin][~np.isnan(values[:origin])]
@@ -199,6 +203,17 @@ def backtest(
 
 def _known(model: Forecaster, columns: dict[str, Any]) -> list[str]:
     return list(columns) if model.known == "all" else list(model.known)
+
+
+def _at(column: Any, rows: Any) -> Any:
+    """Return rows of a column of any library by their positions, an array or a slice."""
+    if hasattr(column, "iloc"):
+        return column.iloc[rows]
+    if isinstance(rows, slice):
+        return column[rows]
+    if isinstance(column, list | tuple):
+        return [column[row] for row in rows]
+    return column.take(rows) if hasattr(column, "take") else column[rows]
 
 
 def _positions(values: Array, times: Any) -> Any:

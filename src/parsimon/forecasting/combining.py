@@ -70,6 +70,11 @@ class ErrorCombiner:
         found: Array = np.maximum(totals, 0.0) / np.maximum(self.count, LEAST)
         return np.where(self.count < LEAST, np.nan, found)
 
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes."""
+        return self.R.nbytes + self.count.nbytes
+
     def state(self) -> dict[str, Any]:
         """Return the state."""
         return dict(vars(self))

@@ -109,19 +109,33 @@ class Engine:
     def of_experts(self, history: History, origins: Rows, future: Array) -> Array:
         """Return the forecasts of E experts at origins, (n, H, E).
 
-        `future` (n, H, k) is what is known about the rows to forecast.
+        `future` (n, H, k) is what is known about the rows to forecast. Forecasts of models are
+        limited by the range of the values before each origin. The others are values of the series.
         """
         n, H = len(origins), self.horizon
-        margin = self.high - self.low if self.structure.relative else 0.1 * (self.high - self.low)
-        low, high = self.low - margin, self.high + margin
-        found = [F for e in self.experts for F in e.forecast(history, origins, future, low, high)]
+        low, high = self._limits(history, origins)
+        found = [
+            np.clip(F, low[:, np.newaxis], high[:, np.newaxis])
+            for e in self.experts
+            for F in e.forecast(history, origins, future, low, high)
+        ]
         found.append(np.repeat(history.values(origins - 1)[:, np.newaxis], H, axis=1))
         found.append(np.full((n, H), self.mean[0] / max(self.mean[1], 1.0)))
         for season in self.structure.seasons:
             back = season * (np.arange(H) // season + 1) - np.arange(H)
             found.append(history.values(origins[:, np.newaxis] - back))
-        clipped: Array = np.clip(np.stack(found, axis=2), low, high)
-        return clipped
+        return np.stack(found, axis=2)
+
+    def _limits(self, history: History, origins: Rows) -> tuple[Array, Array]:
+        """Return the least and largest forecasts of models at origins, both (n,).
+
+        This is the range of all values before the origin, and a margin.
+        """
+        y = history.values(np.arange(self.learned, origins[-1]))
+        low = np.minimum.accumulate(np.append(self.low, y))[origins - self.learned]
+        high = np.maximum.accumulate(np.append(self.high, y))[origins - self.learned]
+        margin = (1.0 if self.structure.relative else 0.1) * (high - low)
+        return low - margin, high + margin
 
     def combined(self, each: Array) -> Array:
         """Return the combination of forecasts (n, H, E), (n, H)."""
@@ -177,6 +191,11 @@ class Engine:
             for value in y[history.seen[rows - history.first] > 0.0]:
                 self.mean += [value, 1.0]
         self.learned = last
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the scores and weights in bytes, without the estimators."""
+        return self.intervals.nbytes + self.combiner.nbytes + self.scored.nbytes
 
     @property
     def estimators(self) -> list[Any]:

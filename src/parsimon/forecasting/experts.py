@@ -118,7 +118,7 @@ class DirectModel(Direct):
             self.model.partial_fit(X, T)
 
     def forecast(
-        self, history: History, origins: Rows, future: Array, low: float, high: float
+        self, history: History, origins: Rows, future: Array, low: Array, high: Array
     ) -> list[Array]:
         """Return the forecasts at origins, (n, H), in a list."""
         if not self.model.__sklearn_is_fitted__():
@@ -195,7 +195,7 @@ class DirectLinear(Direct):
             self.residual.partial_fit(X, T - before.reshape(T.shape))
 
     def forecast(
-        self, history: History, origins: Rows, future: Array, low: float, high: float
+        self, history: History, origins: Rows, future: Array, low: Array, high: Array
     ) -> list[Array]:
         """Return the forecasts (n, H) of the linear model, and those with residuals."""
         if self.model.n_samples_seen_ <= self.rotation.shape[1] + 1:
@@ -243,9 +243,12 @@ class Recursive(ForecastModel):
             self.model.partial_fit(self.view.at(history, origins), self.view.scaled(y, before))
 
     def forecast(
-        self, history: History, origins: Rows, future: Array, low: float, high: float
+        self, history: History, origins: Rows, future: Array, low: Array, high: Array
     ) -> list[Array]:
-        """Return the forecasts at origins, (n, H), in a list. They stay between low and high."""
+        """Return the forecasts at origins, (n, H), in a list.
+
+        They stay between low and high, (n,).
+        """
         if not self.model.__sklearn_is_fitted__():
             return [self.repeated(history, origins)]
         reach, n = self.view.reach, len(origins)

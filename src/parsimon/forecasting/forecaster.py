@@ -150,6 +150,7 @@ class Forecaster(GrowingForecaster):
         times : array (n,) or None
             Times of the rows: datetimes, dates or numbers, which must increase.
         """
+        self._require_whole()
         began = hasattr(self, "_learns_with")
         if began:
             require_unchanged(self, self._learns_with)
@@ -171,24 +172,22 @@ class Forecaster(GrowingForecaster):
         if times is not None:
             last = self._last_time if began else -np.inf
             kind, seconds = checked_times(times, n, self._time_kind if began else None, last)
-        # From here on nothing is rejected.
         present = np.flatnonzero(~np.isnan(values))
         first = 0 if began else int(present[0]) if len(present) else n
         if first == n:
             return self
+        part = slice(first, n)
+        read = [{name: column.rows(part) for name, column in found.items()} for found in read]
+        for group, found in enumerate(read):
+            columns.require_kinds(group, found)
+        # From here on nothing is rejected.
+        self._interrupted = True  # until all rows are learned
         if not began:
             self._start(columns, kind)
-        part = slice(first, n)
-        features = [
-            columns.learn(
-                group,
-                {name: column.rows(part) for name, column in found.items()},
-                n - first,
-            )
-            for group, found in enumerate(read)
-        ]
+        features = [columns.learn(group, found, n - first) for group, found in enumerate(read)]
         self._last_time = float(seconds[-1])
         self._take(Rows(values[part], seconds[part], *features))
+        del self._interrupted
         return self
 
     # Forecasting
@@ -217,6 +216,8 @@ class Forecaster(GrowingForecaster):
         """
         if not hasattr(self, "_learns_with"):
             raise ValueError("nothing has been learned yet: call learn with some values")
+        self._require_whole()
+        require_unchanged(self, self._learns_with)
         H = self.horizon
         h = H if horizon is None else whole("horizon", horizon, at_least=1, at_most=H)
         future = self._future(X_future)

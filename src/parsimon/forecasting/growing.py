@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,7 @@ class GrowingForecaster(StoredForecaster):
                 return
             rows = held.part(slice(STARTS[0], None))
             self._settle(held.part(slice(0, STARTS[0])))
-        if len(rows.y):
-            self._append(self._on_grid(rows))
+        self._extend(rows)
 
     def _settle(self, first: Rows) -> None:
         """Begin with the first rows."""
@@ -60,14 +60,27 @@ class GrowingForecaster(StoredForecaster):
             else [self._clock.features(begin.times), begin.known]
         )
         self._history.append(begin.y, np.ones(1), np.concatenate(known, axis=1), begin.other)
-        self._append(self._on_grid(first.part(slice(1, None))))
+        self._extend(first.part(slice(1, None)))
+
+    def _extend(self, rows: Rows) -> None:
+        """Add rows. A long gap begins a stretch: it is shortened by the seasons at its row."""
+        long: list[int] = []
+        if self._clock is not None:
+            gaps = self._clock.missing(np.concatenate([[self._clock.last], rows.times]))
+            long = np.flatnonzero(gaps > LONGEST_GAP).tolist()
+        for first, last in itertools.pairwise([0, *long, len(rows.y)]):
+            if first < last:
+                self._append(self._on_grid(rows.part(slice(first, last))))
 
     @property
     def _n_times(self) -> int:
         return 0 if self._clock is None else self._clock.n_features
 
     def _on_grid(self, rows: Rows) -> Rows:
-        """Return rows with rows for missing times. Known features include those of the times."""
+        """Return rows with rows for missing times. Known features include those of the times.
+
+        Only the first row may have a long gap before it.
+        """
         if self._clock is None:
             return rows
         clock = self._clock
@@ -163,6 +176,6 @@ class GrowingForecaster(StoredForecaster):
             n = len(next(iter(columns.values())).values)
             if n != H:
                 raise ValueError(f"X_future must have {H} rows, one per step, got {n}")
-            encoder = self._columns.encoders[0]
-            parts.append(encoder.transform(as_table(X_future)))
+            if self._columns.is_settled(0):
+                parts.append(self._columns.encoders[0].transform(as_table(X_future)))
         return np.concatenate(parts, axis=1) if parts else np.empty((H, 0))

@@ -44,6 +44,11 @@ class StepIntervals:
         found = np.array([calibrator.width for calibrator in self.each])
         return np.where(np.isfinite(found), found, np.nan) * scales
 
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes."""
+        return sum(calibrator.state.nbytes for calibrator in self.each)
+
     def state(self) -> Array:
         """Return the states of the calibrators, one row per step."""
         return np.stack([calibrator.state for calibrator in self.each])

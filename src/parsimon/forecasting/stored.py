@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from parsimon import _schema
 from parsimon._parts import lookup, real, whole
+from parsimon.estimators.filters import FilterRegressor
 from parsimon.estimators.regressor import StreamRegressor
 from parsimon.forecasting.clock import KINDS, Clock
 from parsimon.forecasting.engine import STRATEGIES, Engine
@@ -18,13 +19,14 @@ from parsimon.forecasting.history import Array, History, are_features
 from parsimon.forecasting.rows import Columns, Rows, lag_list
 from parsimon.forecasting.structure import STARTS, Structure
 from parsimon.mixtures import MixtureRegressor
-from parsimon.persistence import Storable
-from parsimon.preprocessing import TableEncoder
+from parsimon.persistence import Storable, dumps
 
 __all__ = ["StoredForecaster"]
 
 #: The longest horizon, and the longest lag.
 LONGEST_HORIZON, LONGEST_LAG = 1000, 1000
+#: The classes of estimators that take the place of the experts.
+REGRESSORS = (StreamRegressor, FilterRegressor, MixtureRegressor)
 
 
 class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
@@ -46,6 +48,7 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
     _history: History | None
     _engine: Engine | None
     _first: Any
+    _interrupted: bool
     _attributes = _schema.Schema(
         {
             "_learns_with": _schema.one_of(dict),
@@ -101,14 +104,16 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
     @property
     def n_centers_(self) -> int:
         """Number of centres of all models."""
-        return sum(model.n_centers_ for model in self._fitted_estimators())
+        return sum(int(getattr(model, "n_centers_", 0)) for model in self._fitted_estimators())
 
     @property
     def nbytes_(self) -> int:
         """Memory in bytes."""
         history: History | None = getattr(self, "_history", None)
+        engine: Engine | None = getattr(self, "_engine", None)
         rows = 0 if history is None else history.nbytes
-        return rows + sum(int(model.nbytes_) for model in self._fitted_estimators())
+        scores = 0 if engine is None else engine.nbytes
+        return rows + scores + sum(int(model.nbytes_) for model in self._fitted_estimators())
 
     def _fitted_estimators(self) -> list[Any]:
         engine = getattr(self, "_engine", None)
@@ -128,10 +133,16 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
         whole("budget", self.budget, at_least=8, at_most=10**6)
         real("coverage", self.coverage, above=0, below=1)
         self._given_lags()
-        if isinstance(self.known, str) and self.known != "all":
+        if isinstance(self.known, str):
+            named = self.known == "all"
+        else:
+            named = isinstance(self.known, Sequence) and all(
+                isinstance(name, str) for name in self.known
+            )
+        if not named:
             raise ValueError(f"known must be a list of names or 'all', got {self.known!r}")
         given = self.estimator
-        if given is not None and not isinstance(given, StreamRegressor | MixtureRegressor):
+        if given is not None and not isinstance(given, REGRESSORS):
             raise TypeError(
                 f"estimator must be a regressor of parsimon, got {type(given).__name__}"
             )
@@ -159,15 +170,21 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
         """Return a copy that shares nothing with the model."""
         return copy.deepcopy(self)
 
+    def _require_whole(self) -> None:
+        """Raise an error if learning was interrupted, so that parts have learned other rows."""
+        if getattr(self, "_interrupted", False):
+            raise RuntimeError(
+                "learning was interrupted, so the experts differ in what they have learned: "
+                "load the model from a file, or learn with a new one"
+            )
+
     def __getstate__(self) -> dict[str, Any]:
         """Return the state that a file keeps."""
+        self._require_whole()
         state = dict(super().__getstate__())
         state.pop("_ahead", None)
         if self._is_begun:
-            state["_columns"] = {
-                "groups": [list(group) for group in self._columns.groups],
-                "encoders": list(self._columns.encoders),
-            }
+            state["_columns"] = self._columns.state()
             for name in ("_clock", "_history", "_engine"):
                 state[name] = None if state[name] is None else state[name].state()
             state["_first"] = None if self._first is None else _packed(self._first)
@@ -183,7 +200,16 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
             state.pop(name) for name in ("_columns", "_clock", "_history", "_engine", "_first")
         )
         super().__setstate__(state)
-        self._columns = _restored_columns(columns)
+        used = self._learns_with.get("estimator")
+        if (
+            used is not self.estimator
+            and isinstance(used, Storable)
+            and isinstance(self.estimator, Storable)
+            and dumps(used) == dumps(self.estimator)
+        ):
+            # A file holds the estimator twice. It has not been changed since learning began.
+            self._learns_with = {**self._learns_with, "estimator": self.estimator}
+        self._columns = Columns.restored(columns)
         self._clock = None if clock is None else Clock.restored(clock)
         self._history = None if history is None else History.restored(history)
         self._first = None if first is None else _unpacked(first)
@@ -214,7 +240,8 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
         sizes = [self._columns.n_features(0), self._columns.n_features(1)]
         if self._first is not None:
             held = [self._first.known.shape[1], self._first.other.shape[1]]
-            if held != sizes or not 0 < len(self._first.y) < STARTS[0]:
+            n = len(self._first.y)
+            if held != sizes or not 0 < n < STARTS[0] or not self._columns.are_held(n):
                 raise ValueError("its first rows are not sound")
             if np.isnan(self._first.y).all():
                 raise ValueError("its first rows have no value")
@@ -222,7 +249,7 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
         assert self._history is not None
         capacity = STARTS[-1] + 2 * began.horizon + 64
         held = [self._history.known.shape[1] - n_times, self._history.other.shape[1]]
-        if held != sizes or self._history.capacity != capacity:
+        if held != sizes or self._history.capacity != capacity or not self._columns.are_held(0):
             raise ValueError("its last rows are not sound")
         if self._engine is not None:
             _require_progress(self._engine, self._history)
@@ -256,20 +283,3 @@ def _unpacked(arrays: Sequence[Any]) -> Rows:
     if not sound:
         raise ValueError("its first rows are not sound")
     return Rows(np.where(missing > 0.0, np.nan, y), times, known, other)
-
-
-def _restored_columns(state: dict[str, Any]) -> Columns:
-    """Return the columns with this state, or raise a ValueError."""
-    groups, encoders = state["groups"], state["encoders"]
-    names = [name for group in groups for name in group]
-    texts = _schema.listed(_schema.listed(_schema.one_of(str)))
-    if not texts(groups) or len(groups) != 2 or len(encoders) != 2 or len(set(names)) != len(names):
-        raise ValueError("its columns are not sound")
-    if not all(isinstance(encoder, TableEncoder) for encoder in encoders):
-        raise ValueError("its encoders are not sound")
-    columns = Columns(names, groups[0])
-    for encoder, group in zip(encoders, groups, strict=True):
-        if list(getattr(encoder, "columns_", {})) != group:
-            raise ValueError("its encoders do not fit its columns")
-    columns.encoders = tuple(encoders)
-    return columns
