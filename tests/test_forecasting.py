@@ -387,6 +387,45 @@ def test_constants_and_short_series():
     assert np.abs(big - 1e12 - 5.0).max() < 4.0
 
 
+@pytest.mark.parametrize("horizon", [1, 33, 48, 100])
+@pytest.mark.parametrize("parameters", [{}, {"lags": 100}, {"lags": 300}, {"seasons": 200}])
+def test_there_is_a_forecast_after_any_number_of_rows(horizon, parameters):
+    """Models of a long horizon, or of many lags, begin later than at 64 rows."""
+    n = 2 * horizon + 200
+    y = seasonal(n)
+    model = Forecaster(horizon=horizon, budget=20, **parameters)
+    for i in range(n):
+        model.learn(y[i : i + 1])
+        if i % 13 == 0 or i in (62, 63, 126, 127, 254, 255):
+            values = model.forecast()
+            assert np.isfinite(values).all()
+            if not model.expert_names_ and not model.seasons_:
+                assert (values == y[i]).all()
+    late = loads(dumps(model))
+    assert (late.forecast() == model.forecast()).all()
+
+
+def test_a_long_horizon_can_be_tested_from_early_origins():
+    y = seasonal(150)
+    result = Forecaster(horizon=48, budget=20).backtest(y, start=70, every=10)
+    assert (result.forecasts[0] == y[69]).all() and np.isfinite(result.forecasts).all()
+
+
+def test_a_given_season_is_used_from_its_first_period_on():
+    y = seasonal(60)
+    for n in (11, 12, 40):
+        model = Forecaster(horizon=15, seasons=12).learn(y[:n])
+        assert model.seasons_ == ([12] if n >= 12 else [])
+        expected = [y[n - 12 + h % 12] if n >= 12 else y[n - 1] for h in range(15)]
+        assert model.forecast().tolist() == expected
+    # Rows 3 and 30 are gaps, and row 27 is missing.
+    keep = np.delete(np.arange(40), [3, 30])
+    holes = np.where(np.arange(40) == 27, np.nan, y[:40])
+    model = Forecaster(horizon=15, seasons=12).learn(holes[keep], times=keep.astype(float))
+    expected = [y[28 + h % 12 - (12 if h % 12 == 2 else 0)] for h in range(15)]
+    assert model.forecast().tolist() == expected
+
+
 def test_backtest_prints_a_table():
     result = Forecaster(horizon=14).backtest(seasonal(300), start=200, every=10)
     text = str(result)

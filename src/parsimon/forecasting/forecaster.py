@@ -12,6 +12,7 @@ from parsimon._parts import whole
 from parsimon.estimators.inputs import require_unchanged
 from parsimon.forecasting.backtesting import Backtest, backtest
 from parsimon.forecasting.growing import GrowingForecaster
+from parsimon.forecasting.history import repeated
 from parsimon.forecasting.rows import Columns, Rows, as_table, checked_times, checked_values
 from parsimon.preprocessing.reading import raw_columns
 
@@ -222,8 +223,7 @@ class Forecaster(GrowingForecaster):
         future = self._future(X_future)
         engine, history = self._caught_up()
         if engine is None or history is None:
-            present = self._first.y[~np.isnan(self._first.y)]
-            values = np.full(H, present[-1])
+            values = repeated(self._early_values(), H, max(self.seasons_, default=1))
             bounds = np.full((H, 2), np.nan)
         else:
             origins = np.array([history.n_rows])

@@ -140,6 +140,20 @@ class GrowingForecaster(StoredForecaster):
             self._ahead = self._engine.caught_up(self._history)
         return self._ahead, self._history
 
+    def _early_values(self) -> Array:
+        """Return the values on the grid of times, before the experts have begun."""
+        if self._history is not None:
+            return self._history.y
+        clock = self._present_clock()
+        if clock is None or len(self._first.y) < 2:
+            found: Array = self._first.y
+            return found
+        gaps = np.minimum(clock.missing(self._first.times), LONGEST_GAP)
+        places = np.concatenate([[0], np.cumsum(gaps + 1)])
+        y = np.full(int(places[-1]) + 1, np.nan)
+        y[places] = self._first.y
+        return y
+
     def _present_clock(self) -> Clock | None:
         if self._clock is not None or self._time_kind is None:
             return self._clock

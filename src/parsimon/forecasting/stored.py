@@ -76,9 +76,11 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
 
     @property
     def seasons_(self) -> list[int]:
-        """The lengths of the seasons in use."""
+        """The lengths of the seasons in use: before the models begin, given ones that are over."""
         engine = getattr(self, "_engine", None)
-        return [] if engine is None else list(engine.structure.seasons)
+        if engine is None:
+            return [s for s in self._given_lags()[1] or [] if s <= self.n_rows_]
+        return list(engine.structure.seasons)
 
     @property
     def expert_names_(self) -> list[str]:
