@@ -76,6 +76,23 @@ def test_table_picture_and_model(data, capsys, tmp_path):
     assert model.forecast().tolist() == [float(row["forecast"]) for row in rows]
 
 
+def test_only_a_forecaster_may_be_replaced(data, capsys, tmp_path):
+    command = ("forecast", data, "--target", "y", "--time", "t", "--horizon", 4, "--model")
+    said(capsys, *command, "f.parsimon")
+    before = (tmp_path / "f.parsimon").read_bytes()
+    assert "f.parsimon exists: --overwrite" in said(capsys, *command, "f.parsimon", code=2)
+    assert (tmp_path / "f.parsimon").read_bytes() == before
+    said(capsys, *command, "f.parsimon", "--overwrite", "--season", 12)
+    assert parsimon.load("f.parsimon").seasons == [12]
+    (tmp_path / "notes.txt").write_text("keep me")
+    found = said(capsys, *command, "notes.txt", "--overwrite", code=2)
+    assert "is not a model file" in found
+    assert (tmp_path / "notes.txt").read_text() == "keep me"
+    parsimon.KLMSRegressor().fit([[1.0], [2.0]], [1.0, 2.0]).save("k.parsimon")
+    found = said(capsys, *command, "k.parsimon", "--overwrite", code=2)
+    assert "holds a KLMSRegressor" in found
+
+
 def test_rows_are_numbered_without_times(data, capsys):
     out = said(capsys, "forecast", data, "--target", "y", "--ignore", "t", "--horizon", 2, "--json")
     assert [json.loads(line)["row"] for line in out.splitlines()] == [295, 296]
@@ -89,7 +106,10 @@ def test_rows_are_numbered_without_times(data, capsys):
         (["--target", "y", "--ignore", "y"], "--ignore y is the target"),
         (["--target", "t"], "forecasts are numbers"),
         (["--target", "y", "--time", "push"], "not later than the one before"),
-        (["--target", "y", "--intervals", "2"], "coverage must be"),
+        (
+            ["--target", "y", "--intervals", "80"],
+            "--intervals must be above 0 and below 1, such as 0.9",
+        ),
         (["--target", "y", "--horizon", "0"], "horizon"),
         (["--target", "y", "--plot", "f.xyz"], "suffix"),
         (["--target", "y", "--known", "wind"], "there is no column 'wind'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,12 @@ import pyarrow as pa
 
 import parsimon
 from parsimon import plots
+from parsimon._files import only_writer
 from parsimon.cli.errors import Failure
 from parsimon.cli.interrupt import Interrupt
+from parsimon.cli.intervals import require_share
 from parsimon.cli.model_facts import mean_weights
+from parsimon.cli.model_files import load_model
 from parsimon.cli.paths import require_different, require_writable
 from parsimon.cli.reading import Source, require_columns, table_failure
 from parsimon.cli.table_writer import output_format, table_writer
@@ -43,6 +47,7 @@ class Options:
     out: Path | None = None
     plot: Path | None = None
     model: Path | None = None
+    overwrite: bool = False
     json: bool = False
     ignore: list[str] = field(default_factory=list)
     delimiter: str | None = None
@@ -53,6 +58,12 @@ class Options:
 def forecast(options: Options) -> int:
     """Learn the rows of the data, and print the forecasts."""
     _check(options)
+    with nullcontext() if options.model is None else only_writer(options.model):
+        _require_replaceable(options)
+        return _forecast(options)
+
+
+def _forecast(options: Options) -> int:
     format_name, interrupt = output_format(options.out), Interrupt()
     run = _Run(options)
     with (
@@ -98,11 +109,26 @@ def _check(options: Options) -> None:
             require_writable(path, regular=name == "--model")
     if options.plot is not None:
         plots.require_drawable(options.plot)
+    require_share(options.coverage)
     for what, column in (("target", options.target), ("time", options.time)):
         if column in options.ignore:
             raise Failure(f"--ignore {column} is the {what}")
     if options.time == options.target:
         raise Failure(f"--time and --target are the same column, {options.target!r}")
+
+
+def _require_replaceable(options: Options) -> None:
+    """Fail if --model exists, unless it is a forecaster and may be replaced."""
+    if options.model is None or not options.model.exists():
+        return
+    if not options.overwrite:
+        raise Failure(f"{options.model} exists: --overwrite learns anew in its place")
+    held = load_model(options.model)
+    if not isinstance(held, Forecaster):
+        raise Failure(
+            f"{options.model} holds a {type(held).__name__}, which `forecast` does not replace: "
+            "choose another name"
+        )
 
 
 class _Run:
