@@ -310,6 +310,49 @@ def test_future_times():
     assert Forecaster(horizon=2).learn([1.0, 2.0]).future_times().tolist() == [2, 3]
 
 
+@pytest.mark.parametrize("n", [2, 30, 100])
+def test_future_times_have_the_resolution_of_the_times(n):
+    for size, unit in ((5, "ms"), (250, "us"), (3, "s")):
+        times = np.datetime64("2024-05-05T12:00:00", unit) + np.arange(n + 50) * size
+        found = Forecaster(horizon=50).learn(seasonal(n), times=times[:n]).future_times()
+        assert (found == times[n:]).all()
+
+
+@pytest.mark.parametrize("n", [2, 3, 30, 100])
+@pytest.mark.parametrize("months", [1, 3, 12])
+@pytest.mark.parametrize("day", [1, 15, 30, 31])
+def test_future_times_step_in_months(n, months, day):
+    first = np.datetime64("2019-12", "M") + months * np.arange(n + 6)
+    last_days = (first + 1).astype("datetime64[D]") - 1
+    dates = np.minimum(first.astype("datetime64[D]") + day - 1, last_days)
+    for times in (dates, dates + np.timedelta64(90, "m")):
+        model = Forecaster(horizon=6).learn(seasonal(n), times=times[:n])
+        assert (model.future_times() == times[n:]).all()
+        again = loads(dumps(model))
+        assert (again.future_times() == times[n:]).all() and dumps(again) == dumps(model)
+        keep = np.delete(np.arange(n), np.arange(1, n, 40)) if n > 3 else np.arange(n)
+        holes = Forecaster(horizon=6).learn(seasonal(n)[keep], times=times[keep])
+        assert (holes.future_times() == times[n:]).all()
+        assert n < 65 or holes.n_rows_ == n
+
+
+def test_days_and_weeks_do_not_step_in_months():
+    for step in (1, 7, 28):
+        times = np.datetime64("2024-01-31", "D") + step * np.arange(106)
+        model = Forecaster(horizon=6).learn(seasonal(100), times=times[:100])
+        assert (model.future_times() == times[100:]).all()
+
+
+def test_one_row_has_future_times():
+    for time, step in (
+        (np.datetime64("2024-01-31", "D"), np.timedelta64(1, "D")),
+        (np.datetime64("2024-01-31T07", "s"), np.timedelta64(1, "s")),
+        (17.5, 1.0),
+    ):
+        model = Forecaster(horizon=3).learn([1.0], times=np.array([time]))
+        assert model.future_times().tolist() == [time + i * step for i in (1, 2, 3)]
+
+
 # Quality
 
 
@@ -504,6 +547,8 @@ def test_bad_parameters_are_refused(parameters, message):
 def test_forecasts_that_cannot_be_made():
     with pytest.raises(ValueError, match="nothing has been learned"):
         Forecaster().forecast()
+    with pytest.raises(ValueError, match="nothing has been learned"):
+        Forecaster().future_times()
     model = Forecaster(horizon=3, known=["a"]).learn([1.0, 2.0], {"a": [1.0, 2.0]})
     with pytest.raises(ValueError, match="X_future is missing"):
         model.forecast()

@@ -236,18 +236,16 @@ class Forecaster(GrowingForecaster):
     def future_times(self, horizon: int | None = None) -> NDArray[Any]:
         """Return the times of the next rows, (h,), as datetime64 or numbers.
 
-        Without times, rows are numbered.
+        Times with a zone come back in UTC. Without times, rows are numbered. After a single row,
+        the step is a day for dates, a second for other times, and 1 for numbers.
         """
+        if not hasattr(self, "_learns_with"):
+            raise ValueError("nothing has been learned yet: call learn with some values")
         h = self.horizon if horizon is None else whole("horizon", horizon, at_least=1)
         clock = self._present_clock()
         if clock is None:
             return np.arange(self.n_rows_, self.n_rows_ + h)
-        ahead = clock.ahead(h)
-        if clock.kind == "number":
-            return ahead
-        if clock.kind == "date":
-            return np.rint(ahead).astype("datetime64[s]").astype("datetime64[D]")
-        return np.rint(ahead).astype("datetime64[s]")
+        return clock.future(h)
 
     def backtest(
         self,

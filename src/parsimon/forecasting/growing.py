@@ -157,10 +157,7 @@ class GrowingForecaster(StoredForecaster):
     def _present_clock(self) -> Clock | None:
         if self._clock is not None or self._time_kind is None:
             return self._clock
-        times = self._first.times
-        return Clock(
-            self._time_kind, times if len(times) > 1 else np.array([times[0] - 1, times[0]])
-        )
+        return Clock(self._time_kind, self._first.times)
 
     def _future(self, X_future: Any) -> Array:
         """Return what is known about the next H rows, (H, k)."""
