@@ -409,6 +409,16 @@ def test_there_is_no_interval_before_a_forecast_is_scored():
     assert bounds.shape == (2, 2) and (bounds[:, 0] < bounds[:, 1]).all()
 
 
+def test_a_constant_series_has_intervals_of_width_0():
+    for value in (7.0, 0.0, -1e9 / 3):
+        model = Forecaster(horizon=3, budget=50).learn(np.full(300, value))
+        values, bounds = model.forecast(intervals=True)
+        np.testing.assert_allclose(bounds, value, rtol=1e-9)
+        assert (bounds[:, 0] <= values).all() and (values <= bounds[:, 1]).all()
+    model.learn(-1e9 / 3 + seasonal(200))
+    assert np.isfinite(model.forecast(intervals=True)[1]).all()
+
+
 def test_seasons_are_found():
     t = np.arange(2000)
     rng = np.random.default_rng(0)
