@@ -237,6 +237,12 @@ def test_memory_does_not_grow():
     assert model.n_rows_ == 9000
 
 
+def test_centres_stay_within_the_budget():
+    for budget in (8, 50, 100):
+        model = Forecaster(horizon=6, budget=budget).learn(seasonal(600))
+        assert 0 < model.n_centers_ <= budget
+
+
 def test_files_with_other_states_are_refused():
     y, X, times = full(200)
     model = made().learn(y, X, times)
@@ -341,6 +347,13 @@ def test_days_and_weeks_do_not_step_in_months():
         times = np.datetime64("2024-01-31", "D") + step * np.arange(106)
         model = Forecaster(horizon=6).learn(seasonal(100), times=times[:100])
         assert (model.future_times() == times[100:]).all()
+
+
+def test_times_can_be_a_list():
+    times = np.datetime64("2024-01-01", "D") + np.arange(3)
+    for given in (list(times), times.tolist(), tuple(times.astype("datetime64[s]"))):
+        model = Forecaster(horizon=1).learn([1.0, 2.0, 3.0], times=given)
+        assert model.future_times()[0] == np.datetime64("2024-01-04")
 
 
 def test_one_row_has_future_times():
@@ -500,7 +513,13 @@ def test_backtest_prints_a_table():
         ({"y": [1.0], "X": {"a": [1.0, 2.0]}}, "1 rows as y, got 2"),
         ({"y": [1.0], "times": [1.0, 2.0]}, "times must have 1 values"),
         ({"y": [1.0, 2.0], "times": [2.0, 2.0]}, "row 1: the time is not later"),
-        ({"y": [1.0, 2.0], "times": [2.0, np.nan]}, "row 1: the time is missing"),
+        ({"y": [1.0, 2.0], "times": [2.0, np.nan]}, "row 1: the time is missing: give its time"),
+        ({"y": [1.0], "times": [None]}, "row 0: the time is missing"),
+        ({"y": [1.0, 2.0], "times": [2.0, np.inf]}, "row 1: the time inf is too large"),
+        (
+            {"y": [1.0, 2.0], "times": np.array([0, 50], "datetime64[ns]") + 10**18},
+            "by less than a microsecond",
+        ),
         ({"y": [1.0, 2.0], "times": ["a", "b"]}, "got text"),
     ],
 )
@@ -509,6 +528,14 @@ def test_bad_rows_are_refused(arguments, message):
     with pytest.raises((ValueError, TypeError), match=message):
         model.learn(**arguments)
     assert not hasattr(model, "_learns_with")
+
+
+def test_columns_cannot_be_added_later():
+    model = Forecaster(horizon=3).learn([1.0, 2.0])
+    before = dumps(model)
+    with pytest.raises(ValueError, match="X has 'a', but the columns of the first rows are: none"):
+        model.learn([3.0], {"a": [1.0]})
+    assert dumps(model) == before
 
 
 def test_refused_rows_change_nothing():
@@ -522,6 +549,7 @@ def test_refused_rows_change_nothing():
         ((good[0], None, good[2]), "X is missing"),
         ((good[0], {"holiday": good[1]["holiday"]}, good[2]), "there is no column"),
         ((good[0], {**good[1], "wind": ["a"] * 20}, good[2]), "wind"),
+        ((good[0], {**good[1], "new": good[0]}, good[2]), "X has 'new', but the columns"),
         ((good[0], good[1], None), "times must be given for all rows or for none"),
         ((good[0], good[1], times[140:160]), "not later"),
     ]:

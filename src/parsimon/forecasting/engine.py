@@ -183,6 +183,11 @@ class Engine:
         """All estimators."""
         return [model for expert in self.experts for model in expert.models.values()]
 
+    @property
+    def kernel_models(self) -> list[Any]:
+        """The estimators whose centres the budget limits."""
+        return [model for expert in self.experts for model in expert.kernel_models]
+
     # State
 
     def state(self) -> dict[str, Any]:

@@ -38,7 +38,9 @@ class Forecaster(GrowingForecaster):
     - the last value, the mean, and the value one or two seasons before.
 
     Seasons, lags and units are chosen from the rows so far when there are 64, 128, ..., 2048 rows.
-    Then the experts begin anew and learn all rows again. Later rows are learned once. The targets
+    Then the experts begin anew and learn all rows again. Later rows are learned once. They begin at
+    the first of these numbers that is at least 2 H and leaves enough rows for the lags. Before, the
+    forecast is the last value, or the value one season before if `seasons` are given. The targets
     of a row arrive H rows later, so direct models learn with this delay. A forecast is scored only
     by models that have not seen its targets.
 
@@ -67,14 +69,15 @@ class Forecaster(GrowingForecaster):
         The share of values that intervals should contain. Larger values give wider intervals.
     budget : int >= 8, default=2400
         Maximum number of centres of all kernel models together. Larger budgets fit more detail and
-        cost more time per row. Not used with `estimator`.
+        cost more time per row. Not used with `estimator`. The linear model is not counted: its size
+        depends only on its number of inputs.
 
     Attributes
     ----------
     n_rows_ : int
         Number of rows so far, including missing rows that were filled in.
     seasons_ : list of int
-        The seasons in use.
+        The seasons in use. Before models begin, those given that are at most `n_rows_` long.
     expert_names_ : list of str
         The names of the experts. Empty before the first 64 rows, or more for a long horizon.
     weights_ : array (H, E)
@@ -83,7 +86,7 @@ class Forecaster(GrowingForecaster):
         Mean absolute errors of earlier forecasts for each step, (H,): of this model, of the last
         value, and of the value one season before. They begin when the structure was last chosen.
     n_centers_ : int
-        Number of centres of all models.
+        Number of centres of all kernel models, at most `budget`.
     nbytes_ : int
         Memory in bytes.
 
@@ -292,4 +295,8 @@ class Forecaster(GrowingForecaster):
         needed = self._columns.groups[0] + self._columns.groups[1]
         if table is None and needed:
             raise ValueError(f"X is missing: the model has the columns {', '.join(needed)}")
+        for name in names:
+            if name not in needed:
+                listed = ", ".join(map(repr, needed)) or "none"
+                raise ValueError(f"X has {name!r}, but the columns of the first rows are: {listed}")
         return self._columns, table

@@ -102,8 +102,10 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
 
     @property
     def n_centers_(self) -> int:
-        """Number of centres of all models."""
-        return sum(model.n_centers_ for model in self._fitted_estimators())
+        """Number of centres of all kernel models."""
+        engine = getattr(self, "_engine", None)
+        models = [] if engine is None else engine.kernel_models
+        return sum(model.n_centers_ for model in models if model.__sklearn_is_fitted__())
 
     @property
     def nbytes_(self) -> int:
