@@ -492,6 +492,22 @@ def test_a_given_season_is_used_from_its_first_period_on():
     assert model.forecast().tolist() == expected
 
 
+@pytest.mark.parametrize("season", [40, 100])
+def test_a_given_season_is_not_lost_when_models_begin(season):
+    """A season that is too long for the first models is used as soon as it can be."""
+    y = seasonal(season + 100, season=season, noise=0.05)
+    H = 12
+    for n in (season + H + 17, season + H + 40, season + 80):
+        model = Forecaster(horizon=H, seasons=season, budget=60).learn(y[:n])
+        assert model.seasons_ == [season]
+        assert np.abs(model.forecast() - y[n : n + H]).mean() < 0.3
+        rows = cut(Forecaster(horizon=H, seasons=season, budget=60), y[:n], cuts=range(1, n, 3))
+        assert dumps(rows) == dumps(model)
+    if season < 64:
+        model = Forecaster(horizon=H, seasons=season).learn(y[:65])
+        assert model.forecast().tolist() == y[65 - season : 65 - season + H].tolist()
+
+
 def test_backtest_prints_a_table():
     result = Forecaster(horizon=14).backtest(seasonal(300), start=200, every=10)
     text = str(result)

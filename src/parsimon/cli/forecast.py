@@ -213,7 +213,9 @@ class _Run:
         model, each = self.model, []
         if not model.expert_names_:
             start = next(s for s in STARTS if s >= 2 * self.options.horizon)
-            few = f"fewer than {start:,} rows" if model.n_rows_ < start else "too few rows for lags"
+            few = (
+                f"fewer than {start:,} rows" if model.n_rows_ < start else "too few rows for models"
+            )
             season = max(model.seasons_, default=0)
             what = f"the value {plural(season, 'row')} before" if season else "the last value"
             each.append(f"{few}: {what} is the forecast")

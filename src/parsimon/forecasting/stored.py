@@ -79,7 +79,7 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
         """The lengths of the seasons in use: before the models begin, given ones that are over."""
         engine = getattr(self, "_engine", None)
         if engine is None:
-            return [s for s in self._given_lags()[1] or [] if s <= self.n_rows_]
+            return [s for s in self._given_seasons() if s <= self.n_rows_]
         return list(engine.structure.seasons)
 
     @property
@@ -145,6 +145,9 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
             lag_list("lags", self.lags, LONGEST_LAG),
             lag_list("seasons", self.seasons, LONGEST_LAG),
         )
+
+    def _given_seasons(self) -> list[int]:
+        return lag_list("seasons", self.seasons, LONGEST_LAG) or []
 
     def _make_engine(self, structure: Structure) -> Engine:
         return Engine(
