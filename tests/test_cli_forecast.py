@@ -4,6 +4,7 @@ import csv
 import json
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import parsimon
@@ -76,6 +77,23 @@ def test_table_picture_and_model(data, capsys, tmp_path):
     assert model.forecast().tolist() == [float(row["forecast"]) for row in rows]
 
 
+def test_only_a_forecaster_may_be_replaced(data, capsys, tmp_path):
+    command = ("forecast", data, "--target", "y", "--time", "t", "--horizon", 4, "--model")
+    said(capsys, *command, "f.parsimon")
+    before = (tmp_path / "f.parsimon").read_bytes()
+    assert "f.parsimon exists: --overwrite" in said(capsys, *command, "f.parsimon", code=2)
+    assert (tmp_path / "f.parsimon").read_bytes() == before
+    said(capsys, *command, "f.parsimon", "--overwrite", "--season", 12)
+    assert parsimon.load("f.parsimon").seasons == [12]
+    (tmp_path / "notes.txt").write_text("keep me")
+    found = said(capsys, *command, "notes.txt", "--overwrite", code=2)
+    assert "is not a model file" in found
+    assert (tmp_path / "notes.txt").read_text() == "keep me"
+    parsimon.KLMSRegressor().fit([[1.0], [2.0]], [1.0, 2.0]).save("k.parsimon")
+    found = said(capsys, *command, "k.parsimon", "--overwrite", code=2)
+    assert "holds a KLMSRegressor" in found
+
+
 def test_rows_are_numbered_without_times(data, capsys):
     out = said(capsys, "forecast", data, "--target", "y", "--ignore", "t", "--horizon", 2, "--json")
     assert [json.loads(line)["row"] for line in out.splitlines()] == [295, 296]
@@ -89,7 +107,10 @@ def test_rows_are_numbered_without_times(data, capsys):
         (["--target", "y", "--ignore", "y"], "--ignore y is the target"),
         (["--target", "t"], "forecasts are numbers"),
         (["--target", "y", "--time", "push"], "not later than the one before"),
-        (["--target", "y", "--intervals", "2"], "coverage must be"),
+        (
+            ["--target", "y", "--intervals", "80"],
+            "--intervals must be above 0 and below 1",
+        ),
         (["--target", "y", "--horizon", "0"], "horizon"),
         (["--target", "y", "--plot", "f.xyz"], "suffix"),
         (["--target", "y", "--known", "wind"], "there is no column 'wind'"),
@@ -97,6 +118,59 @@ def test_rows_are_numbered_without_times(data, capsys):
 )
 def test_errors_say_what_is_wrong(data, capsys, options, message):
     assert message in said(capsys, "forecast", data, *options, code=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("t,y\n2024-01-01,1\n,2\n", "row 2, column 't': the time is missing: give its time"),
+        ("t,y\n2024-01-02,1\n2024-01-01,2\n", "row 2, column 't': the time is not later"),
+        ("t,y\nmon,1\ntue,2\n", "column 't': times must be timestamps, dates or numbers, got text"),
+    ],
+)
+def test_errors_about_times_name_their_column(tmp_path, monkeypatch, capsys, text, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.csv").write_text(text)
+    found = said(capsys, "forecast", "d.csv", "--target", "y", "--time", "t", code=2)
+    assert message in found
+    assert ("--date-format" in found) == ("text" in found)
+
+
+def test_few_rows_are_said(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.csv").write_text("y\n" + "\n".join(map(str, range(70))) + "\n")
+    command = ("forecast", "d.csv", "--target", "y", "--json", "--out", "f.parquet", "--horizon")
+    for horizon, options, note, last in (
+        (40, (), "fewer than 128 rows: the last value is the forecast", 69),
+        (40, ("--season", 7), "fewer than 128 rows: the value 7 rows before is the forecast", 67),
+    ):
+        assert main([*map(str, command), str(horizon), *map(str, options)]) == 0
+        out, err = capsys.readouterr()
+        assert note in err
+        lines = [json.loads(line) for line in out.splitlines()]
+        assert len(lines) == 40 and lines[-1]["forecast"] == last
+        assert all(line["low"] is None and line["high"] is None for line in lines)
+        schema = pq.read_schema("f.parquet")
+        assert str(schema.field("low").type) == str(schema.field("high").type) == "double"
+
+
+def test_times_with_a_zone_are_in_utc(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"2024-01-01T{i:02}:00:00+02:00,{i}" for i in range(20)]
+    (tmp_path / "d.csv").write_text("\n".join(["t,y", *rows]) + "\n")
+    command = ["forecast", "d.csv", "--target", "y", "--time", "t", "--horizon", "2"]
+    assert main([*command, "--plot", "f.png"]) == 0
+    out, err = capsys.readouterr()
+    assert "2024-01-01T18:00:00+00:00" in out and "2024-01-01T19:00:00+00:00" in out
+    assert "have a zone: future times are in UTC" in err
+
+
+def test_a_constant_series_has_intervals(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.csv").write_text("y\n" + "5\n" * 200)
+    out = said(capsys, "forecast", "d.csv", "--target", "y", "--horizon", 2, "--json")
+    for line in map(json.loads, out.splitlines()):
+        assert line["low"] == pytest.approx(5) and line["high"] == pytest.approx(5)
 
 
 def test_a_file_without_targets(data, capsys, tmp_path):

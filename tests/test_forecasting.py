@@ -373,6 +373,12 @@ def test_filters_are_estimators(estimator):
     assert whole.nbytes_ > 0 and whole.n_centers_ >= 0
 
 
+def test_centres_stay_within_the_budget():
+    for budget in (8, 50, 100):
+        model = Forecaster(horizon=6, budget=budget).learn(seasonal(600))
+        assert 0 < model.n_centers_ <= budget
+
+
 def test_files_with_other_states_are_refused():
     y, X, times = full(200)
     model = made().learn(y, X, times)
@@ -446,6 +452,56 @@ def test_future_times():
     assert Forecaster(horizon=2).learn([1.0, 2.0]).future_times().tolist() == [2, 3]
 
 
+@pytest.mark.parametrize("n", [2, 30, 100])
+def test_future_times_have_the_resolution_of_the_times(n):
+    for size, unit in ((5, "ms"), (250, "us"), (3, "s")):
+        times = np.datetime64("2024-05-05T12:00:00", unit) + np.arange(n + 50) * size
+        found = Forecaster(horizon=50).learn(seasonal(n), times=times[:n]).future_times()
+        assert (found == times[n:]).all()
+
+
+@pytest.mark.parametrize("n", [2, 3, 30, 100])
+@pytest.mark.parametrize("months", [1, 3, 12])
+@pytest.mark.parametrize("day", [1, 15, 30, 31])
+def test_future_times_step_in_months(n, months, day):
+    first = np.datetime64("2019-12", "M") + months * np.arange(n + 6)
+    last_days = (first + 1).astype("datetime64[D]") - 1
+    dates = np.minimum(first.astype("datetime64[D]") + day - 1, last_days)
+    for times in (dates, dates + np.timedelta64(90, "m")):
+        model = Forecaster(horizon=6).learn(seasonal(n), times=times[:n])
+        assert (model.future_times() == times[n:]).all()
+        again = loads(dumps(model))
+        assert (again.future_times() == times[n:]).all() and dumps(again) == dumps(model)
+        keep = np.delete(np.arange(n), np.arange(1, n, 40)) if n > 3 else np.arange(n)
+        holes = Forecaster(horizon=6).learn(seasonal(n)[keep], times=times[keep])
+        assert (holes.future_times() == times[n:]).all()
+        assert n < 65 or holes.n_rows_ == n
+
+
+def test_days_and_weeks_do_not_step_in_months():
+    for step in (1, 7, 28):
+        times = np.datetime64("2024-01-31", "D") + step * np.arange(106)
+        model = Forecaster(horizon=6).learn(seasonal(100), times=times[:100])
+        assert (model.future_times() == times[100:]).all()
+
+
+def test_times_can_be_a_list():
+    times = np.datetime64("2024-01-01", "D") + np.arange(3)
+    for given in (list(times), times.tolist(), tuple(times.astype("datetime64[s]"))):
+        model = Forecaster(horizon=1).learn([1.0, 2.0, 3.0], times=given)
+        assert model.future_times()[0] == np.datetime64("2024-01-04")
+
+
+def test_one_row_has_future_times():
+    for time, step in (
+        (np.datetime64("2024-01-31", "D"), np.timedelta64(1, "D")),
+        (np.datetime64("2024-01-31T07", "s"), np.timedelta64(1, "s")),
+        (17.5, 1.0),
+    ):
+        model = Forecaster(horizon=3).learn([1.0], times=np.array([time]))
+        assert model.future_times().tolist() == [time + i * step for i in (1, 2, 3)]
+
+
 # Quality
 
 
@@ -502,6 +558,16 @@ def test_there_is_no_interval_before_a_forecast_is_scored():
     assert bounds.shape == (2, 2) and (bounds[:, 0] < bounds[:, 1]).all()
 
 
+def test_a_constant_series_has_intervals_of_width_0():
+    for value in (7.0, 0.0, -1e9 / 3):
+        model = Forecaster(horizon=3, budget=50).learn(np.full(300, value))
+        values, bounds = model.forecast(intervals=True)
+        np.testing.assert_allclose(bounds, value, rtol=1e-9)
+        assert (bounds[:, 0] <= values).all() and (values <= bounds[:, 1]).all()
+    model.learn(-1e9 / 3 + seasonal(200))
+    assert np.isfinite(model.forecast(intervals=True)[1]).all()
+
+
 def test_seasons_are_found():
     t = np.arange(2000)
     rng = np.random.default_rng(0)
@@ -521,6 +587,61 @@ def test_constants_and_short_series():
         np.testing.assert_allclose(found, 7.0, atol=1e-9)
     big = Forecaster(horizon=3).learn(1e12 + seasonal(200)).forecast()
     assert np.abs(big - 1e12 - 5.0).max() < 4.0
+
+
+@pytest.mark.parametrize("horizon", [1, 33, 48, 100])
+@pytest.mark.parametrize("parameters", [{}, {"lags": 100}, {"lags": 300}, {"seasons": 200}])
+def test_there_is_a_forecast_after_any_number_of_rows(horizon, parameters):
+    """Models of a long horizon, or of many lags, begin later than at 64 rows."""
+    n = 2 * horizon + 200
+    y = seasonal(n)
+    model = Forecaster(horizon=horizon, budget=20, **parameters)
+    for i in range(n):
+        model.learn(y[i : i + 1])
+        if i % 13 == 0 or i in (62, 63, 126, 127, 254, 255):
+            values = model.forecast()
+            assert np.isfinite(values).all()
+            if not model.expert_names_ and not model.seasons_:
+                assert (values == y[i]).all()
+    late = loads(dumps(model))
+    assert (late.forecast() == model.forecast()).all()
+
+
+def test_a_long_horizon_can_be_tested_from_early_origins():
+    y = seasonal(150)
+    result = Forecaster(horizon=48, budget=20).backtest(y, start=70, every=10)
+    assert (result.forecasts[0] == y[69]).all() and np.isfinite(result.forecasts).all()
+
+
+def test_a_given_season_is_used_from_its_first_period_on():
+    y = seasonal(60)
+    for n in (11, 12, 40):
+        model = Forecaster(horizon=15, seasons=12).learn(y[:n])
+        assert model.seasons_ == ([12] if n >= 12 else [])
+        expected = [y[n - 12 + h % 12] if n >= 12 else y[n - 1] for h in range(15)]
+        assert model.forecast().tolist() == expected
+    # Rows 3 and 30 are gaps, and row 27 is missing.
+    keep = np.delete(np.arange(40), [3, 30])
+    holes = np.where(np.arange(40) == 27, np.nan, y[:40])
+    model = Forecaster(horizon=15, seasons=12).learn(holes[keep], times=keep.astype(float))
+    expected = [y[28 + h % 12 - (12 if h % 12 == 2 else 0)] for h in range(15)]
+    assert model.forecast().tolist() == expected
+
+
+@pytest.mark.parametrize("season", [40, 100])
+def test_a_given_season_is_not_lost_when_models_begin(season):
+    """A season that is too long for the first models is used as soon as it can be."""
+    y = seasonal(season + 100, season=season, noise=0.05)
+    H = 12
+    for n in (season + H + 17, season + H + 40, season + 80):
+        model = Forecaster(horizon=H, seasons=season, budget=60).learn(y[:n])
+        assert model.seasons_ == [season]
+        assert np.abs(model.forecast() - y[n : n + H]).mean() < 0.3
+        rows = cut(Forecaster(horizon=H, seasons=season, budget=60), y[:n], cuts=range(1, n, 3))
+        assert dumps(rows) == dumps(model)
+    if season < 64:
+        model = Forecaster(horizon=H, seasons=season).learn(y[:65])
+        assert model.forecast().tolist() == y[65 - season : 65 - season + H].tolist()
 
 
 def test_backtest_prints_a_table():
@@ -570,7 +691,13 @@ def test_backtest_takes_tables_of_all_libraries(library):
         ({"y": [1.0], "X": {"a": [1.0, 2.0]}}, "1 rows as y, got 2"),
         ({"y": [1.0], "times": [1.0, 2.0]}, "times must have 1 values"),
         ({"y": [1.0, 2.0], "times": [2.0, 2.0]}, "row 1: the time is not later"),
-        ({"y": [1.0, 2.0], "times": [2.0, np.nan]}, "row 1: the time is missing"),
+        ({"y": [1.0, 2.0], "times": [2.0, np.nan]}, "row 1: the time is missing: give its time"),
+        ({"y": [1.0], "times": [None]}, "row 0: the time is missing"),
+        ({"y": [1.0, 2.0], "times": [2.0, np.inf]}, "row 1: the time inf is too large"),
+        (
+            {"y": [1.0, 2.0], "times": np.array([0, 50], "datetime64[ns]") + 10**18},
+            "by less than a microsecond",
+        ),
         ({"y": [1.0, 2.0], "times": ["a", "b"]}, "got text"),
     ],
 )
@@ -579,6 +706,14 @@ def test_bad_rows_are_refused(arguments, message):
     with pytest.raises((ValueError, TypeError), match=message):
         model.learn(**arguments)
     assert not hasattr(model, "_learns_with")
+
+
+def test_columns_cannot_be_added_later():
+    model = Forecaster(horizon=3).learn([1.0, 2.0])
+    before = dumps(model)
+    with pytest.raises(ValueError, match="X has 'a', but the columns of the first rows are: none"):
+        model.learn([3.0], {"a": [1.0]})
+    assert dumps(model) == before
 
 
 def test_refused_rows_change_nothing():
@@ -592,6 +727,7 @@ def test_refused_rows_change_nothing():
         ((good[0], None, good[2]), "X is missing"),
         ((good[0], {"holiday": good[1]["holiday"]}, good[2]), "there is no column"),
         ((good[0], {**good[1], "wind": ["a"] * 20}, good[2]), "wind"),
+        ((good[0], {**good[1], "new": good[0]}, good[2]), "X has 'new', but the columns"),
         ((good[0], good[1], None), "times must be given for all rows or for none"),
         ((good[0], good[1], times[140:160]), "not later"),
     ]:
@@ -633,6 +769,8 @@ def test_bad_parameters_are_refused(parameters, message):
 def test_forecasts_that_cannot_be_made():
     with pytest.raises(ValueError, match="nothing has been learned"):
         Forecaster().forecast()
+    with pytest.raises(ValueError, match="nothing has been learned"):
+        Forecaster().future_times()
     model = Forecaster(horizon=3, known=["a"]).learn([1.0, 2.0], {"a": [1.0, 2.0]})
     with pytest.raises(ValueError, match="X_future is missing"):
         model.forecast()

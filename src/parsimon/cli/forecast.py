@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,15 +13,20 @@ import pyarrow as pa
 
 import parsimon
 from parsimon import plots
+from parsimon._files import only_writer
 from parsimon.cli.errors import Failure
 from parsimon.cli.interrupt import Interrupt
+from parsimon.cli.intervals import require_share
 from parsimon.cli.model_facts import mean_weights
+from parsimon.cli.model_files import load_model
 from parsimon.cli.paths import require_different, require_writable
 from parsimon.cli.reading import Source, require_columns, table_failure
 from parsimon.cli.table_writer import output_format, table_writer
 from parsimon.cli.text import as_json, lines, table
 from parsimon.cli.words import plural
 from parsimon.forecasting import Forecaster
+from parsimon.forecasting.rows import TimeError
+from parsimon.forecasting.structure import STARTS
 from parsimon.plots.drawing import plain
 from parsimon.preprocessing import Column, TableError, read_table
 
@@ -43,6 +50,7 @@ class Options:
     out: Path | None = None
     plot: Path | None = None
     model: Path | None = None
+    overwrite: bool = False
     json: bool = False
     ignore: list[str] = field(default_factory=list)
     delimiter: str | None = None
@@ -53,6 +61,12 @@ class Options:
 def forecast(options: Options) -> int:
     """Learn the rows of the data, and print the forecasts."""
     _check(options)
+    with nullcontext() if options.model is None else only_writer(options.model):
+        _require_replaceable(options)
+        return _forecast(options)
+
+
+def _forecast(options: Options) -> int:
     format_name, interrupt = output_format(options.out), Interrupt()
     run = _Run(options)
     with (
@@ -69,10 +83,14 @@ def forecast(options: Options) -> int:
         for block in source.blocks():
             source.print_notes()
             require_columns(run.named, source.columns)
+            first = block.first - run.n_held
             try:
                 run.take(block.table)
+            except TimeError as error:
+                named = TableError(error.what, options.time, error.row)
+                raise table_failure(named, first) from None
             except TableError as error:
-                raise table_failure(error, block.first) from None
+                raise table_failure(error, first) from None
             if interrupt():
                 return interrupt.exit_code
     if not run.model.n_rows_:
@@ -80,7 +98,8 @@ def forecast(options: Options) -> int:
     found = run.forecast()
     if options.out is not None:
         with table_writer(options.out, format_name or "csv") as write:
-            write(pa.table(found))
+            types = {"low": pa.float64(), "high": pa.float64()}  # also if all of them are empty
+            write(pa.table({name: pa.array(c, types.get(name)) for name, c in found.items()}))
     if options.plot is not None:
         run.draw(options.plot, found)
     if options.model is not None:
@@ -98,11 +117,26 @@ def _check(options: Options) -> None:
             require_writable(path, regular=name == "--model")
     if options.plot is not None:
         plots.require_drawable(options.plot)
+    require_share(options.coverage)
     for what, column in (("target", options.target), ("time", options.time)):
         if column in options.ignore:
             raise Failure(f"--ignore {column} is the {what}")
     if options.time == options.target:
         raise Failure(f"--time and --target are the same column, {options.target!r}")
+
+
+def _require_replaceable(options: Options) -> None:
+    """Fail if --model exists, unless it is a forecaster and may be replaced."""
+    if options.model is None or not options.model.exists():
+        return
+    if not options.overwrite:
+        raise Failure(f"{options.model} exists: --overwrite learns anew in its place")
+    held = load_model(options.model)
+    if not isinstance(held, Forecaster):
+        raise Failure(
+            f"{options.model} holds a {type(held).__name__}, which `forecast` does not replace: "
+            "choose another name"
+        )
 
 
 class _Run:
@@ -123,7 +157,12 @@ class _Run:
         self.model._checked_parameters()
         self.held: Any = None
         self.last: list[tuple[float, float]] = []
-        self.kind = "number"
+        self.kind, self.zoned = "number", False
+
+    @property
+    def n_held(self) -> int:
+        """The number of rows that are held back."""
+        return 0 if self.held is None else int(self.held.num_rows)
 
     @property
     def named(self) -> list[str]:
@@ -148,7 +187,7 @@ class _Run:
         """Return the table of forecasts: step, time, forecast and interval."""
         o, future = self.options, None
         if o.known:
-            n = 0 if self.held is None else self.held.num_rows
+            n = self.n_held
             if n < o.horizon:
                 raise Failure(
                     f"--known needs {plural(o.horizon, 'row')} without {o.target} at the end of "
@@ -159,15 +198,32 @@ class _Run:
         times = self.model.future_times()
         name = o.time or "row"
         shown = times.astype(str) if times.dtype.kind == "M" else times + (0 if o.time else 1)
-        found = {"step": np.arange(1, o.horizon + 1).tolist(), name: shown.tolist()}
-        found["forecast"] = values.tolist()
-        if np.isfinite(bounds).all():
-            found |= {"low": bounds[:, 0].tolist(), "high": bounds[:, 1].tolist()}
+        mark = "+00:00" if self.zoned else ""
+        found = {
+            "step": np.arange(1, o.horizon + 1).tolist(),
+            name: [f"{time}{mark}" for time in shown] if mark else shown.tolist(),
+            "forecast": values.tolist(),
+        }
+        for side, end in zip(("low", "high"), bounds.T, strict=True):
+            found[side] = [value if np.isfinite(value) else None for value in end.tolist()]
         return found
 
-    def errors(self) -> dict[str, Any]:
-        """Return the mean absolute error for each step, of the model and of simple forecasts."""
-        return dict(self.model.errors_)
+    def notes(self, found: dict[str, Any]) -> list[str]:
+        """Return what the user should know about the forecasts."""
+        model, each = self.model, []
+        if not model.expert_names_:
+            start = next(s for s in STARTS if s >= 2 * self.options.horizon)
+            few = (
+                f"fewer than {start:,} rows" if model.n_rows_ < start else "too few rows for models"
+            )
+            season = max(model.seasons_, default=0)
+            what = f"the value {plural(season, 'row')} before" if season else "the last value"
+            each.append(f"{few}: {what} is the forecast")
+        if None in found["low"]:
+            each.append("some intervals are empty: too few forecasts have been scored")
+        if self.zoned:
+            each.append(f"the times of {self.options.time} have a zone: future times are in UTC")
+        return each
 
     def draw(self, path: Path, found: dict[str, Any]) -> None:
         """Draw the last values and the forecasts."""
@@ -176,14 +232,14 @@ class _Run:
         ahead = self.model.future_times()
         past: Any = times
         if self.kind != "number":
-            past = np.rint(times).astype("datetime64[s]")
-        bounds = np.column_stack([found["low"], found["high"]]) if "low" in found else None
+            past = np.rint(1e6 * times).astype("datetime64[us]")
+        bounds: Any = np.array([found["low"], found["high"]], dtype=np.float64).T
         plots.forecast(
             path,
             (past, values),
             (ahead, found["forecast"]),
-            bounds=bounds,
-            errors=self.errors(),
+            bounds=bounds if np.isfinite(bounds).any() else None,
+            errors=self.model.errors_,
             name=o.target,
             title=plain(f"{o.target} of {o.data}", 80),
         )
@@ -198,20 +254,29 @@ class _Run:
         o = self.options
         unused = {o.target, o.time, *o.ignore}
         names = [name for name in rows.column_names if name not in unused]
-        times = None if o.time is None else rows.column(o.time)
-        first = self.model.n_rows_
-        self.model.learn(target, rows.select(names) if names else None, times)
+        first, times = self.model.n_rows_, None
         clock = np.arange(first, first + len(target), dtype=np.float64)
         if o.time is not None:
+            times = rows.column(o.time)
             column: Column = read_table(rows, [o.time])[o.time]
+            if column.kind == "text":
+                raise TableError(
+                    "times must be timestamps, dates or numbers, got text: "
+                    "--date-format reads other formats",
+                    o.time,
+                )
             self.kind, clock = column.kind, column.values
+            self.zoned = getattr(times.type, "tz", None) is not None
+        self.model.learn(target, rows.select(names) if names else None, times)
         keep = max(DRAWN * o.horizon, LEAST_DRAWN)
         self.last = [*self.last, *zip(clock.tolist(), target.tolist(), strict=True)][-keep:]
 
 
 def _print(options: Options, run: _Run, found: dict[str, Any]) -> None:
     """Print the forecasts as a table, or as lines of JSON."""
-    columns = found | {f"error of {name}": e.tolist() for name, e in run.errors().items()}
+    for note in run.notes(found):
+        print(f"parsimon: note: {note}", file=sys.stderr)
+    columns = found | {f"error of {name}": e.tolist() for name, e in run.model.errors_.items()}
     each = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     if options.json:
         for row in each:
@@ -232,4 +297,6 @@ def _print(options: Options, run: _Run, found: dict[str, Any]) -> None:
 
 
 def _shown(value: Any) -> str:
+    if value is None:
+        return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -147,12 +147,12 @@ class Engine:
 
         This is sqrt(m^2 + d^2). m is the root mean square of earlier errors at this step, and d the
         root mean square difference of the experts from the combination, by their weights. NaN if no
-        forecast has been scored.
+        forecast has been scored. 0 if all forecasts were exact.
         """
         w = self.combiner.weights()
         apart = np.square(each - self.combined(each)[:, :, np.newaxis])
         found: Array = np.sqrt(self.combiner.mean_squares(w) + (apart * w).sum(axis=2))
-        return np.where(found > 0.0, found, np.nan)
+        return found
 
     def _score(self, each: Array, Y: Array) -> None:
         """Learn how far off forecasts (n, H, E) of targets Y (n, H) were.
@@ -201,6 +201,11 @@ class Engine:
     def estimators(self) -> list[Any]:
         """All estimators."""
         return [model for expert in self.experts for model in expert.models.values()]
+
+    @property
+    def kernel_models(self) -> list[Any]:
+        """The estimators whose centres the budget limits."""
+        return [model for expert in self.experts for model in expert.kernel_models]
 
     # State
 

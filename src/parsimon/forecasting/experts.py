@@ -42,6 +42,11 @@ class ForecastModel:
         """The estimators by the names of their attributes."""
         return {name: vars(self)[name] for name in ("model", "residual") if name in vars(self)}
 
+    @property
+    def kernel_models(self) -> list[Any]:
+        """The estimators whose centres the budget limits."""
+        return list(self.models.values())
+
     def state(self) -> dict[str, Any]:
         """Return the state for files."""
         return {"models": self.models}
@@ -141,6 +146,11 @@ class DirectLinear(Direct):
         self.narrow = DirectView.narrow(structure)
         self.budget = budget
         self.mean, self.rotation = np.empty(0), np.empty((0, 0))
+
+    @property
+    def kernel_models(self) -> list[Any]:
+        """The model of residuals. The linear model has one centre per input and two more."""
+        return [self.residual]
 
     def begin(self, history: History) -> None:
         """Choose units and kernel width from the rows so far."""

@@ -12,6 +12,7 @@ from parsimon._parts import whole
 from parsimon.estimators.inputs import require_unchanged
 from parsimon.forecasting.backtesting import Backtest, backtest
 from parsimon.forecasting.growing import GrowingForecaster
+from parsimon.forecasting.history import repeated
 from parsimon.forecasting.rows import Columns, Rows, as_table, checked_times, checked_values
 from parsimon.preprocessing.reading import raw_columns
 
@@ -37,7 +38,9 @@ class Forecaster(GrowingForecaster):
     - the last value, the mean, and the value one or two seasons before.
 
     Seasons, lags and units are chosen from the rows so far when there are 64, 128, ..., 2048 rows.
-    Then the experts begin anew and learn all rows again. Later rows are learned once. The targets
+    Then the experts begin anew and learn all rows again. Later rows are learned once. They begin at
+    the first of these numbers that is at least 2 H and leaves enough rows for the lags. Before, the
+    forecast is the last value, or the value one season before if `seasons` are given. The targets
     of a row arrive H rows later, so direct models learn with this delay. A forecast is scored only
     by models that have not seen its targets.
 
@@ -66,14 +69,15 @@ class Forecaster(GrowingForecaster):
         The share of values that intervals should contain. Larger values give wider intervals.
     budget : int >= 8, default=2400
         Maximum number of centres of all kernel models together. Larger budgets fit more detail and
-        cost more time per row. Not used with `estimator`.
+        cost more time per row. Not used with `estimator`. The linear model is not counted: its size
+        depends only on its number of inputs.
 
     Attributes
     ----------
     n_rows_ : int
         Number of rows so far, including missing rows that were filled in.
     seasons_ : list of int
-        The seasons in use.
+        The seasons in use. Before models begin, those given that are at most `n_rows_` long.
     expert_names_ : list of str
         The names of the experts. Empty before the first 64 rows, or more for a long horizon.
     weights_ : array (H, E)
@@ -82,7 +86,7 @@ class Forecaster(GrowingForecaster):
         Mean absolute errors of earlier forecasts for each step, (H,): of this model, of the last
         value, and of the value one season before. They begin when the structure was last chosen.
     n_centers_ : int
-        Number of centres of all models.
+        Number of centres of all kernel models, at most `budget`.
     nbytes_ : int
         Memory in bytes.
 
@@ -223,8 +227,7 @@ class Forecaster(GrowingForecaster):
         future = self._future(X_future)
         engine, history = self._caught_up()
         if engine is None or history is None:
-            present = self._first.y[~np.isnan(self._first.y)]
-            values = np.full(H, present[-1])
+            values = repeated(self._early_values(), H, max(self.seasons_, default=1))
             bounds = np.full((H, 2), np.nan)
         else:
             origins = np.array([history.n_rows])
@@ -237,18 +240,16 @@ class Forecaster(GrowingForecaster):
     def future_times(self, horizon: int | None = None) -> NDArray[Any]:
         """Return the times of the next rows, (h,), as datetime64 or numbers.
 
-        Without times, rows are numbered.
+        Times with a zone come back in UTC. Without times, rows are numbered. After a single row,
+        the step is a day for dates, a second for other times, and 1 for numbers.
         """
+        if not hasattr(self, "_learns_with"):
+            raise ValueError("nothing has been learned yet: call learn with some values")
         h = self.horizon if horizon is None else whole("horizon", horizon, at_least=1)
         clock = self._present_clock()
         if clock is None:
             return np.arange(self.n_rows_, self.n_rows_ + h)
-        ahead = clock.ahead(h)
-        if clock.kind == "number":
-            return ahead
-        if clock.kind == "date":
-            return np.rint(ahead).astype("datetime64[s]").astype("datetime64[D]")
-        return np.rint(ahead).astype("datetime64[s]")
+        return clock.future(h)
 
     def backtest(
         self,
@@ -295,4 +296,8 @@ class Forecaster(GrowingForecaster):
         needed = self._columns.groups[0] + self._columns.groups[1]
         if table is None and needed:
             raise ValueError(f"X is missing: the model has the columns {', '.join(needed)}")
+        for name in names:
+            if name not in needed:
+                listed = ", ".join(map(repr, needed)) or "none"
+                raise ValueError(f"X has {name!r}, but the columns of the first rows are: {listed}")
         return self._columns, table

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from parsimon.forecasting.clock import Clock
-from parsimon.forecasting.engine import Engine
+from parsimon.forecasting.engine import BLOCK, Engine
 from parsimon.forecasting.history import Array, History
 from parsimon.forecasting.rows import Columns, Rows, as_table
 from parsimon.forecasting.stored import StoredForecaster
@@ -111,7 +111,7 @@ class GrowingForecaster(StoredForecaster):
         missing = np.isnan(rows.y)
         while at < n:
             count = history.n_rows
-            due = min([s for s in STARTS if s > count], default=2**62)
+            due = min([start for start in self._starts if start > count], default=2**62)
             if self._engine is not None:
                 due = min(due, max(self._engine.due, count + 1))
             stop = min(n, at + due - count)
@@ -134,15 +134,34 @@ class GrowingForecaster(StoredForecaster):
 
     def _progress(self, history: History) -> None:
         """Choose the structure at fixed numbers of rows, and let the experts learn."""
-        H = self.horizon
-        if history.n_rows in STARTS and history.n_rows >= 2 * H:
-            lags, seasons = self._given_lags()
-            engine = self._make_engine(chosen(history.y, lags, seasons))
-            if history.n_rows >= engine.reach + H + 16:
-                engine.begin(history)
-                self._engine = engine
+        n = history.n_rows
+        if n in self._starts and n >= 2 * self.horizon:
+            self._begin(history)
         if self._engine is not None:
             self._engine.advance(history)
+
+    def _begin(self, history: History) -> None:
+        """Begin with new experts, if there are enough rows for their lags and seasons."""
+        n = history.n_rows
+        lags, seasons = self._given_lags()
+        if any(season <= n < self._usable(season) for season in seasons or []):
+            return  # the season is usable soon; until then it is a good forecast by itself
+        if seasons is not None:
+            seasons = [season for season in seasons if season <= n]
+        engine = self._make_engine(chosen(history.y, lags, seasons))
+        if n >= engine.reach + self.horizon + BLOCK:
+            engine.begin(history)
+            self._engine = engine
+
+    def _usable(self, season: int) -> int:
+        """Return the number of rows that models with this season need."""
+        return season + 1 + self.horizon + BLOCK
+
+    @property
+    def _starts(self) -> tuple[int, ...]:
+        """The numbers of rows at which models begin anew: also when a given season is usable."""
+        usable = [self._usable(season) for season in self._given_seasons()]
+        return (*STARTS, *(start for start in usable if start > STARTS[0]))
 
     def _caught_up(self) -> tuple[Engine | None, History | None]:
         """Return a copy of the experts that has learned all rows."""
@@ -153,13 +172,24 @@ class GrowingForecaster(StoredForecaster):
             self._ahead = self._engine.caught_up(self._history)
         return self._ahead, self._history
 
+    def _early_values(self) -> Array:
+        """Return the values on the grid of times, before the experts have begun."""
+        if self._history is not None:
+            return self._history.y
+        clock = self._present_clock()
+        if clock is None or len(self._first.y) < 2:
+            found: Array = self._first.y
+            return found
+        gaps = np.minimum(clock.missing(self._first.times), LONGEST_GAP)
+        places = np.concatenate([[0], np.cumsum(gaps + 1)])
+        y = np.full(int(places[-1]) + 1, np.nan)
+        y[places] = self._first.y
+        return y
+
     def _present_clock(self) -> Clock | None:
         if self._clock is not None or self._time_kind is None:
             return self._clock
-        times = self._first.times
-        return Clock(
-            self._time_kind, times if len(times) > 1 else np.array([times[0] - 1, times[0]])
-        )
+        return Clock(self._time_kind, self._first.times)
 
     def _future(self, X_future: Any) -> Array:
         """Return what is known about the next H rows, (H, k)."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from parsimon import _schema
 from parsimon.preprocessing import LARGEST
 
-__all__ = ["History", "are_features"]
+__all__ = ["History", "are_features", "repeated"]
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -23,6 +23,21 @@ LARGEST_FEATURE = 10.0
 def are_features(n: int) -> _schema.Check:
     """Return a check for stored features of n rows."""
     return _schema.finite_array(n, None, least=-LARGEST_FEATURE, most=LARGEST_FEATURE)
+
+
+def repeated(y: Array, n: int, period: int = 1) -> Array:
+    """Return the next n values of y, if it repeats its last period. NaN is a missing value.
+
+    A missing value is replaced by the one a period before, or else by the last value.
+
+    >>> repeated(np.array([1.0, 2.0, 3.0]), 2), repeated(np.array([1.0, 2.0, 3.0]), 4, 3)
+    (array([3., 3.]), array([1., 2., 3., 1.]))
+    """
+    whole = np.concatenate([y, np.full(n, np.nan)])
+    for i in range(1, len(whole)):
+        if np.isnan(whole[i]):
+            whole[i] = whole[i - period if i >= period else i - 1]
+    return whole[len(y) :]
 
 
 class History:

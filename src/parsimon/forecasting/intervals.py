@@ -20,7 +20,7 @@ class StepIntervals:
     """Widths of intervals for H steps, each by adaptive conformal inference.
 
     The score of a forecast f of y is |y - f| / s, where s is its scale. Each step has a
-    `parsimon.conformal.Calibrator` of its own.
+    `parsimon.conformal.Calibrator` of its own. If s = 0, there is no score, and the width is 0.
 
     >>> intervals = StepIntervals(2, 0.9)
     >>> errors = np.random.default_rng(0).normal(size=(2000, 2)) * [1.0, 3.0]
@@ -35,14 +35,16 @@ class StepIntervals:
 
     def learn(self, errors: Array, scales: Array) -> None:
         """Learn errors (n, H) of forecasts with scales (n, H), in order. NaN is left out."""
-        scores = np.abs(errors) / scales
+        with np.errstate(invalid="ignore", divide="ignore"):
+            scores = np.where(scales > 0.0, np.abs(errors) / scales, np.nan)
         for step, calibrator in enumerate(self.each):
             calibrator.run(scores[:, step])
 
     def widths(self, scales: Array) -> Array:
         """Return half the width of each interval for scales (H,), NaN if it is not known yet."""
         found = np.array([calibrator.width for calibrator in self.each])
-        return np.where(np.isfinite(found), found, np.nan) * scales
+        widths = np.where(np.isfinite(found), found, np.nan) * scales
+        return np.where(scales == 0.0, 0.0, widths)
 
     @property
     def nbytes(self) -> int:

@@ -25,7 +25,11 @@ from parsimon.preprocessing import (
 )
 from parsimon.preprocessing.columns import codes
 
-__all__ = ["Columns", "Rows", "checked_times", "checked_values", "lag_list"]
+__all__ = ["Columns", "Rows", "TimeError", "checked_times", "checked_values", "lag_list"]
+
+
+#: What is said about a row without a time.
+MISSING = "the time is missing: give its time, or leave the row out"
 
 
 class Rows(NamedTuple):
@@ -76,27 +80,53 @@ def checked_values(y: ArrayLike) -> Array:
     return found
 
 
+class TimeError(TableError):
+    """Times that cannot be used. `column` is "times"."""
+
+
 def checked_times(times: Any, n: int, kind: str | None, last: float) -> tuple[str, Array]:
     """Return the kind of times, and the times in seconds or as they are, (n,).
 
     They must increase, also after `last`.
     """
-    column = read_table({"times": times})["times"]
+    listed = isinstance(times, list | tuple) and len(times) > 0
+    if listed and all(isinstance(time, np.datetime64) for time in times):
+        times = np.array(times)
+    try:
+        column = read_table({"times": times})["times"]
+    except TableError as error:
+        raise TimeError(error.what, error.column, error.row) from None
     if len(column.values) != n:
         raise ValueError(f"times must have {n} values, one per row, got {len(column.values)}")
     if n == 0:
         return kind or "number", column.values
+    if column.kind == "empty":
+        raise TimeError(MISSING, "times", 0)
     if column.kind not in KINDS:
-        raise TableError(f"times must be timestamps, dates or numbers, got {column.kind}", "times")
+        raise TimeError(f"times must be timestamps, dates or numbers, got {column.kind}", "times")
     if kind is not None and column.kind != kind:
-        raise TableError(f"times are {column.kind}, but were {kind} before", "times")
+        raise TimeError(f"times are {column.kind}, but were {kind} before", "times")
     before = np.concatenate([[last], column.values[:-1]])
     wrong = ~(column.values > before) | (np.abs(column.values) > LARGEST)
     if wrong.any():
         row = int(wrong.argmax())
-        what = "missing" if np.isnan(column.values[row]) else "not later than the one before"
-        raise TableError(f"the time is {what}: sort the rows, one row per time", "times", row)
+        what = _objection(column.kind, float(column.values[row]), float(before[row]))
+        raise TimeError(what, "times", row)
     return column.kind, column.values
+
+
+def _objection(kind: str, time: float, before: float) -> str:
+    """Return what is wrong with a time, given the one before it."""
+    if np.isnan(time):
+        return MISSING
+    if abs(time) > LARGEST:
+        return f"the time {time:g} is too large"
+    if kind == "timestamp" and time == before:
+        return (
+            "the time is not later than the one before, or by less than a microsecond: sort the "
+            "rows, one row per time, or give such times as numbers"
+        )
+    return "the time is not later than the one before: sort the rows, one row per time"
 
 
 class Columns:

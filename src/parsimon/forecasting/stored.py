@@ -79,9 +79,11 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
 
     @property
     def seasons_(self) -> list[int]:
-        """The lengths of the seasons in use."""
+        """The lengths of the seasons in use: before the models begin, given ones that are over."""
         engine = getattr(self, "_engine", None)
-        return [] if engine is None else list(engine.structure.seasons)
+        if engine is None:
+            return [s for s in self._given_seasons() if s <= self.n_rows_]
+        return list(engine.structure.seasons)
 
     @property
     def expert_names_(self) -> list[str]:
@@ -103,8 +105,14 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
 
     @property
     def n_centers_(self) -> int:
-        """Number of centres of all models."""
-        return sum(int(getattr(model, "n_centers_", 0)) for model in self._fitted_estimators())
+        """Number of centres of all kernel models."""
+        engine = getattr(self, "_engine", None)
+        models = [] if engine is None else engine.kernel_models
+        return sum(
+            int(getattr(model, "n_centers_", 0))
+            for model in models
+            if model.__sklearn_is_fitted__()
+        )
 
     @property
     def nbytes_(self) -> int:
@@ -152,6 +160,9 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
             lag_list("lags", self.lags, LONGEST_LAG),
             lag_list("seasons", self.seasons, LONGEST_LAG),
         )
+
+    def _given_seasons(self) -> list[int]:
+        return lag_list("seasons", self.seasons, LONGEST_LAG) or []
 
     def _make_engine(self, structure: Structure) -> Engine:
         return Engine(

@@ -135,7 +135,7 @@ def chosen(y: Array, lags: Sequence[int] | None, seasons: Sequence[int] | None) 
     if lags is not None:
         each = [tuple(lags)]
     return Structure(
-        tuple(s for s in seasons if s < n // 2),
+        tuple(seasons),
         tuple(dict.fromkeys(each)),
         relative,
         float(y.mean()),
