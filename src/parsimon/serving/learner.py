@@ -268,6 +268,8 @@ class Learner:
             while len(self.refusals) > self.limits.log_entries:
                 del self.refusals[next(iter(self.refusals))]
             self.place = group[-1].place
+        if self.published.model is None and self.model.n_rows_:
+            self._publish(self.place)  # so that the first rows can be predicted from at once
         if refused is not None:
             self.history.error(group[-1].place, refused)
         for future, outcome in told:
