@@ -43,9 +43,7 @@ class Address:
 
 async def _predict(service: Service, request: Request) -> Answer:
     body = await bodies.json_of(request, service.limits, "Predict")
-    remember = body.get("remember", True) is not False
-    found, place = await service.predict(_name(request), body, remember=remember)
-    return {"predictions": found, "predicted_at": place}
+    return await service.predict(_name(request), body)
 
 
 async def _learn(service: Service, request: Request) -> Answer:

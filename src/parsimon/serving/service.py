@@ -12,38 +12,28 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from parsimon.serving import keys, log, pending
+from parsimon.serving.batching import Batching, Wish
 from parsimon.serving.errors import Refused
-from parsimon.serving.models import Answer, Models, Served
+from parsimon.serving.models import Answer, Served
 from parsimon.serving.published import plain
 from parsimon.serving.rows import Row, checked_label, checked_rows, encoded
 
 __all__ = ["Service"]
 
-#: Up to this number of rows, predicting is quicker than handing the work to a thread.
+#: Up to this number of rows, checking is quicker than handing the work to a thread.
 FEW = 8
 
 
-class Service(Models):
+class Service(Batching):
     """Models in a store that predict and learn rows."""
 
-    async def predict(
-        self, name: str, request: Answer, *, remember: bool = True
-    ) -> tuple[list[Answer], int]:
-        """Return predictions with ids, and the place in the log of the model that made them."""
+    async def predict(self, name: str, request: Answer) -> Answer:
+        """Return predictions, with ids unless "remember" is False."""
         served = self.model(name)
         rows = checked_rows(request.get("rows"), self.limits)
-        found, place = await self._predicted(served, rows, request)
-        if remember:
-            target = served.learner.published.target
-            kept = [encoded({k: v for k, v in row.items() if k != target}) for row in rows]
-            ids, dropped = await self.stored(
-                lambda c: pending.remember(c, served.number, kept, self.limits)
-            )
-            for answer, each in zip(found, ids, strict=True):
-                answer["id"] = each
-            served.count("dropped_ids", dropped)
-        served.count("predicted_rows", len(rows))
-        return found, place
+        wish = _wish(request, remember=request.get("remember") is not False)
+        found, place = await self.predicted(served, rows, wish)
+        return {"predictions": found, "predicted_at": place}
 
     async def learn(
         self, name: str, request: Answer, key: str | None, *, predict: bool = False
@@ -52,12 +42,15 @@ class Service(Models):
         served = self.model(name)
         self._require_room(served)
         rows = checked_rows(request.get("rows"), self.limits, target=served.learner.model.target)
-        await self._off_loop(len(rows), lambda: served.learner.published.check(rows))
+        check = served.learner.published.check
+        if len(rows) <= FEW:
+            check(rows)
+        else:
+            await asyncio.to_thread(check, rows)
         found: Answer = {}
         if predict:
-            predictions, place = await self._predicted(served, rows, request)
+            predictions, place = await self.predicted(served, rows, _wish(request))
             found = {"predictions": predictions, "predicted_at": place}
-            served.count("predicted_rows", len(rows))
         body = encoded(rows)
         answer = await self._log_rows(
             served,
@@ -109,24 +102,6 @@ class Service(Models):
                 503, f"{served.backlog} rows wait to be learned: send rows more slowly", retry=1
             )
 
-    async def _predicted(
-        self, served: Served, rows: Sequence[Row], request: Answer
-    ) -> tuple[list[Answer], int]:
-        published = served.learner.published
-        found = await self._off_loop(
-            len(rows),
-            lambda: published.predict(
-                rows,
-                intervals=request.get("intervals") is True,
-                probabilities=request.get("probabilities") is True,
-            ),
-        )
-        return found, published.place
-
-    async def _off_loop(self, n_rows: int, work: Callable[[], Any]) -> Any:
-        """Do work at once if it is short, and else in a thread."""
-        return work() if n_rows <= FEW else await asyncio.to_thread(work)
-
     async def _log_rows(
         self,
         served: Served,
@@ -157,6 +132,10 @@ class Service(Models):
         if request.get("wait") is True and outcome.predictions is not None:
             answer["before_learning"] = plain(outcome.predictions)
         return {**answer, "learned": True}
+
+
+def _wish(request: Answer, *, remember: bool = False) -> Wish:
+    return Wish(request.get("intervals") is True, request.get("probabilities") is True, remember)
 
 
 def _alike(rows: Sequence[Row]) -> list[list[Row]]:
