@@ -314,3 +314,16 @@ def test_health_metrics_and_description(tmp_path):
         assert len(history["rows"]) == 30 and history["points"]
         status, headers, _ = send(client, "GET", "/healthz")
         assert status == 200 and "default-src 'none'" in headers["content-security-policy"]
+
+
+def test_the_page(tmp_path):
+    with served(tmp_path, target="y") as (client, _):
+        status, headers, text = send(client, "GET", "/")
+        assert status == 200 and headers["content-type"].startswith("text/html")
+        assert b"<script type=" in text and b"http" not in text.replace(b"http-equiv", b"")
+        for file in ("/page.js", "/charts.js", "/page.css"):
+            assert file.encode() in text or file == "/charts.js"
+            status, _, text_of_file = send(client, "GET", file)
+            assert status == 200 and b"innerHTML" not in text_of_file
+        assert send(client, "GET", "/page/index.html")[0] == 404
+        assert send(client, "GET", "/..%2fstore.sqlite")[0] == 404

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -38,6 +39,7 @@ class History:
         facts = published.facts
         names = ("rows", "centers", "bytes", "rolling", "coverage")
         point = {"at": published.at} | {name: facts[name] for name in names if name in facts}
+        point["errors"] = self.errors_beside(facts["task"] == "classification")
         with self._lock:
             self._points.append(point)
 
@@ -49,6 +51,27 @@ class History:
         bands = [None] * len(targets) if intervals is None else intervals
         with self._lock:
             self._rows.extend(zip(targets[last], predictions[last], bands[last], strict=True))
+
+    def errors_beside(self, classes: bool) -> dict[str, float]:
+        """Return errors over the last rows: of the model, the mean (or mode), and the last value.
+
+        They are roots of mean squared errors, or shares of wrong classes.
+        """
+        with self._lock:
+            rows = list(self._rows)
+        if len(rows) < 3:
+            return {}
+        targets, predictions = [row[0] for row in rows], [row[1] for row in rows]
+        if classes:
+            middle: Any = Counter(targets).most_common(1)[0][0]
+        else:
+            middle = sum(targets) / len(targets)
+        pairs = {
+            "model": zip(targets, predictions, strict=True),
+            "mean": ((y, middle) for y in targets),
+            "last": zip(targets[1:], targets, strict=False),
+        }
+        return {name: _error(list(each), classes) for name, each in pairs.items()}
 
     def error(self, place: int, message: str) -> None:
         """Add an entry that was refused."""
@@ -62,3 +85,12 @@ class History:
             rows, errors = list(self._rows), list(islice(reversed(self._errors), ERRORS))
         last = [{"target": y, "prediction": p, "interval": plain(band)} for y, p, band in rows]
         return {"points": plain(points), "rows": plain(last), "errors": errors}
+
+
+def _error(pairs: Sequence[tuple[Any, Any]], classes: bool) -> float:
+    if classes:
+        return sum(bool(y != p) for y, p in pairs) / len(pairs)
+    try:
+        return math.sqrt(sum((y - p) ** 2 for y, p in pairs) / len(pairs))
+    except (TypeError, OverflowError):
+        return math.nan

@@ -7,6 +7,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Iterable
 from functools import partial
+from itertools import accumulate
 
 from parsimon.serving import pending
 from parsimon.serving.models import Models
@@ -40,6 +41,26 @@ class Requests:
             own = self.seconds.setdefault(route, [0.0] * (len(BUCKETS) + 2))
             own[bisect_left(BUCKETS, seconds)] += 1
             own[-1] += seconds
+
+    def summary(self) -> dict[str, dict[str, float]]:
+        """Return the number of requests of each route, their median latency and its 99 % quantile.
+
+        Latencies are upper ends of buckets, in seconds.
+
+        >>> requests = Requests()
+        >>> requests.add("predict", 200, 0.002)
+        >>> requests.summary()
+        {'predict': {'count': 1.0, 'p50': 0.0025, 'p99': 0.0025}}
+        """
+        with self._lock:
+            seconds = {route: list(own) for route, own in self.seconds.items()}
+        found: dict[str, dict[str, float]] = {}
+        for route, own in seconds.items():
+            total = list(accumulate(own[:-1]))
+            ends = (*BUCKETS, BUCKETS[-1])
+            p50, p99 = (ends[bisect_left(total, share * total[-1])] for share in (0.5, 0.99))
+            found[route] = {"count": total[-1], "p50": p50, "p99": p99}
+        return found
 
     def lines(self) -> list[str]:
         """Return the lines of the text format."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from importlib.metadata import version
 from typing import Any
 
-import parsimon
 from parsimon.serving.errors import Refused
 from parsimon.tables import ALGORITHMS, TASKS, TableModel, make_estimator
 
@@ -159,7 +159,7 @@ def description(routes: Iterable[Any]) -> dict[str, Any]:
         paths.setdefault(address.path, {})[address.method.lower()] = operation
     return {
         "openapi": "3.1.0",
-        "info": {"title": "parsimon", "version": parsimon.__version__},
+        "info": {"title": "parsimon", "version": version("parsimon")},
         "paths": paths,
         "components": {
             "schemas": SCHEMAS,

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from parsimon.serving import bodies, metrics, openapi
+from parsimon.serving import bodies, metrics, openapi, page
 from parsimon.serving.errors import Refused
 from parsimon.serving.models import Answer, loaded
 from parsimon.serving.rows import encoded
@@ -66,7 +66,7 @@ async def _label(service: Service, request: Request) -> Answer:
 
 async def _models(service: Service, request: Request) -> Answer:
     states = [await asyncio.to_thread(service.state, each) for each in service.all()]
-    return {"models": states}
+    return {"models": states, "requests": request.app.state.requests.summary()}
 
 
 async def _create(service: Service, request: Request) -> Answer:
@@ -220,7 +220,10 @@ def make_app(service: Service, access: Access | None = None) -> ASGIApp:
     """Return the application of a service."""
     requests = metrics.Requests()
     app = Starlette(
-        routes=[Route(a.path, _endpoint(a, service, requests), methods=[a.method]) for a in ROUTES],
+        routes=[
+            *(Route(a.path, _endpoint(a, service, requests), methods=[a.method]) for a in ROUTES),
+            *page.routes(),
+        ],
         exception_handlers={HTTPException: _http_error, Exception: _unexpected(service)},
     )
     app.state.requests = requests

@@ -21,7 +21,7 @@ __all__ = ["Access", "Guard", "is_loopback"]
 #: The least length of a token.
 LEAST_TOKEN = 16
 #: Paths that need no token: they tell nothing about models.
-OPEN = ("/healthz", "/readyz", "/", "/page.js", "/page.css", "/openapi.json")
+OPEN = ("/healthz", "/readyz", "/", "/page.js", "/charts.js", "/page.css", "/openapi.json")
 HEADERS = [
     (
         b"content-security-policy",
