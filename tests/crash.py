@@ -12,7 +12,7 @@ from parsimon.client import Client
 
 def _use(url, number, acknowledged, stop, errors):
     """Predict, learn and label rows, with retries, and note what was acknowledged."""
-    client, rng = Client(url, retries=60, timeout=20), random.Random(number)
+    client, rng = Client(url, retries=120, timeout=20), random.Random(number)
     at = 0
     try:
         while not stop.is_set():
@@ -20,7 +20,7 @@ def _use(url, number, acknowledged, stop, errors):
             rows = example_rows(n, seed=1000 * number + at, start=1e6 * number + at)
             how = rng.choice(("learn", "learn", "predict_learn", "label"))
             if how == "label":
-                found = _retried(lambda r=rows: client.predict([_without(x) for x in r]))
+                found = client.predict([_without(row) for row in rows])
                 labels = {f["id"]: r["y"] for f, r in zip(found, rows, strict=True)}
                 shuffled = list(labels.items())
                 rng.shuffle(shuffled)
@@ -35,16 +35,6 @@ def _use(url, number, acknowledged, stop, errors):
 
 def _without(row):
     return {name: value for name, value in row.items() if name != "y"}
-
-
-def _retried(action):
-    """Predictions have no key, because ids that nobody uses are harmless."""
-    for _ in range(100):
-        try:
-            return action()
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError("no answer")
 
 
 def kill_often(folder, kills, seed, clients=4):

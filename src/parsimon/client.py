@@ -69,9 +69,9 @@ class Client:
 
         `options` are intervals, probabilities and remember.
         """
-        found: list[dict[str, Any]] = self._post("predict", {"rows": rows, **options})[
-            "predictions"
-        ]
+        body = {"rows": rows, **options}
+        answer = self.request("POST", self._path("/predict"), body, again=True)
+        found: list[dict[str, Any]] = answer["predictions"]
         return found
 
     def learn(
@@ -133,10 +133,18 @@ class Client:
         """Accept rows again."""
         return self._post("resume", {})
 
-    def request(self, method: str, path: str, body: Any = None, key: str | None = None) -> Any:
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        key: str | None = None,
+        *,
+        again: bool = False,
+    ) -> Any:
         """Send a request, and return its answer: JSON, or the bytes of a file.
 
-        Requests that change nothing, or that have a key, are sent again if there is no answer.
+        Requests that have a key, that only read, or with `again`, are sent again if no answer comes.
         """
         headers = dict(self._headers)
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
@@ -145,7 +153,7 @@ class Client:
             headers["Content-Type"] = f"application/{kind}"
         if key is not None:
             headers["Idempotency-Key"] = key
-        safe = method == "GET" or key is not None
+        again = again or method == "GET" or key is not None
         for attempt in range(self.retries + 1):
             if attempt:
                 time.sleep(min(2.0, 0.05 * 2**attempt))
@@ -161,7 +169,7 @@ class Client:
                 if error.code not in RETRIED or attempt == self.retries:
                     raise ServerError(error.code, _details(text)) from None
             except (OSError, http.client.HTTPException):
-                if not safe or attempt == self.retries:
+                if not again or attempt == self.retries:
                     raise
         raise AssertionError
 

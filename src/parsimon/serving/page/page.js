@@ -4,7 +4,7 @@ import { bars, curves, element, empty, marks, short, table } from "/charts.js";
 
 const $ = (id) => document.getElementById(id);
 let model = null, points = [], token = sessionStorage.getItem("token"), asking = false;
-let before = null;  // rows and time of the last look, for rows per second
+let before = {};  // when the number of rows last changed
 
 class Failed extends Error {}
 
@@ -57,12 +57,14 @@ function status(state) {
   pill.className = `pill ${kind}`;
 }
 
+// Over the last points of the history, which have the time of the server. 0 if nothing has come.
 function perSecond(state) {
-  const now = performance.now() / 1000;
-  const rate = before && before.model === model && now > before.at
-    ? Math.max(0, state.rows - before.rows) / (now - before.at) : null;
-  before = { model, at: now, rows: state.rows };
-  return rate;
+  if (before.model !== model || before.rows !== state.rows) {
+    before = { model, rows: state.rows, at: performance.now() };
+  }
+  if (performance.now() - before.at > 5000) return 0;
+  const last = points[points.length - 1], first = points[Math.max(0, points.length - 10)];
+  return last && last.at > first.at ? (last.rows - first.rows) / (last.at - first.at) : null;
 }
 
 function tiles(state, requests) {
@@ -73,10 +75,10 @@ function tiles(state, requests) {
     ["rows per second", short(perSecond(state))],
     classes ? ["accuracy, last 1000", short(rolling.accuracy)] : ["R², last 1000", short(rolling.r2)],
     classes ? ["log loss", short(rolling.log_loss)] : ["mean absolute error", short(rolling.mae)],
-    ["waiting for labels", `${short(state.pending)} / ${short(state.pending_most)}`],
+    [`waiting for labels, at most ${short(state.pending_most)}`, short(state.pending)],
     ["centres", short(state.centers)],
-    ["memory", state.bytes ? `${short(state.bytes / 1e6)} MB` : "–"],
-    ["predicting, 99 % within", predict ? `${short(predict.p99 * 1000)} ms` : "–"],
+    ["megabytes", state.bytes ? short(state.bytes / 1e6) : "–"],
+    ["ms to predict, 99 % within", predict ? short(predict.p99 * 1000) : "–"],
   ];
   if (state.coverage) {
     const want = `coverage, ${Math.round(100 * state.intervals)} % asked for`;
