@@ -1,7 +1,9 @@
 """The server: rows, labels, models, snapshots, shadows."""
 
 import random
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -327,3 +329,82 @@ def test_the_page(tmp_path):
             assert status == 200 and b"innerHTML" not in text_of_file
         assert send(client, "GET", "/page/index.html")[0] == 404
         assert send(client, "GET", "/..%2fstore.sqlite")[0] == 404
+
+
+def test_requests_at_the_same_time_are_predicted_as_alone(tmp_path):
+    rows = example_rows(300)
+    with served(tmp_path, target="y") as (client, _):
+        client.learn(rows, wait=True)
+        published(client)
+        asked = without_target(rows[:40])
+        asked[7] = {**asked[7], "a": "text"}  # its neighbours must not notice
+        with ThreadPoolExecutor(40) as pool:
+            each = list(pool.map(lambda row: outcome(lambda: client.predict([row])), asked))
+        alone = [outcome(lambda r=row: client.predict([r], remember=False)) for row in asked]
+        ids = [found[0]["id"] for found in each if isinstance(found, list)]
+    assert len(set(ids)) == 39 and isinstance(each[7], ServerError)
+    for together, single in zip(each, alone, strict=True):
+        if isinstance(together, list):
+            assert together[0]["prediction"] == single[0]["prediction"]
+        else:
+            assert (together.status, together.details) == (single.status, single.details)
+
+
+def outcome(action):
+    try:
+        return action()
+    except ServerError as error:
+        return error
+
+
+def test_predicting_does_not_wait_for_learning(tmp_path, monkeypatch):
+    rows = example_rows(300)
+    learn, begun, go_on = TableModel.learn, threading.Event(), threading.Event()
+
+    def slow(model, block, **options):
+        begun.set()
+        assert go_on.wait(30)
+        return learn(model, block, **options)
+
+    with served(tmp_path, target="y") as (client, _):
+        client.learn(rows[:250])
+        published(client)
+        monkeypatch.setattr(TableModel, "learn", slow)
+        place = client.learn(rows[250:])["place"]  # acknowledged, and not learned yet
+        assert begun.wait(30)
+        found = client.predict(without_target(rows[:3]))
+        state = client.state()
+        assert len(found) == 3 and state["published"] < place == state["logged"]
+        assert state["backlog_rows"] == 50
+        go_on.set()
+        assert published(client)["rows"] == 300
+        data = client.download()
+    assert data == learned_from([rows], TableModel("y"))
+
+
+def test_an_error_that_nobody_expects_changes_nothing(tmp_path, monkeypatch):
+    """The model may be half changed then. It is learned again from the last checkpoint."""
+    rows = example_rows(330)
+    learn = TableModel.learn
+
+    def failing(model, block, **options):
+        found = learn(model, block, **options)
+        if 666.0 in block["a"]:
+            raise RuntimeError("no luck")
+        return found
+
+    monkeypatch.setattr(TableModel, "learn", failing)
+    with served(tmp_path, target="y") as (client, service):
+        client.learn(rows[:250], wait=True)
+        for first in range(250, 330, 10):
+            client.learn(rows[first : first + 10])
+            if first == 280:
+                client.learn([{**rows[0], "a": 666.0}])
+        data = client.download()
+        assert client.request("GET", "/models/default/history")["errors"][0]["message"] == (
+            "RuntimeError: no luck"
+        )
+        service.models["default"].learner._checkpoint = lambda *_, **__: True
+    assert data == learned_from([rows], TableModel("y"))
+    with served(tmp_path) as (client, _):
+        assert client.download() == data

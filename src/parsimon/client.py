@@ -144,7 +144,7 @@ class Client:
     ) -> Any:
         """Send a request, and return its answer: JSON, or the bytes of a file.
 
-        Requests that have a key, that only read, or with `again`, are sent again if no answer comes.
+        Without an answer, requests with a key, those that read, and with `again` are sent again.
         """
         headers = dict(self._headers)
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()

@@ -34,7 +34,7 @@ class Limits:
     pending_seconds : float, default=86_400.0
         The time after which an id expires. A label that comes later is refused with 410.
     keys : int, default=100_000
-        The number of idempotency keys of a model that are kept.
+        The number of idempotency keys that are kept, over all models.
     key_seconds : float, default=86_400.0
         The time after which an idempotency key is forgotten.
     backlog_rows : int, default=100_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import socket
 import sys
@@ -92,6 +93,9 @@ def run(settings: Settings) -> int:
     try:
         begin(service, settings)
         sys.setswitchinterval(SWITCH)
+        # What is there now stays. Without this, each full collection takes 0.1 s.
+        gc.collect()
+        gc.freeze()
         with _bound(settings.host, settings.port) as bound:
             config = uvicorn.Config(
                 make_app(service, access),

@@ -1,6 +1,6 @@
 """Load on ``parsimon serve``, beside an echo endpoint of the same framework.
 
-    python benchmarks/serving.py [--seconds 5] [--connections 50]
+    python benchmarks/serve_load.py [--seconds 5] [--connections 50]
 
 The server and the echo run one after another in processes of their own, under the same load from
 this process. Printed are requests per second and latencies in milliseconds. Learning is compared
