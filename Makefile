@@ -130,6 +130,7 @@ soak: .venv/test
 test-serve: .venv/test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/test_serving.py tests/test_serving_crash.py tests/test_serving_docs.py tests/test_serving_hostile.py
 	$(BIN)/python tests/soak/serving.py
+	$(BIN)/python tests/soak/serving_labels.py
 	$(BIN)/python benchmarks/serve_load.py
 
 # The core with one semantic change at a time: which changes does no test notice? `make mutants ONLY=core/rls.cpp JOBS=2`
