@@ -6,7 +6,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard core/*.?pp core/*/*.?pp bindi
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.7" "cmake>=3.26" ninja
 SOURCES := core/*.?pp core/*/*.?pp bindings/*.?pp benchmarks/*.cpp examples/cpp/*.cpp
 
-.PHONY: demo test lint format core-test wheel asan tsan bench bench-quick bench-compare arena soak mutants experiments clean
+.PHONY: demo test lint format core-test wheel asan tsan bench bench-quick bench-compare arena soak test-serve mutants experiments clean
 
 demo: .venv/installed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m parsimon.cli.demo
@@ -125,6 +125,13 @@ soak: .venv/test
 	$(BIN)/python tests/soak/files.py
 	$(BIN)/python tests/soak/hostile_input.py
 	$(BIN)/python tests/soak/cli.py
+
+# The server, at length: its tests, 200 times kill -9 under load, and its speed beside an echo endpoint; a quarter of an hour.
+test-serve: .venv/test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/test_serving.py tests/test_serving_crash.py tests/test_serving_docs.py tests/test_serving_hostile.py
+	$(BIN)/python tests/soak/serving.py
+	$(BIN)/python tests/soak/serving_labels.py
+	$(BIN)/python benchmarks/serve_load.py
 
 # The core with one semantic change at a time: which changes does no test notice? `make mutants ONLY=core/rls.cpp JOBS=2`
 mutants: .venv/test

@@ -14,6 +14,7 @@ import typer
 import parsimon
 from parsimon.cli import options as o
 from parsimon.cli.choices import PEERS
+from parsimon.cli.serve import serve
 
 __all__ = ["app"]
 
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 datasets = typer.Typer(help="Example streams.", rich_markup_mode=None)
 app.add_typer(datasets, name="datasets")
+app.command()(serve)
 
 
 def _print_version(asked: bool) -> None:

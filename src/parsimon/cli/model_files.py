@@ -54,10 +54,7 @@ def load_fitted_model(path: Path) -> TableModel:
 
 def column_kinds(model: TableModel) -> dict[str, str]:
     """Return the kinds of the columns that a model knows, with the target; none if it is new."""
-    if hasattr(model, "encoder_"):
-        return {**model.encoder_.columns_, model.target: model._target_kind}
-    held = getattr(model, "_held", None) or {}
-    return {name: column.kind for name, column in held.items() if column.kind != "empty"}
+    return model.column_kinds_
 
 
 def reading_options(

@@ -200,6 +200,46 @@ NextRow = Annotated[
     ),
 ]
 
+# Serving
+
+ServedTarget = Annotated[
+    str | None, typer.Option("--target", help="The column to predict, for a model that is new.")
+]
+ServedModel = Annotated[
+    Path | None, typer.Option("--model", help="A model file to begin with, if the store is new.")
+]
+StoreFolder = Annotated[Path, typer.Option(help="The folder that holds the log and the models.")]
+ServedName = Annotated[str, typer.Option(help="The name of the first model.")]
+ServedIntervals = Annotated[
+    float | None,
+    typer.Option(help="The share of targets that intervals of a new model shall cover."),
+]
+Host = Annotated[str, typer.Option(help="The address. Others than loopback need a token.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")]
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(help="A file with the token of requests. Default: $PARSIMON_TOKEN, or none."),
+]
+Open = Annotated[
+    bool, typer.Option("--open", help="Another layer guards the server: it needs no token.")
+]
+AllowHost = Annotated[
+    list[str] | None,
+    typer.Option(help="A name in the Host header. May be given more than once. * is any."),
+]
+PendingMost = Annotated[
+    int | None, typer.Option(min=1, help="How many ids wait for labels. Default: 100,000.")
+]
+PendingSeconds = Annotated[
+    float | None, typer.Option(min=0.001, help="How long ids wait for labels. Default: a day.")
+]
+LogEntries = Annotated[
+    int | None, typer.Option(min=1, help="Entries of the log that are kept. Default: 10,000.")
+]
+CheckpointSeconds = Annotated[
+    float | None, typer.Option(min=0.01, help="Seconds between checkpoints. Default: 10.")
+]
+
 # Export, merge, experiments and data sets
 
 ExportFile = Annotated[Path, typer.Argument(help="The file to write: .onnx, .h or .libsvm.")]

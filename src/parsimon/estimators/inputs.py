@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 
 def points(model: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
     """Return X as an array (n, d) for the core. The core checks it for NaN and infinity."""
+    if not reset and _is_plain(model, X):
+        return cast(Array, X)
     result: Array = numbers(
         X,
         "X",
@@ -28,6 +30,19 @@ def points(model: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
         ),
     )
     return result
+
+
+def _is_plain(model: Any, X: Any) -> bool:
+    """Return whether scikit-learn would return X as it is. Its check takes 0.1 ms."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and X.flags.c_contiguous
+        and X.shape[0] > 0
+        and X.shape[1] == getattr(model, "n_features_in_", 0) > 0
+        and not hasattr(model, "feature_names_in_")
+    )
 
 
 def require_names(model: Any) -> None:

@@ -298,12 +298,13 @@ class Mixture(StoredMixture):
     def _now(self, Z: Array, n_outputs: int) -> Array:
         """Return the predictions (n, E, C) of E experts for scaled rows Z; NaN if one sleeps."""
         out = np.full((len(Z), len(self._slots), n_outputs), np.nan)
+        earlier = self._earlier(max(slot.expert.lags for slot in self._slots))
 
         def work(e: int) -> None:
             slot, task = self._slots[e], self._tasks[e]
             if slot.present is None:
                 return
-            X = task.next_features(Z, self._earlier(slot.expert.lags))
+            X = task.next_features(Z, earlier[:, : slot.expert.lags])
             if slot.present.scale is not None:
                 X = X * slot.present.scale
             P = task.predict(slot.present.model, X)

@@ -49,7 +49,7 @@ class Task:
 
     def predict(self, model: Any, X: Array) -> Array:
         """Return the predictions (n, C)."""
-        found: Array = model.predict(X)
+        found: Array = model.predict_checked(X)
         return found
 
 

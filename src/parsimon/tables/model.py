@@ -187,6 +187,10 @@ class TableModel(Learning, Predicting, StoredTable):
         before = np.full((n - len(self._last_intervals), 2), (-np.inf, np.inf))
         return found, np.vstack([before, self._last_intervals])
 
+    def check(self, block: Any) -> None:
+        """Raise the `TableError` that `learn` would raise for a block, without learning it."""
+        self._read(block)
+
     def finish(self) -> Self:
         """End the warm-up, and learn the rows held so far, if there are any."""
         if not self._warm and self.n_rows_:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
@@ -62,6 +63,21 @@ class Predicting:
         if not len(X):
             return np.empty((0, len(model.classes_)))
         return np.asarray(model.estimator_.predict_proba(X, **_options(model.estimator_, lagged)))
+
+    def frozen_copy(self) -> Any:
+        """Return a model that predicts as this one does now, while this one goes on learning.
+
+        It is for readers in other threads. It has ended its warm-up, so it must not learn.
+
+        >>> from parsimon import TableModel
+        >>> model = TableModel("y").learn_one({"x": 1.0, "y": 2.0})
+        >>> before = model.frozen_copy()
+        >>> after = model.learn_one({"x": 1.0, "y": 8.0}).predict_one({"x": 1.0})
+        >>> before.predict_one({"x": 1.0}), after > 2.0
+        (2.0, True)
+        """
+        ready = self._ready()
+        return copy.deepcopy(ready) if ready is self else ready
 
     def learn_one(self, row: Mapping[str, Any]) -> Self:
         """Learn one row: a dict with the features and the target. None is a missing value."""

@@ -67,6 +67,7 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
     task_reason_: str
     reading_: dict[str, Any]
     _scores: Any
+    _target_kind: str
     _held: dict[str, Column] | None  # the rows of the warm-up
     intervals: float | None
     _intervals: Intervals
@@ -98,6 +99,14 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
             return self.encoder_.n_rows_seen_
         held: dict[str, Column] | None = getattr(self, "_held", None)
         return 0 if held is None else len(held[self.target].values)
+
+    @property
+    def column_kinds_(self) -> dict[str, str]:
+        """The kind of each column so far, with the target. Columns without values are left out."""
+        if self._warm:
+            return {**self.encoder_.columns_, self.target: self._target_kind}
+        held = getattr(self, "_held", None) or {}
+        return {name: column.kind for name, column in held.items() if column.kind != "empty"}
 
     @property
     def metrics_(self) -> Any:
