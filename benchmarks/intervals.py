@@ -44,6 +44,16 @@ class Stream:
     noise: np.ndarray | None = None
     change: int | None = None
 
+    def cut(self, rows):
+        """Return the rows around the change, or the last rows."""
+        if len(self.y) <= rows:
+            return self
+        first = len(self.y) - rows if self.change is None else self.change - rows // 2
+        part = slice(first, first + rows)
+        noise = None if self.noise is None else self.noise[part]
+        change = None if self.change is None else rows // 2
+        return Stream(self.name, self.X[part], self.y[part], noise, change)
+
 
 def from_files(folder):
     with np.load(folder / "bike_sharing_hour.npz") as stored:
@@ -182,12 +192,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--peer-python", help="a Python that has CapyMOA")
+    parser.add_argument("--rows", type=int, help="the last rows of longer streams only")
     given = parser.parse_args()
     python = given.peer_python
     if python is not None and (why := missing(python)) is not None:
         print(f"CapyMOA is left out: {why}", file=sys.stderr)
         python = None
     streams = [*(from_files(given.data_dir) if given.data_dir else ()), *made()]
+    if given.rows is not None:
+        streams = [stream.cut(given.rows) for stream in streams]
     bars: list[Bar] = []
     print(coverage(streams, python, bars))
     print()

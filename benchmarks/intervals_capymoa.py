@@ -10,7 +10,7 @@ STREAM.npz holds X and y. RESULT.npz gets the intervals made before each row, (n
 import sys
 
 import numpy as np
-from capymoa.prediction_interval import AdaPI
+from capymoa.uncertainty import AdaPI
 from capymoa.regressor import SOKNL
 from capymoa.stream import NumpyStream
 
