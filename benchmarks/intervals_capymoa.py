@@ -10,9 +10,9 @@ STREAM.npz holds X and y. RESULT.npz gets the intervals made before each row, (n
 import sys
 
 import numpy as np
-from capymoa.uncertainty import AdaPI
 from capymoa.regressor import SOKNL
 from capymoa.stream import NumpyStream
+from capymoa.uncertainty import AdaPI
 
 
 def main(source, result):
