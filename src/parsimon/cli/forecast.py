@@ -86,10 +86,9 @@ def _forecast(options: Options) -> int:
             first = block.first - run.n_held
             try:
                 run.take(block.table)
-            except TimeError as error:
-                named = TableError(error.what, options.time, error.row)
-                raise table_failure(named, first) from None
             except TableError as error:
+                if isinstance(error, TimeError):
+                    error.column = options.time
                 raise table_failure(error, first) from None
             if interrupt():
                 return interrupt.exit_code
@@ -213,12 +212,10 @@ class _Run:
         model, each = self.model, []
         if not model.expert_names_:
             start = next(s for s in STARTS if s >= 2 * self.options.horizon)
-            few = (
-                f"fewer than {start:,} rows" if model.n_rows_ < start else "too few rows for models"
-            )
+            few = f"fewer than {start:,}" if model.n_rows_ < start else "too few"
             season = max(model.seasons_, default=0)
             what = f"the value {plural(season, 'row')} before" if season else "the last value"
-            each.append(f"{few}: {what} is the forecast")
+            each.append(f"{few} rows: {what} is the forecast")
         if None in found["low"]:
             each.append("some intervals are empty: too few forecasts have been scored")
         if self.zoned:
