@@ -38,8 +38,8 @@ class Forecaster(GrowingForecaster):
 
     Seasons, lags and units are chosen from the rows so far when there are 64, 128, ..., 2048 rows.
     Then the experts begin anew and learn all rows again. Later rows are learned once. The targets
-    of a row arrive H rows later, so direct models learn with this delay. A forecast is scored only
-    by models that have not seen its targets.
+    of a row arrive H rows later, so direct models learn with this delay. Scored forecasts are
+    made before their targets are learned, but with units that were chosen from all rows at a start.
 
     Parameters
     ----------
