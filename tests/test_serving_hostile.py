@@ -30,6 +30,9 @@ def warm(tmp_path_factory):
     with served(tmp_path_factory.mktemp("store"), limits, target="y") as (client, service):
         for first in range(0, 300, 100):
             client.learn(example_rows(100, seed=first, start=first))
+        learner = service.models["default"].learner
+        while learner.place < 3:  # it learns what was acknowledged
+            time.sleep(0.01)
         yield client, service
 
 

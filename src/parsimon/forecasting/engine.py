@@ -35,8 +35,9 @@ class Engine:
     CONVENTION: the experts have learned rows before `learned`, and nothing later. Origins before
     `learned` are scored. When H + BLOCK further rows are there, the next BLOCK origins are forecast
     by these experts, and scored with the targets that are there now. Then the experts learn BLOCK
-    rows. So no forecast that is scored has seen its targets. What happens depends on the number of
-    rows only, so blocks of any size give the same result.
+    rows. So no forecast that is scored comes from experts that learned its targets. But `begin`
+    chooses units and widths from all rows so far, and half of them are scored then. What happens
+    depends on the number of rows only, so blocks of any size give the same result.
     """
 
     def __init__(

@@ -41,8 +41,8 @@ class Forecaster(GrowingForecaster):
     Then the experts begin anew and learn all rows again. Later rows are learned once. They begin at
     the first of these numbers that is at least 2 H and leaves enough rows for the lags. Before, the
     forecast is the last value, or the value one season before if `seasons` are given. The targets
-    of a row arrive H rows later, so direct models learn with this delay. A forecast is scored only
-    by models that have not seen its targets.
+    of a row arrive H rows later, so direct models learn with this delay. Scored forecasts are
+    made before their targets are learned, but with units that were chosen from all rows at a start.
 
     Parameters
     ----------
