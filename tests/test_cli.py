@@ -143,9 +143,24 @@ def test_the_example_of_the_help(folder, capsys, name, line):
         published(KNLMSRegressor, gamma=1.0).fit(half, half[:, 0]).save(f"{part}.parsimon")
     electricity(".")
     assert line.startswith(name)
+    if name == "serve":
+        return starts_and_ends(line)
     out = said(capsys, *line.split())
     written = re.findall(r"(?:--out|--plot|export \S+) (\S+)", line)
     assert all(Path(path).stat().st_size for path in written) and (out or written)
+
+
+def starts_and_ends(line):
+    """Run a server until it has started, and end it. It takes a free port."""
+    pytest.importorskip("starlette", reason="the extra serve is not installed")
+    command = [*COMMAND, *line.split(), "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert '"message": "started"' in server.stderr.readline()
+        finally:
+            server.terminate()
+        assert '"message": "stopped"' in server.stderr.read()
+    assert server.returncode == 128 + signal.SIGTERM
 
 
 def electricity(folder, n=300):

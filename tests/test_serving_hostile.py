@@ -1,9 +1,10 @@
 """Requests that must be refused, and a store that cannot be written."""
 
 import json
-import resource
 import socket
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 
@@ -259,6 +260,7 @@ def test_a_full_store_refuses_and_goes_on_when_there_is_room(tmp_path):
 
 def test_a_disk_without_room(tmp_path):
     """The operating system refuses to write, as on a full disk."""
+    resource = pytest.importorskip("resource")
     rows = example_rows(300)
     with served(tmp_path, Limits(checkpoint_seconds=1e9), target="y") as (client, _):
         client.learn(rows[:250])
@@ -335,3 +337,31 @@ def test_a_learner_that_is_behind_refuses(tmp_path):
         with pytest.raises(ServerError, match="wait to be learned"):
             client.learn(example_rows(1))
         assert Client(client.url).state()["rows"] >= 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--host", "0.0.0.0"), "--token-file"),
+        (("--model", "nowhere.parsimon"), "there is no file nowhere.parsimon"),
+        (("--intervals", "2"), "between 0 and 1"),
+        (("--token-file", "nowhere.txt"), "nowhere.txt"),
+    ],
+)
+def test_the_command_says_what_is_wrong(tmp_path, monkeypatch, capsys, options, message):
+    pytest.importorskip("typer", reason="the extra cli is not installed")
+    from parsimon.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    assert main(["serve", "--target", "y", *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_command_needs_its_extra():
+    pytest.importorskip("typer", reason="the extra cli is not installed")
+    code = (
+        "import sys; sys.modules['starlette'] = None; from parsimon.cli import main; "
+        "sys.exit(main(['serve', '--target', 'y']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "[serve]" in done.stderr
