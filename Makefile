@@ -129,7 +129,7 @@ soak: .venv/test
 # The server, at length: its tests, 200 times kill -9 under load, and its speed beside an echo endpoint; a quarter of an hour.
 test-serve: .venv/test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/test_serving.py tests/test_serving_crash.py tests/test_serving_docs.py tests/test_serving_hostile.py
-	$(BIN)/python tests/soak/serving.py
+	$(BIN)/python tests/soak/server.py
 	$(BIN)/python tests/soak/serving_labels.py
 	$(BIN)/python benchmarks/serve_load.py
 
