@@ -86,7 +86,7 @@ public:
     Needs needs() const override { return {.factor = true, .neighbours = false, .ridge = ridge_}; }
     bool admits(Dictionary& dictionary, Sample& sample, const Step&) override {
         if (dictionary.size() >= most_) return false;
-        dictionary.project(*sample.look);
+        dictionary.measure(*sample.look);
         return sample.look->residual > tolerance_;
     }
 
@@ -104,7 +104,7 @@ public:
     explicit ResidualAdmission(double tolerance) : tolerance_(tolerance) {}
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
     bool admits(Dictionary& dictionary, Sample& sample, const Step& step) override {
-        dictionary.project(*sample.look);
+        dictionary.measure(*sample.look);
         const double tolerance = tolerance_ * step.unit;
         double squares = 0.0;
         for (std::size_t c = 0; c < dictionary.n_outputs(); ++c)

@@ -50,7 +50,7 @@ void Dictionary::look(Looks& looks, const double* x, std::size_t n, Scratch& scr
         look.kxx = looks.kxx_[i];
         look.objective = look.residual = look.kxx;
         look.n_known = size_;
-        look.projected = 0;
+        look.projected = look.combined = 0;
         look.compared = 0;
         look.ridge = needs_.ridge;
         look.distance = std::numeric_limits<double>::infinity();
@@ -66,14 +66,25 @@ void Dictionary::extend(Look& look) {
 }
 
 void Dictionary::project(Look& look) const {
+    if (look.combined == look.n_known) return;
+    std::fill(look.a + look.combined, look.a + simd::padded(look.n_known), 0.0);
+    factor_.combine(look.combined, look.projected, look.t, look.a);
+    look.combined = look.projected;
     if (look.projected == look.n_known) return;
-    std::fill(look.a + look.projected, look.a + simd::padded(look.n_known), 0.0);
     look.objective -= factor_.multiply(look.projected, look.n_known, look.h, look.t, look.a);
     settle(look);
 }
 
-void Dictionary::settle(Look& look) const {
+void Dictionary::measure(Look& look) const {
+    if (!lazy_ || needs_.ridge > 0.0) return project(look);
+    if (look.projected == look.n_known) return;
+    look.objective -= factor_.measure(look.projected, look.n_known, look.h, look.t);
     look.projected = look.n_known;
+    look.residual = look.objective;
+}
+
+void Dictionary::settle(Look& look) const {
+    look.projected = look.combined = look.n_known;
     look.residual = look.objective;
     if (needs_.ridge > 0.0)
         look.residual -= needs_.ridge * simd::loops().dot(look.a, look.a, look.n_known);
@@ -126,13 +137,21 @@ bool Dictionary::accepts(Look& look) const { return sound(look, size_); }
 bool Dictionary::sound(Look& look, std::size_t without) const {
     if (!needs_.factor) return true;
     if (!needs_.pairs && negligible(look.kxx)) return false;
-    project(look);
     const auto stored = [without](std::size_t i) { return i + (i >= without); };
-    double scale = look.kxx;
+    const double least = needs_.pairs ? floor_of_pairs : floor;
+    measure(look);
+    // a_i^2 <= (S'S)_ii t't, so that a is needed only for points that are nearly dependent.
+    double bound = 0.0;
     for (std::size_t i = 0; i < look.n_known; ++i)
-        scale += look.a[i] * look.a[i] * diagonal_[stored(i)];
-    if (needs_.pairs) return schur(look) > floor_of_pairs * scale;
-    if (!(schur(look) > floor * scale)) return false;
+        bound += factor_.diagonal()[i] * diagonal_[stored(i)];
+    if (!(schur(look) > least * (look.kxx + bound * (look.kxx - look.objective)))) {
+        project(look);
+        double scale = look.kxx;
+        for (std::size_t i = 0; i < look.n_known; ++i)
+            scale += look.a[i] * look.a[i] * diagonal_[stored(i)];
+        if (!(schur(look) > least * scale)) return false;
+    }
+    if (needs_.pairs) return true;
     for (std::size_t i = 0; i < look.n_known; ++i)
         if (copies(look, i, stored(i))) return false;
     return true;

@@ -47,6 +47,16 @@ double TriangularFactor::multiply(std::size_t first, std::size_t last, const dou
     return simd::loops().project(rows_.data(), first, last, h, t, a);
 }
 
+double TriangularFactor::measure(std::size_t first, std::size_t last, const double* h,
+                                 double* t) const {
+    return simd::loops().measure(rows_.data(), first, last, h, t);
+}
+
+void TriangularFactor::combine(std::size_t first, std::size_t last, const double* t,
+                               double* a) const {
+    simd::loops().combine(rows_.data(), first, last, t, a);
+}
+
 void TriangularFactor::columns(const std::size_t* js, std::size_t count, std::size_t stride,
                                double* t, double* out) const {
     std::fill_n(out, count * stride, 0.0);
@@ -57,7 +67,7 @@ void TriangularFactor::columns(const std::size_t* js, std::size_t count, std::si
             if (from >= last) continue;
             double* column = t + c * stride;
             for (std::size_t i = from; i < last; ++i) column[i] = row(i)[js[c]];
-            simd::loops().combine(rows_.data(), from, last, column, out + c * stride);
+            combine(from, last, column, out + c * stride);
         }
     }
 }

@@ -42,6 +42,9 @@ public:
     // Over all rows, with a = 0 before, this gives a = P h and h'P h.
     double multiply(std::size_t first, std::size_t last, const double* h, double* t,
                     double* a) const;
+    // The two halves of `multiply`: t_i = R_i h, which returns sum_i t_i^2, and a += sum_i t_i R_i.
+    double measure(std::size_t first, std::size_t last, const double* h, double* t) const;
+    void combine(std::size_t first, std::size_t last, const double* t, double* a) const;
 
     // Columns js of P, each (size,), into `out`, `stride` apart. One pass over R for at most
     // `most_at_once` columns. t is working memory of the same size as `out`.

@@ -188,6 +188,7 @@ bool SpanRLSUpdate::learn_and_compete(Dictionary& dictionary, Sample& sample, do
     }
     if (!(squares / alpha * (residual / total) > least)) return true;
     const double gain = residual / alpha, root = std::sqrt(alpha / residual / total);
+    dictionary.project(look);
     for (std::size_t i = 0; i < m; ++i) row_[i] = gain * covariance_.gain()[i] + look.a[i];
     covariance_.append(-root, row_.data(), root);
     for (std::size_t c = 0; c < C; ++c) {
@@ -204,6 +205,7 @@ bool SpanRLSUpdate::make_centre(Dictionary& dictionary, Sample& sample) {
     // change by -a times the new weight. Given the new weight, the other weights have the
     // covariance that remains after their value h'w is observed with this variance.
     Look& look = *sample.look;
+    dictionary.project(look);
     const std::size_t m = dictionary.size();
     const double variance = 1.0 / (ridge_ + sample.weight), share = sample.weight * variance;
     const double alpha = covariance_.absorb(look.h, variance),
@@ -224,6 +226,7 @@ bool NormRLSUpdate::make_centre(Dictionary& dictionary, Sample& sample) {
     // Given the other values, the new value has mean h'w and variance residual / ridge. So the new
     // weight has mean 0 and variance 1 / (ridge residual), and the others change by -a times it.
     Look& look = *sample.look;
+    dictionary.project(look);
     const double root = 1.0 / std::sqrt(ridge_ * look.residual);
     if (asked_) explained_ = covariance_.factor().squared_norm(look.h);
     covariance_.append_unscaled(-root, look.a, root);

@@ -175,6 +175,10 @@ public:
     explicit SpanRLSUpdate(double ridge, double forgetting, std::size_t budget = 0)
         : RLSUpdate(ridge, forgetting), budget_(budget) {}
     Needs needs() const override { return {.factor = true, .neighbours = false}; }
+    void attach(Dictionary& dictionary, const Loss& loss) override {
+        RLSUpdate::attach(dictionary, loss);
+        dictionary.be_lazy();  // a is for new centres only
+    }
     void set_budget(std::size_t budget) override { budget_ = budget; }
     std::size_t budget() const override { return budget_; }
     double evict(Dictionary& dictionary, std::size_t j) override {
@@ -241,7 +245,7 @@ public:
 private:
     // The process also varies in directions that the centres do not span.
     double outside(const Dictionary& dictionary, Look& look) const override {
-        dictionary.project(look);
+        dictionary.measure(look);
         return std::max(look.residual, 0.0) / ridge_;
     }
     bool make_centre(Dictionary& dictionary, Sample& sample) override;

@@ -63,6 +63,7 @@ constinit const Loops table = with_sums(
         .axpy = axpy,
         .max_abs = max_abs,
         .project = project,
+        .measure = measure,
         .combine = combine,
         .absorb = absorb,
         .turn = turn,

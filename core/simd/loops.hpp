@@ -127,7 +127,10 @@ struct Loops {
     double (*project)(const double* S, std::size_t first, std::size_t last, const double* h,
                       double* t, double* a);
 
-    // a += sum_i t_i S_i for rows i = first..last-1, with t given.
+    // The two products of `project` by themselves: t_i = S_i h, which returns the sum of the t_i^2,
+    // and a += sum_i t_i S_i. They give the same bits.
+    double (*measure)(const double* S, std::size_t first, std::size_t last, const double* h,
+                      double* t);
     void (*combine)(const double* S, std::size_t first, std::size_t last, const double* t,
                     double* a);
 

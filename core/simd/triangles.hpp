@@ -88,20 +88,23 @@ PARSIMON_INLINE void combine_rows(const double* rows, std::size_t length, const 
     }
 }
 
-// `project` for N rows from row i on. Returns their sum of t_r^2.
+// `measure` for N rows from row i on. Returns their sum of t_r^2.
 template <std::size_t N>
-double project_rows(const double* S, std::size_t i, const double* h, double* t, double* a) {
-    const std::size_t length = padded(i + 1);
-    const double* rows = S + row_start(i);
+PARSIMON_INLINE double measure_rows(const double* S, std::size_t i, const double* h, double* t) {
     double f[N];
-    dots<N>(rows, length, h, f);
+    dots<N>(S + row_start(i), padded(i + 1), h, f);
     double squares = 0.0;
     for (std::size_t r = 0; r < N; ++r) {
         t[i + r] = f[r];
         squares += f[r] * f[r];
     }
-    combine_rows<N>(rows, length, f, a);
     return squares;
+}
+
+// `combine` for N rows from row i on.
+template <std::size_t N>
+PARSIMON_INLINE void combine_rows_from(const double* S, std::size_t i, const double* t, double* a) {
+    combine_rows<N>(S + row_start(i), padded(i + 1), t + i, a);
 }
 
 // Calls function<n>(), for an n <= N that is known only at run time.
@@ -125,15 +128,22 @@ PARSIMON_INLINE void in_groups(std::size_t first, std::size_t last, Function&& f
 double project(const double* S, std::size_t first, std::size_t last, const double* h, double* t,
                double* a) {
     double squares = 0.0;
+    in_groups(first, last, [&]<std::size_t N>(std::size_t i) {
+        squares += measure_rows<N>(S, i, h, t);
+        combine_rows_from<N>(S, i, t, a);  // while the rows are in the cache
+    });
+    return squares;
+}
+
+double measure(const double* S, std::size_t first, std::size_t last, const double* h, double* t) {
+    double squares = 0.0;
     in_groups(first, last,
-              [&]<std::size_t N>(std::size_t i) { squares += project_rows<N>(S, i, h, t, a); });
+              [&]<std::size_t N>(std::size_t i) { squares += measure_rows<N>(S, i, h, t); });
     return squares;
 }
 
 void combine(const double* S, std::size_t first, std::size_t last, const double* t, double* a) {
-    in_groups(first, last, [&]<std::size_t N>(std::size_t i) {
-        combine_rows<N>(S + row_start(i), padded(i + 1), t + i, a);
-    });
+    in_groups(first, last, [&]<std::size_t N>(std::size_t i) { combine_rows_from<N>(S, i, t, a); });
 }
 
 double squared_norm(const double* S, std::size_t m, const double* h) {
