@@ -3,27 +3,25 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
-#include <stdexcept>
+#include <vector>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "dictionary_arrays.hpp"
-#include "input.hpp"
-#include "state_arrays.hpp"
-#include "waiting.hpp"
+#include "locked.hpp"
 
 namespace parsimon::bindings {
 namespace {
 
 // An AtomLearner with a lock: many threads may code while one thread learns.
-class SharedAtoms {
+class SharedAtoms : public Locked<AtomLearner> {
 public:
     SharedAtoms(std::shared_ptr<Kernel> kernel, std::size_t n_features, const AtomRules& rules,
                 const Matrix& first, bool at_once)
-        : atoms_(kernel, n_features, rules,
-                 std::vector<double>(first.data(), first.data() + first.size()), at_once) {}
+        : Locked(std::make_unique<AtomLearner>(
+              kernel, n_features, rules,
+              std::vector<double>(first.data(), first.data() + first.size()), at_once)) {}
 
     void learn(const Matrix& X) { learn_block(X, nullptr); }
     Array learn_with_costs(const Matrix& X) {
@@ -32,13 +30,13 @@ public:
         return costs.release();
     }
     void check(const Matrix& X) const {
-        require_columns(X.shape(1), atoms_.dictionary().n_features(), "X");
+        require_columns(X.shape(1), model_->dictionary().n_features(), "X");
         nb::gil_scoped_release release;
         Scratch scratch;
-        atoms_.check(X.data(), X.shape(0), scratch);
+        model_->check(X.data(), X.shape(0), scratch);
     }
     Array codes(const Matrix& X) const {
-        Result result({X.shape(0), atoms_.n_atoms()});
+        Result result({X.shape(0), model_->n_atoms()});
         code(X, result.data(), nullptr);
         return result.release();
     }
@@ -48,75 +46,30 @@ public:
         return result.release();
     }
 
-    nb::tuple state() {
-        State state;
-        {
-            ModelLock::Learning guard(lock_, without_gil);
-            atoms_.visit(StateVisitor::writer(state));
-        }
-        return to_python(state);
-    }
-    void restore(const nb::dict& arrays, const nb::dict& counts, std::size_t n_features) {
-        State state = from_python(arrays, counts);
-        ModelLock::Learning guard(lock_, without_gil);
-        if (atoms_.seen() > 0) throw std::runtime_error("these atoms have learned already");
-        atoms_.visit(StateVisitor::reader(state, n_features));
-    }
-    void require_sound() {
-        ModelLock::Learning guard(lock_, without_gil);
-        atoms_.require_sound();
-    }
-
-    // Calls what(atoms) while holding the lock for reading.
-    template <class Read>
-    auto read(Read&& what) const {
-        ModelLock::Reading guard(lock_, without_gil);
-        return what(atoms_);
-    }
-
 private:
     void learn_block(const Matrix& X, double* costs) {
         const std::size_t n = X.shape(0), d = X.shape(1);
-        require_columns(d, atoms_.dictionary().n_features(), "X");
+        require_columns(d, model_->dictionary().n_features(), "X");
         nb::gil_scoped_release release;
         ModelLock::Learning guard(lock_, as_it_is);
         Scratch scratch;
-        atoms_.check(X.data(), n, scratch);
-        auto heard = std::chrono::steady_clock::now();
-        for (std::size_t i = 0; i < n; ++i) {
-            atoms_.learn(X.data() + i * d, 1, costs ? costs + i : nullptr);
-            if (i % 64 != 63 ||
-                std::chrono::steady_clock::now() - heard <= std::chrono::milliseconds(100))
-                continue;
-            // Check for Ctrl-C between samples. Release the lock first, because a signal handler
-            // may use the atoms.
-            guard.release();
-            {
-                nb::gil_scoped_acquire acquire;
-                if (PyErr_CheckSignals() != 0) throw nb::python_error();
-            }
-            guard.take();
-            heard = std::chrono::steady_clock::now();
-        }
+        model_->check(X.data(), n, scratch);
+        in_chunks(n, 64, guard, [&](std::size_t first, std::size_t last) {
+            model_->learn(X.data() + first * d, last - first, costs ? costs + first : nullptr);
+        });
     }
     void code(const Matrix& X, double* codes, double* errors) const {
-        require_columns(X.shape(1), atoms_.dictionary().n_features(), "X");
+        require_columns(X.shape(1), model_->dictionary().n_features(), "X");
         nb::gil_scoped_release release;
         ModelLock::Reading guard(lock_, as_it_is);
         Scratch scratch;
-        atoms_.check(X.data(), X.shape(0), scratch);
-        atoms_.code(X.data(), X.shape(0), codes, errors);
+        model_->check(X.data(), X.shape(0), scratch);
+        model_->code(X.data(), X.shape(0), codes, errors);
     }
-
-    ModelLock lock_;
-    AtomLearner atoms_;
 };
 
-// A binding that calls what(atoms) under the lock.
-template <class Read>
-auto reading(Read what) {
-    return [what](const SharedAtoms& atoms) { return atoms.read(what); };
-}
+// A method that reads the atoms under their lock.
+constexpr auto of_atoms = [](auto what) { return reading<SharedAtoms>(what); };
 
 Array gram(const AtomLearner& atoms) {  // (n_atoms, n_atoms)
     const std::size_t K = atoms.n_atoms();
@@ -147,7 +100,7 @@ Array sparse_codes(const Matrix& G, const Matrix& b, const Vector& energy, doubl
 void bind_atoms(nb::module_& m) {
     m.def("sparse_codes", &sparse_codes, nb::arg("G"), nb::arg("b"), nb::arg("energy"),
           nb::arg("lambda_"), nb::arg("precision"), nb::arg("start"));
-    nb::class_<SharedAtoms>(m, "Atoms")
+    bind_locked<SharedAtoms>(m, "Atoms")
         .def(
             "__init__",
             [](SharedAtoms* self, std::shared_ptr<Kernel> kernel, std::size_t n_features,
@@ -176,21 +129,16 @@ void bind_atoms(nb::module_& m) {
         .def("learn", &SharedAtoms::learn, nb::arg("X"))
         .def("learn_with_costs", &SharedAtoms::learn_with_costs, nb::arg("X"))
         .def("check", &SharedAtoms::check, nb::arg("X"))
-        .def("state", &SharedAtoms::state)
-        .def("restore", &SharedAtoms::restore, nb::arg("arrays"), nb::arg("counts"),
-             nb::arg("n_features") = 0)
-        .def("require_sound", &SharedAtoms::require_sound)
         .def("codes", &SharedAtoms::codes, nb::arg("X"))
         .def("errors", &SharedAtoms::errors, nb::arg("X"))
-        .def("centers", reading([](const AtomLearner& a) { return centers(a.dictionary()); }))
+        .def("centers", of_atoms([](const AtomLearner& a) { return centers(a.dictionary()); }))
         .def("coefficients",
-             reading([](const AtomLearner& a) { return weights(a.dictionary(), 0, a.n_atoms()); }))
-        .def("gram", reading([](const AtomLearner& a) { return gram(a); }))
+             of_atoms([](const AtomLearner& a) { return weights(a.dictionary(), 0, a.n_atoms()); }))
+        .def("gram", of_atoms([](const AtomLearner& a) { return gram(a); }))
         .def_prop_ro("n_centers",
-                     reading([](const AtomLearner& a) { return a.dictionary().size(); }))
-        .def_prop_ro("n_samples_seen", reading([](const AtomLearner& a) { return a.seen(); }))
-        .def_prop_ro("n_samples_learned", reading([](const AtomLearner& a) { return a.learned(); }))
-        .def_prop_ro("nbytes", reading([](const AtomLearner& a) { return a.nbytes(); }));
+                     of_atoms([](const AtomLearner& a) { return a.dictionary().size(); }))
+        .def_prop_ro("n_samples_learned",
+                     of_atoms([](const AtomLearner& a) { return a.learned(); }));
 }
 
 }  // namespace parsimon::bindings

@@ -91,6 +91,7 @@ public:
     // Samples seen, and how many of them passed the tests and changed the atoms.
     std::uint64_t seen() const { return seen_; }
     std::uint64_t learned() const { return learned_; }
+    bool blank() const { return seen_ == 0; }  // whether nothing was learned or read yet
     // G = D'D (n_atoms, n_atoms), with rows `stride` apart.
     const double* gram() const { return (require_room(), G_.data()); }
     std::size_t stride() const { return stride_; }

@@ -34,7 +34,10 @@ public:
 
     std::size_t n_features() const { return n_features_; }
     std::size_t n_outputs() const { return n_outputs_; }
+    // The length of one target in a filter with `n_outputs` outputs.
+    std::size_t n_targets(std::size_t n_outputs) const { return n_outputs; }
     std::uint64_t seen() const { return seen_; }
+    bool blank() const { return seen_ == 0; }  // whether nothing was learned or read yet
     const double* intercept() const { return offset_.values(); }  // (n_outputs,)
 
     // Throw InputError at the first value that cannot be used.
@@ -46,7 +49,7 @@ public:
     // Learns n samples in order: x (n, n_features), y (n, n_outputs), weights (n,) or null for 1.
     // `predictions` (n, n_outputs), if not null, receives the prediction before each step.
     void learn(const double* x, const double* y, const double* weights, std::size_t n,
-               double* predictions);
+               double* predictions = nullptr);
     // As Learner::hold_targets.
     void hold_targets(const double* y, const double* weights, std::size_t n);
     void release_targets() { offset_.hold(false); }

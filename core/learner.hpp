@@ -130,7 +130,7 @@ public:
     // - If `variances` (n, n_outputs) is not null, it receives the variance of the observation at
     //   each sample before its step. Requires an update that knows variances.
     void learn(const double* x, const double* y, const double* weights, std::size_t n,
-               double* predictions, double* variances = nullptr);
+               double* predictions = nullptr, double* variances = nullptr);
     // Learns the intercept and the unit of the targets from all samples at once, before they are
     // learned: y (n, n_targets), weights (n,) or null for 1. They stay as they are until
     // `release_targets`. For data sets: on a stream, they follow the samples.
@@ -158,6 +158,7 @@ public:
     void gradient(const double* x, std::size_t n, double* out) const {
         dictionary_.gradient(x, n, shown(), n_outputs_, out);
     }
+    std::size_t n_features() const { return dictionary_.n_features(); }
     std::size_t n_outputs() const { return n_outputs_; }
     // The first output of the dictionary that predictions use: 0, or n_outputs for the means of f.
     std::size_t shown() const { return averaged_ > 0 ? n_outputs_ : 0; }
@@ -184,8 +185,10 @@ public:
     Dictionary& dictionary() { return dictionary_; }
     const Dictionary& dictionary() const { return dictionary_; }
     std::uint64_t seen() const { return seen_; }  // samples learned
-    double spent() const { return spent_; }       // sum of the squared RKHS errors of removals
-    std::size_t nbytes() const;                   // memory held, in bytes
+    // Whether nothing was learned, read or adopted yet.
+    bool blank() const { return seen_ == 0 && dictionary_.size() == 0; }
+    double spent() const { return spent_; }  // sum of the squared RKHS errors of removals
+    std::size_t nbytes() const;              // memory held, in bytes
 
 private:
     void learn_step(const double* x, const double* y, const double* weights, std::size_t n,
