@@ -15,9 +15,9 @@ from parsimon import _core, _parts, _schema
 from parsimon._docs import documented
 from parsimon._parts import extended_labels, whole
 from parsimon.dictionary_learning.parameters import KernelDictionary
-from parsimon.estimators.base import FITTED
 from parsimon.estimators.classifier import known_label
 from parsimon.estimators.inputs import one_row, points, require_unchanged
+from parsimon.estimators.learning import FITTED
 from parsimon.estimators.state import LearnerPerClass
 
 __all__ = ["KernelDictionaryClassifier"]

@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator
 from parsimon import _core, kernels
 from parsimon._docs import documented
 from parsimon._parts import lookup, real, whole
-from parsimon.estimators.base import FITTED
 from parsimon.estimators.inputs import points, require_names, require_wideable
+from parsimon.estimators.learning import FITTED
 from parsimon.persistence import Storable
 from parsimon.updates import SCHEDULES, Schedule
 

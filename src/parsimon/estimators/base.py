@@ -1,26 +1,18 @@
-"""Base class of the estimators that learn from a stream."""
+"""Base class of the estimators that learn a kernel expansion from a stream."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
-from parsimon import _core, _schema, _threads, kernels, merging
-from parsimon._parts import lookup, numbers, whole
-from parsimon._schema import Schema
-from parsimon.estimators.gradients import Differentiable
-from parsimon.estimators.inputs import points, require_names, require_unchanged, require_wideable
-from parsimon.estimators.state import OneDictionary, unchanged_on_error
-from parsimon.persistence import Storable
+from parsimon import _core, merging
+from parsimon._parts import lookup, whole
+from parsimon.estimators.learning import LearningEstimator
+from parsimon.estimators.state import OneDictionary
 
 if TYPE_CHECKING:
     from parsimon.algorithms import Recipe
@@ -42,42 +34,15 @@ NOT_THE_ALGORITHMS = (
 )
 
 
-#: Limits on the number of features of a stored model, and on its outputs if it has no weights.
-MOST_FEATURES, MOST_OUTPUTS = 2**40, 10**6
-#: Attributes of every fitted model over one learner.
-FITTED = Schema(
-    needed={
-        "n_features_in_": _schema.whole(1, MOST_FEATURES),
-        "kernel_": _schema.is_kernel,
-        "_learns_with": _schema.one_of(dict),
-        "_learned": _schema.one_of(tuple, dict),
-    },
-    allowed={
-        "feature_names_in_": _schema.is_labels,
-        "_sklearn_output_config": _schema.mapped(_schema.one_of(str), _schema.one_of(str)),
-    },
-)
-
-
-class StreamEstimator(
-    OneDictionary[_core.Learner],
-    Differentiable,
-    Storable,
-    BaseEstimator,  # type: ignore[misc]
-):
-    """An estimator over one learner.
+class StreamEstimator(OneDictionary[_core.Learner], LearningEstimator[_core.Learner]):
+    """An estimator over one learner with a dictionary.
 
     A subclass sets its algorithm and its parameters: `kernel`, `gamma`, `n_passes` and the
     parameters of the algorithm, under the same names.
     """
 
-    kernel: Any
-    gamma: float | str
-    n_passes: int
     budget: int | None
-    _learns_with: dict[str, Any]
     _algorithm: Callable[..., Recipe]
-    _attributes: ClassVar[Schema] = FITTED
 
     # The learned model
 
@@ -85,15 +50,6 @@ class StreamEstimator(
     def weights_(self) -> Array:
         """Weights of the centres, (m,) or (m, C)."""
         return self._fitted().weights()
-
-    @property
-    def intercept_(self) -> Any:
-        """What predictions add to f, (C,), or a number if y had no columns. It is 0 without one."""
-        return self._in_order(self._fitted().intercept()[np.newaxis])[0]
-
-    def _in_order(self, values: Array) -> Array:
-        """Return values of all outputs (n, C) in the order and shape that users see."""
-        raise NotImplementedError
 
     # The model as a function
 
@@ -174,201 +130,20 @@ class StreamEstimator(
 
     # Implementation
 
-    @abstractmethod
-    def _first_targets(self, y: ArrayLike, n: int, *, all_at_once: bool) -> tuple[Array, int]:
-        """Return the targets of a first block for the core, (n, T), and the number of outputs.
-
-        `all_at_once`: the block has all targets, as in `fit`.
-        """
-
-    @abstractmethod
-    def _more_targets(self, y: ArrayLike, n: int) -> tuple[Array, int]:
-        """Return the targets of a later block, and the number of outputs including it."""
-
-    def _resolve_kernel(self, X: Array) -> kernels.Kernel:
-        """Return the kernel for these parameters and the first block."""
-        return kernels.resolve(self.kernel, self.gamma, X)
-
     def _options(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return the parameters of the algorithm, from those of the estimator."""
         return {k: v for k, v in params.items() if k not in NOT_THE_ALGORITHMS}
 
     def _recipe(self, params: dict[str, Any]) -> Recipe:
         recipe = self._algorithm(self.kernel_, **self._options(params))
-        intercept, unit = params.get("fit_intercept", False), params.get("target_scale", 1.0)
-        if not isinstance(intercept, bool | np.bool_):
-            raise TypeError(f"fit_intercept must be True or False, got {intercept!r}")
+        intercept, unit = self._has_intercept(params), params.get("target_scale", 1.0)
         if isinstance(unit, str):
             unit = lookup({"auto": None}, unit, "target_scale")
         elif unit is None:
             raise TypeError("target_scale must be a number or 'auto', got None")
-        return replace(recipe, intercept=bool(intercept), target_scale=unit)
+        return replace(recipe, intercept=intercept, target_scale=unit)
 
-    def _packed(self, learner: _core.Learner) -> tuple[Any, ...]:
-        """Return the sizes of a learner and its state.
-
-        Sizes and state agree even if another thread adds outputs.
-        """
-        while True:
-            n_outputs = learner.n_outputs
-            state = learner.state()
-            if learner.n_outputs == n_outputs:
-                return learner.n_features, n_outputs, *state
-
-    def _unpacked(self, learned: Any) -> _core.Learner:
-        n_features, n_outputs, arrays, counts = learned
-        held = arrays.get("dictionary.weights", np.empty(0))
-        whole("n_features", n_features, at_least=1, at_most=MOST_FEATURES)
-        whole("n_outputs", n_outputs, at_least=1, at_most=max(MOST_OUTPUTS, np.size(held)))
-        learner = self._recipe(self._learns_with).build(n_features, n_outputs, at_once=False)
-        learner.restore(arrays, counts)
-        return learner
-
-    def _require_sound(self) -> None:
-        if not hasattr(self, "_learner"):
-            return
-        require_names(self)
-        if self._learner.n_features != self.n_features_in_:
-            raise ValueError(
-                f"it has {self.n_features_in_} features, but its centres have "
-                f"{self._learner.n_features}"
-            )
-        began = type(self)(**self._learns_with)
-        if not kernels.agrees(self.kernel_, began.kernel, began.gamma, began._settled):
-            raise ValueError(f"its kernel {self.kernel_!r} does not agree with its parameters")
-        self._learner.require_sound()
-
-    def _settled(self, kernel: Any, gamma: float | str) -> kernels.Kernel:
-        """Return the kernel for these parameters, if it does not depend on a first block."""
-        self.kernel, self.gamma = kernel, gamma
-        return self._resolve_kernel(np.zeros((1, 1)))
-
-    def _widen(self, n_features: int) -> None:
-        """Add features that were 0 in all samples so far, which does not change f."""
-        require_wideable(self.kernel_)
-        learner = self._fitted()
-        arrays, counts = learner.state()
-        wider = self._recipe(self._learns_with).build(n_features, learner.n_outputs)
-        wider.restore(arrays, counts, learner.n_features)
-        self._learner, self.n_features_in_ = wider, n_features
-
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
-        n_passes = whole("n_passes", self.n_passes, at_least=1)
-        with self._unchanged_on_error():
-            X, Y, n_outputs = self._begin(X, y, sample_weight, all_at_once=True)
-            weights = self._weights(y, sample_weight, len(X))
-            if weights is not None and not weights.any():
-                raise ValueError("every sample_weight is zero: there is nothing to learn")
-            # Before shuffling, so that errors name rows of X
-            self._learner.check(X, Y, weights, n_outputs)
-            self._learner.hold_targets(Y, weights)
-            for order in self._orders(len(X), n_passes):
-                rows = slice(None) if order is None else order
-                self._learner.learn(
-                    X[rows], Y[rows], None if weights is None else weights[rows], n_outputs
-                )
-            self._learner.release_targets()
-        return self
-
-    def _orders(self, n: int, n_passes: int) -> Iterator[NDArray[np.int64] | None]:
-        """Yield the order of the rows in each pass of `fit`; None keeps their order."""
-        rng = check_random_state(getattr(self, "random_state", None))
-        for _ in range(n_passes):
-            yield rng.permutation(n) if getattr(self, "shuffle", False) else None
-
-    def _partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
-        with self._unchanged_on_error():
-            X, Y, n_outputs = self._block(X, y, sample_weight)
-            self._learner.learn(X, Y, self._weights(y, sample_weight, len(X)), n_outputs)
-        return self
-
-    def _before_and_learn(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> Array:
-        """Learn a block and return f (n, C) as it was before each row."""
-        with self._unchanged_on_error():
-            X, Y, n_outputs = self._block(X, y, sample_weight)
-            return self._learner.predict_then_learn(
-                X, Y, self._weights(y, sample_weight, len(X)), n_outputs
-            )
-
-    def _evaluate(self, X: ArrayLike, n_jobs: int | None = None) -> Array:
-        """Return f (n, C)."""
-        check_is_fitted(self)
-        return self._learner.predict(self._validated(X, reset=False), _threads.count(n_jobs))
-
-    def _derivatives(self, X: ArrayLike, n_jobs: int | None) -> Array:
-        check_is_fitted(self)
-        kernels.require_differentiable(self.kernel_)
-        return self._learner.gradient(self._validated(X, reset=False), _threads.count(n_jobs))
-
-    @contextmanager
-    def _unchanged_on_error(self) -> Iterator[None]:
-        """Restore every attribute if the block fails.
-
-        The learner itself checks a block before it learns from it. After an interrupt, the rows
-        learned before it stay learned, and the outputs that the block added stay.
-        """
-        learner = getattr(self, "_learner", None)
-        n_outputs = None if learner is None else learner.n_outputs
-        with unchanged_on_error(
-            self,
-            lambda: (
-                learner is not None and self._learner is learner and learner.n_outputs != n_outputs
-            ),
-        ):
-            yield
-
-    def _begin(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, all_at_once: bool
-    ) -> tuple[Array, Array, int]:
-        X = self._validated(X, reset=True)
-        _core.require_finite(X, "X")  # before gamma is computed from it
-        Y, n_outputs = self._first_targets(y, len(X), all_at_once=all_at_once)
-        used = X if sample_weight is None else X[_nonzero(sample_weight, len(X))]
-        self.kernel_ = self._resolve_kernel(used if len(used) else X)
-        self._learns_with = {
-            k: dict(v) if isinstance(v, dict) else v for k, v in self.get_params(deep=False).items()
-        }
-        self._learner = self._recipe(self._learns_with).build(X.shape[1], n_outputs)
-        return X, Y, n_outputs
-
-    def _block(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Array, Array, int]:
-        if not hasattr(self, "_learner"):
-            return self._begin(X, y, sample_weight, all_at_once=False)
-        self._require_unchanged()
-        X = self._validated(X, reset=False)
-        Y, n_outputs = self._more_targets(y, len(X))
-        return X, Y, n_outputs
-
-    def _weights(self, y: ArrayLike, sample_weight: ArrayLike | None, n: int) -> Array | None:
-        """Return the weights of a block, (n,), or None if all are 1.
-
-        The core checks their values.
-        """
-        if sample_weight is None:
-            return None
-        weights = numbers(
-            sample_weight, "sample_weight", lambda w: np.ascontiguousarray(w, dtype=np.float64)
-        )
-        if weights.shape != (n,):
-            raise ValueError(f"sample_weight must have shape ({n},), got {weights.shape}")
-        return weights
-
-    def _require_unchanged(self, but: str | None = None) -> None:
-        """Raise an error if a parameter was changed after learning began."""
-        require_unchanged(self, self._learns_with, but)
-
-    def _validated(self, X: ArrayLike, *, reset: bool) -> Array:
-        return points(self, X, reset=reset)
-
-
-def _nonzero(sample_weight: ArrayLike, n: int) -> Any:
-    """Return which rows count. Weights that cannot be used are refused later."""
-    try:
-        given = np.asarray(sample_weight)
-    except (TypeError, ValueError):
-        return slice(None)
-    return given != 0 if given.dtype.kind in "biuf" and given.shape == (n,) else slice(None)
+    def _build(
+        self, params: dict[str, Any], n_features: int, n_outputs: int, *, at_once: bool = True
+    ) -> _core.Learner:
+        return self._recipe(params).build(n_features, n_outputs, at_once=at_once)

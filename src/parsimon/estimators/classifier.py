@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from parsimon import _parts, _schema
 from parsimon._parts import Labels, extended_labels, lookup, real, require_unmasked
-from parsimon.estimators.base import FITTED, Array, StreamEstimator
+from parsimon.estimators.base import Array, StreamEstimator
 from parsimon.estimators.inputs import one_row
+from parsimon.estimators.learning import FITTED
 from parsimon.losses import ClassificationLoss
 
 T = TypeVar("T")

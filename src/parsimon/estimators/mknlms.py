@@ -12,7 +12,6 @@ from parsimon import _core, kernels
 from parsimon._docs import documented
 from parsimon._parts import real, whole
 from parsimon.estimators.filters import FilterRegressor
-from parsimon.estimators.inputs import require_unchanged, require_wideable
 
 __all__ = ["MKNLMSRegressor"]
 
@@ -164,7 +163,7 @@ class MKNLMSRegressor(FilterRegressor):
         The parameter `budget` is set too, so it also holds for later calls of `fit`.
         """
         learner, budget = self._fitted(), whole("budget", budget, at_least=1, at_most=10**9)
-        require_unchanged(self, self._learns_with, "budget")
+        self._require_unchanged(but="budget")
         learner.set_budget(budget)
         self.budget = budget
         self._learns_with = {**self._learns_with, "budget": budget}
@@ -184,22 +183,20 @@ class MKNLMSRegressor(FilterRegressor):
         factors = [real("each of widths", value, above=0, at_most=1e100) for value in widths]
         return tuple(_scaled(self.kernel_, factor) for factor in factors)
 
-    def _build(self, params: dict[str, Any], n_features: int, n_outputs: int) -> _core.Filter:
+    def _build(
+        self, params: dict[str, Any], n_features: int, n_outputs: int, *, at_once: bool = True
+    ) -> _core.Filter:
         budget = params["budget"]
         return _core.multi_kernel_filter(
             [kernel.core() for kernel in self._kernels(params)],
             n_features,
             n_outputs,
-            bool(params["fit_intercept"]),
+            self._has_intercept(params),
             real("step_size", params["step_size"], above=0, below=2),
             real("coherence", params["coherence"], at_least=0, at_most=1),
             real("ridge", params["ridge"], at_least=0),
             0 if budget is None else whole("budget", budget, at_least=1, at_most=10**9),
         )
-
-    def _widen(self, n_features: int) -> None:
-        require_wideable(self.kernel_)
-        super()._widen(n_features)
 
 
 def _terms(kernel: kernels.Kernel) -> tuple[kernels.Kernel, ...]:

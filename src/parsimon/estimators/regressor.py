@@ -10,19 +10,20 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
-from parsimon import _schema
+from parsimon import _core, _schema
 from parsimon._formula_values import applied
 from parsimon._parts import numbers, real, whole
-from parsimon.estimators.base import FITTED, Array, StreamEstimator
+from parsimon.estimators.base import Array, StreamEstimator
 from parsimon.estimators.inputs import one_row
+from parsimon.estimators.learning import FITTED, LearningEstimator, Model
 from parsimon.formulas import Expression
 
 #: Types of numbers that need no conversion.
 PLAIN = frozenset({float, int, np.float64})
 
 
-class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
-    """A regressor over one learner, with one output or several."""
+class LearningRegressor(RegressorMixin, LearningEstimator[Model]):  # type: ignore[misc]
+    """A regressor over one learner or filter, with one output or several."""
 
     _flat: bool
     _attributes = FITTED.extended({"_flat": _schema.one_of(bool)})
@@ -63,29 +64,6 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         """
         return self._predictions(self._before_and_learn(X, y, sample_weight))
 
-    def learn_checked(self, X: Array, Y: Array) -> Array:
-        """Equal `predict_then_learn` for arrays X (n, d) and Y (n, C) of float64, without overhead.
-
-        This is for callers that have checked the shapes. The model must have learned before.
-        Predictions are (n, C).
-        """
-        return self._learner.predict_then_learn(X, Y, None, Y.shape[1])
-
-    def predict_checked(self, X: Array) -> Array:
-        """Equal `predict` for an array X (n, d) of float64, without overhead.
-
-        As `learn_checked`, this is for callers that have checked the shapes. Predictions have the
-        shape of `predict`.
-        """
-        return self._predictions(self._learner.predict(np.ascontiguousarray(X), 1))
-
-    def gradient_checked(self, X: Array) -> Array:
-        """Return the derivatives of all outputs for an array X (n, d) of float64, (n, C, d).
-
-        As `learn_checked`, this is for callers that have checked the shapes, and the kernel.
-        """
-        return self._learner.gradient(np.ascontiguousarray(X), 1)
-
     def learn_one(self, x: ArrayLike, y: ArrayLike, sample_weight: float = 1.0) -> Self:
         """Learn one sample: x (d,), y a number or (C,), and its weight.
 
@@ -115,15 +93,6 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
         """
         return self._predictions(self._evaluate(X, n_jobs))
 
-    def predict_link(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
-        """Return f(x) for X (n, d), in the shape of `predict`.
-
-        f is the function that is learned. `predict` also returns f, unless the loss has an inverse
-        link. With ``loss="poisson"``, `predict` returns exp(f). `n_jobs` threads share the rows
-        (-1: one per core).
-        """
-        return self._outputs(self._evaluate(X, n_jobs))
-
     def predict_one(self, x: ArrayLike) -> float | Array:
         """Predict for one point x (d,): a number, or (C,) if y had columns."""
         if not hasattr(self, "_learner"):
@@ -141,30 +110,13 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
 
     @property
     def weights_(self) -> Array:
-        """Weights of the centres, (m,) or (m, C)."""
+        """Weights of the centres or features, (m,) or (m, C)."""
         return self._outputs(self._fitted().weights())
 
     @property
     def n_outputs_(self) -> int:
         """Number of outputs C."""
         return self._fitted().n_outputs
-
-    def add_outputs(self, n: int) -> Self:
-        """Add n outputs that are 0, as if their targets had been 0 in all samples so far.
-
-        Later blocks of y have n more columns. This is for targets that become known later, such as
-        the indicators of classes.
-
-        >>> from parsimon import KRLSRegressor
-        >>> model = KRLSRegressor(gamma=1.0).partial_fit([[0.0], [1.0]], [[1.0], [2.0]])
-        >>> model.add_outputs(1).predict([[0.0]]).round(3)
-        array([[1.044, 0.   ]])
-        """
-        learner, n = self._fitted(), whole("n", n, at_least=1)
-        n_outputs = learner.n_outputs + n
-        learner.learn(np.empty((0, self.n_features_in_)), np.empty((0, n_outputs)), None, n_outputs)
-        self._flat = False
-        return self
 
     # Implementation
 
@@ -206,6 +158,59 @@ class StreamRegressor(RegressorMixin, StreamEstimator):  # type: ignore[misc]
 
     def _outputs(self, values: Array) -> Array:
         return values[:, 0] if self._flat else values
+
+
+class StreamRegressor(LearningRegressor[_core.Learner], StreamEstimator):
+    """A regressor over one learner with a dictionary."""
+
+    def learn_checked(self, X: Array, Y: Array) -> Array:
+        """Equal `predict_then_learn` for arrays X (n, d) and Y (n, C) of float64, without overhead.
+
+        This is for callers that have checked the shapes. The model must have learned before.
+        Predictions are (n, C).
+        """
+        return self._learner.predict_then_learn(X, Y, None, Y.shape[1])
+
+    def predict_checked(self, X: Array) -> Array:
+        """Equal `predict` for an array X (n, d) of float64, without overhead.
+
+        As `learn_checked`, this is for callers that have checked the shapes. Predictions have the
+        shape of `predict`.
+        """
+        return self._predictions(self._learner.predict(np.ascontiguousarray(X), 1))
+
+    def gradient_checked(self, X: Array) -> Array:
+        """Return the derivatives of all outputs for an array X (n, d) of float64, (n, C, d).
+
+        As `learn_checked`, this is for callers that have checked the shapes, and the kernel.
+        """
+        return self._learner.gradient(np.ascontiguousarray(X), 1)
+
+    def predict_link(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
+        """Return f(x) for X (n, d), in the shape of `predict`.
+
+        f is the function that is learned. `predict` also returns f, unless the loss has an inverse
+        link. With ``loss="poisson"``, `predict` returns exp(f). `n_jobs` threads share the rows
+        (-1: one per core).
+        """
+        return self._outputs(self._evaluate(X, n_jobs))
+
+    def add_outputs(self, n: int) -> Self:
+        """Add n outputs that are 0, as if their targets had been 0 in all samples so far.
+
+        Later blocks of y have n more columns. This is for targets that become known later, such as
+        the indicators of classes.
+
+        >>> from parsimon import KRLSRegressor
+        >>> model = KRLSRegressor(gamma=1.0).partial_fit([[0.0], [1.0]], [[1.0], [2.0]])
+        >>> model.add_outputs(1).predict([[0.0]]).round(3)
+        array([[1.044, 0.   ]])
+        """
+        learner, n = self._fitted(), whole("n", n, at_least=1)
+        n_outputs = learner.n_outputs + n
+        learner.learn(np.empty((0, self.n_features_in_)), np.empty((0, n_outputs)), None, n_outputs)
+        self._flat = False
+        return self
 
 
 def regression_targets(y: ArrayLike, n: int) -> Array:

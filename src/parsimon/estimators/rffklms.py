@@ -169,7 +169,9 @@ class RFFKLMSRegressor(FilterRegressor):
         ]
         return np.ascontiguousarray(np.sqrt(2 * kernel.gamma) * np.column_stack(columns))
 
-    def _build(self, params: dict[str, Any], n_features: int, n_outputs: int) -> _core.Filter:
+    def _build(
+        self, params: dict[str, Any], n_features: int, n_outputs: int, *, at_once: bool = True
+    ) -> _core.Filter:
         count = params["n_components"]
         if self.frequencies_.shape != (count, n_features) or self.phases_.shape != (count,):
             raise ValueError(f"its frequencies do not fit {count} components")
@@ -177,7 +179,7 @@ class RFFKLMSRegressor(FilterRegressor):
             np.ascontiguousarray(self.frequencies_, dtype=np.float64),
             np.ascontiguousarray(self.phases_, dtype=np.float64),
             n_outputs,
-            bool(params["fit_intercept"]),
+            self._has_intercept(params),
             real("step_size", params["step_size"], above=0, below=1),
         )
 
