@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import shuffle
 
 from parsimon import _schema
 from parsimon.conformal.calibrator import Calibrator
@@ -116,22 +115,6 @@ class ConformalClassifier(ClassifierMixin, Wrapped):  # type: ignore[misc]
 
     # Learning
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from X (n, d) and labels y (n,) as a stream, shuffled unless `shuffle` is False.
-
-        Earlier learning is discarded.
-        """
-        with unchanged_on_error(self):
-            self._forget()
-            if not self.shuffle or y is None:
-                return self.partial_fit(X, y)
-            rows = points(self, X, reset=True)
-            names = getattr(self, "feature_names_in_", None)
-            self.partial_fit(*shuffle(rows, np.asarray(y), random_state=self.random_state))
-            if names is not None:
-                self.feature_names_in_ = names
-        return self
-
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sets: ArrayLike | None = None) -> Self:
         """Continue learning with a block X (n, d), y (n,), in order.
 
@@ -211,7 +194,7 @@ class ConformalClassifier(ClassifierMixin, Wrapped):  # type: ignore[misc]
             if not begins:
                 self._require_unchanged()
             rows = points(self, X, reset=begins)
-            labels = np.asarray(y)
+            labels = self._checked(y, len(rows))
             given = None if issued is None else self._given(issued, labels)
             if begins:
                 self._begin()
@@ -231,6 +214,9 @@ class ConformalClassifier(ClassifierMixin, Wrapped):  # type: ignore[misc]
             missed = np.where(known, np.where(best, 0.0, np.nan), 1.0)
         widths = self._calibrator.run(scores, missed)
         return found, _sets(P, widths)
+
+    def _checked(self, y: ArrayLike, n: int) -> Labels:
+        return np.asarray(y)
 
     def _made(self, state: Array) -> Calibrator:
         # The most probable label can cover enough by itself. Then the width should not fall to 0.

@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils import shuffle
 
 from parsimon import _schema
 from parsimon._parts import numbers
@@ -129,24 +128,6 @@ class ConformalRegressor(RegressorMixin, Wrapped):  # type: ignore[misc]
 
     # Learning
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from X (n, d) and y (n,) or (n, C) as a stream, shuffled unless `shuffle` is False.
-
-        Earlier learning is discarded.
-        """
-        with unchanged_on_error(self):
-            self._forget()
-            if not self.shuffle or y is None:
-                return self.partial_fit(X, y)
-            rows = points(self, X, reset=True)
-            names = getattr(self, "feature_names_in_", None)
-            self.partial_fit(
-                *shuffle(rows, regression_targets(y, len(rows)), random_state=self.random_state)
-            )
-            if names is not None:
-                self.feature_names_in_ = names
-        return self
-
     def partial_fit(self, X: ArrayLike, y: ArrayLike, intervals: ArrayLike | None = None) -> Self:
         """Continue learning with a block X (n, d), y (n,) or (n, C), in order.
 
@@ -226,7 +207,7 @@ class ConformalRegressor(RegressorMixin, Wrapped):  # type: ignore[misc]
             if not begins:
                 self._require_unchanged()
             rows = points(self, X, reset=begins)
-            Y = regression_targets(y, len(rows))
+            Y = self._checked(y, len(rows))
             if begins:
                 if is_classifier_like(self.model):
                     raise TypeError(
@@ -244,6 +225,9 @@ class ConformalRegressor(RegressorMixin, Wrapped):  # type: ignore[misc]
             some = (None if each is None else each[first:] for each in (S, given))
             ends[first:] = self._intervals.run(rows[first:], P[first:], targets[first:], *some)
         return P, ends
+
+    def _checked(self, y: ArrayLike, n: int) -> Array:
+        return regression_targets(y, n)
 
     def _made(self) -> Intervals:
         return Intervals(self.coverage, spread=self.spread, window=self.window, rate=self.rate)

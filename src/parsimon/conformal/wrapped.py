@@ -9,12 +9,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from parsimon import _schema
 from parsimon.estimators.inputs import require_names, require_unchanged
+from parsimon.estimators.shuffled import Shuffled
 from parsimon.persistence import Storable
 
 __all__ = ["Wrapped"]
 
 
-class Wrapped(Storable, BaseEstimator):  # type: ignore[misc]
+class Wrapped(Shuffled, Storable, BaseEstimator):  # type: ignore[misc]
     """A model `model_` that learns, a clone of the parameter `model`."""
 
     model: Any

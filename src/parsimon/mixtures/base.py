@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import shuffle
 from sklearn.utils.validation import check_is_fitted
 
 from parsimon import _core, _threads
 from parsimon._parts import whole
 from parsimon.estimators.base import StreamEstimator
 from parsimon.estimators.inputs import points, require_unchanged
+from parsimon.estimators.shuffled import Shuffled
 from parsimon.estimators.state import unchanged_on_error
 from parsimon.estimators.variance import VarianceRegressor
 from parsimon.mixtures.experts import MOST_LAGS, Expert, has_link, split
@@ -41,7 +41,7 @@ LARGEST_UNSCALED = 1e30
 CLIP = 3.0
 
 
-class Mixture(StoredMixture):
+class Mixture(Shuffled, StoredMixture):
     """Experts over one stream of rows, each with its own view of a row.
 
     A subclass says how experts learn (`_task`) and how their predictions are combined.
@@ -51,9 +51,6 @@ class Mixture(StoredMixture):
     budget: int
     standardize: bool
     n_jobs: int | None
-    shuffle: bool
-    random_state: Any
-    partial_fit: Callable[..., Any]
     _free: ClassVar[tuple[str, ...]]  # the experts that need no estimator
     _interrupted: bool
 
@@ -64,10 +61,6 @@ class Mixture(StoredMixture):
 
     def _task(self, expert: Expert) -> Any:
         """Return how an expert learns."""
-        raise NotImplementedError
-
-    def _checked(self, y: ArrayLike, n: int) -> NDArray[Any]:
-        """Return the targets of n rows as an array, or raise an error."""
         raise NotImplementedError
 
     def _combiner_bytes(self) -> int:
@@ -143,26 +136,6 @@ class Mixture(StoredMixture):
         return hasattr(self, "_recent")
 
     # Learning
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from X (n, d) and y, shuffled unless `shuffle` is False.
-
-        Earlier learning is discarded. y has the shape that `partial_fit` takes.
-        """
-        with unchanged_on_error(self):
-            self._forget()
-            if not self.shuffle or y is None:
-                self.partial_fit(X, y)
-                return self
-            # Checked before they are shuffled, so that errors name rows of X
-            rows = self._validated(X, reset=True)
-            names = getattr(self, "feature_names_in_", None)
-            self.partial_fit(
-                *shuffle(rows, self._checked(y, len(rows)), random_state=self.random_state)
-            )
-            if names is not None:
-                self.feature_names_in_ = names
-        return self
 
     @contextmanager
     def _block(self, X: ArrayLike) -> Iterator[tuple[Array, bool]]:
@@ -390,7 +363,6 @@ class Mixture(StoredMixture):
         self._slots, self.n_features_in_ = slots, n_features
 
     def _forget(self) -> None:
-        """Discard everything learned."""
         for name in [*self._attributes.needed, "_tasks", "_interrupted"]:
             self.__dict__.pop(name, None)
 
