@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parsimon import _schema, kernels
-from parsimon.estimators import KRLSRegressor
+from parsimon import _schema
 from parsimon.mixtures import Expert, MixtureRegressor
 from parsimon.mixtures.combiners import RecentMean
+from parsimon.mixtures.defaults import linear_expert, rls_expert
 
 __all__ = ["Spread"]
 
@@ -25,25 +25,9 @@ BUDGET = 130
 
 def experts() -> list[Expert]:
     """Return the experts for logarithms of errors, which are noisy: their ridges are large."""
-
-    def rls(kernel: Any, tolerance: float, ridge: float) -> KRLSRegressor:
-        return KRLSRegressor(
-            kernel,
-            gamma="scale",
-            admission="ald",
-            tolerance=tolerance,
-            ridge=ridge,
-            penalty="norm",
-            forgetting=0.9995,
-            eviction="refit",
-            fit_intercept=False,
-            n_passes=1,
-        )
-
-    linear = rls(kernels.Linear() + kernels.Constant(1.0), 1e-6, 1.0)
     return [
-        Expert(linear, "linear", share=50),
-        Expert(rls("laplacian", 0.3, 3.0), "wide", share=40),
+        Expert(linear_expert(ridge=1.0), "linear", share=50),
+        Expert(rls_expert("laplacian", 0.3, ridge=3.0), "wide", share=40),
     ]
 
 

@@ -23,10 +23,11 @@ from parsimon import kernels
 from parsimon.estimators import KRLSRegressor, POLKClassifier
 from parsimon.mixtures.experts import Expert
 
-__all__ = ["experts_for_classes", "experts_for_numbers"]
+__all__ = ["experts_for_classes", "experts_for_numbers", "linear_expert", "rls_expert"]
 
 
-def _rls(kernel: Any, tolerance: float, ridge: float = 0.1) -> KRLSRegressor:
+def rls_expert(kernel: Any, tolerance: float, ridge: float = 0.1) -> KRLSRegressor:
+    """Return recursive least squares with a penalty on ||f||^2, which forgets over 2000 rows."""
     return KRLSRegressor(
         kernel,
         gamma="scale",
@@ -41,8 +42,9 @@ def _rls(kernel: Any, tolerance: float, ridge: float = 0.1) -> KRLSRegressor:
     )
 
 
-def _linear() -> KRLSRegressor:
-    return _rls(kernels.Linear() + kernels.Constant(1.0), 1e-6)
+def linear_expert(ridge: float = 0.1) -> KRLSRegressor:
+    """Return a linear model with a constant."""
+    return rls_expert(kernels.Linear() + kernels.Constant(1.0), 1e-6, ridge)
 
 
 def _logistic(step_size: float) -> POLKClassifier:
@@ -65,10 +67,10 @@ def _logistic(step_size: float) -> POLKClassifier:
 
 def experts_for_numbers() -> list[Expert]:
     """Return the experts of `MixtureRegressor`. With budget 1950, shares are counts of centres."""
-    laplacian, gaussian = _rls("laplacian", 0.03), _rls("gaussian", 0.001, 0.03)
+    laplacian, gaussian = rls_expert("laplacian", 0.03), rls_expert("gaussian", 0.001, 0.03)
     return [
-        Expert(_linear(), "linear", share=100),
-        Expert(_linear(), "autoregressive", lags=3, share=100),
+        Expert(linear_expert(), "linear", share=100),
+        Expert(linear_expert(), "autoregressive", lags=3, share=100),
         Expert(laplacian, "wide", share=150),
         Expert(gaussian, "smooth", share=100),
         Expert(laplacian, "lagged", lags=3, share=150),
@@ -81,9 +83,9 @@ def experts_for_numbers() -> list[Expert]:
 
 def experts_for_classes() -> list[Expert]:
     """Return the experts of `MixtureClassifier`. With budget 1710, shares are counts of centres."""
-    laplacian, gaussian = _rls("laplacian", 0.03), _rls("gaussian", 0.001)
+    laplacian, gaussian = rls_expert("laplacian", 0.03), rls_expert("gaussian", 0.001)
     return [
-        Expert(_linear(), "linear", share=100),
+        Expert(linear_expert(), "linear", share=100),
         Expert(_logistic(2.0), "wide logistic", width=0.5, share=250),
         Expert(_logistic(0.5), "narrow logistic", width=2.0, share=250),
         Expert(_logistic(10.0), "quick logistic", width=6.0, share=150),
