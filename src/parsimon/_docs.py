@@ -23,13 +23,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from textwrap import indent
 from typing import TypeVar
 
-__all__ = ["TEXTS", "documented", "entries", "filled", "sections"]
+__all__ = ["TEXTS", "documented", "documented_like", "entries", "filled", "sections"]
 
 T = TypeVar("T")
+Function = TypeVar("Function", bound=Callable[..., object])
 
 #: Shared texts by name: descriptions of parameters, and whole entries of attributes.
 TEXTS = {
@@ -183,6 +184,42 @@ def documented(cls: type[T]) -> type[T]:
         own = {} if inherited is None else {"parameters": inherited}
         cls.__doc__ = filled(cls.__doc__, {**TEXTS, **own})
     return cls
+
+
+def documented_like(other: Callable[..., object]) -> Callable[[Function], Function]:
+    """Return a decorator that fills the placeholders in a docstring from that of another function.
+
+    ``{parameters}`` and ``{returns}`` stand for these sections, and ``{name}`` for the entry of a
+    parameter. Without docstrings (``python -OO``) nothing is done.
+
+    >>> def first(n):
+    ...     \"\"\"Count.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     n : int
+    ...         The number.
+    ...     \"\"\"
+    >>> @documented_like(first)
+    ... def second(n):
+    ...     \"\"\"Count again.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     {n}
+    ...     \"\"\"
+    >>> print(second.__doc__.splitlines()[4].strip())
+    n : int
+    """
+
+    def decorated(function: Function) -> Function:
+        if function.__doc__ is not None:
+            found = sections(other.__doc__ or "")
+            whole = {title.lower(): text for title, text in found.items()}
+            function.__doc__ = filled(function.__doc__, whole | entries(found["Parameters"]))
+        return function
+
+    return decorated
 
 
 def filled(text: str, texts: Mapping[str, str] = TEXTS) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from parsimon._docs import documented_like
 from parsimon._parts import whole
 from parsimon.datasets._signals import delayed, first_after, noisy, responses, white_inputs
 
@@ -79,16 +80,12 @@ def make_wiener(
     >>> X.shape, bool(np.allclose(d, np.tanh(X[:, 0] + 0.5 * X[:, 1])))
     ((100, 2), True)
     """
-    n = whole("n_samples", n_samples, at_least=1)
-    first, second = responses(taps, taps_after, switch)
-    rng = np.random.default_rng(random_state)
-    lags, u = white_inputs(lags, n, len(first), rng)
-    late = np.arange(n) >= first_after(switch, n)
-    past = delayed(u, len(first), n)
-    linear = np.where(late, past @ second, past @ first)
-    return delayed(u, lags, n), noisy(np.asarray(nonlinearity(linear)), snr, rng)
+    return _filtered(
+        n_samples, taps, taps_after, switch, lags, snr, random_state, after=nonlinearity
+    )
 
 
+@documented_like(make_wiener)
 def make_hammerstein(
     n_samples: int,
     *,
@@ -109,31 +106,11 @@ def make_hammerstein(
 
     Parameters
     ----------
-    n_samples : int
-        Number of samples.
-    taps : array-like of shape (L,), default=(1.0, -0.3817, -0.1411, 0.5789, 0.191)
-        Impulse response h of the linear filter.
-    nonlinearity : callable, default=numpy.tanh
-        The function g. It takes and returns an array.
-    lags : int >= 1 or None, default=None
-        Number of inputs in a sample. None means the length of the longer impulse response. Larger
-        values add inputs that do not matter.
-    snr : float or None, default=20.0
-        Ratio of the variance of the noiseless output to that of the noise, in dB. Larger values
-        mean less noise, and None means no noise.
-    switch : int >= 0 or None, default=None
-        First sample of the filter with `taps_after`. None means no switch.
-    taps_after : array-like of shape (L,), default=(1.0, -0.087, 0.9852, -0.2826, -0.1711)
-        Impulse response from sample `switch` on.
-    random_state : int, Generator or None, default=None
-        Seed.
+    {parameters}
 
     Returns
     -------
-    X : ndarray of shape (n_samples, lags)
-        Inputs, the last one first.
-    d : ndarray of shape (n_samples,)
-        Outputs with noise.
+    {returns}
 
     References
     ----------
@@ -146,10 +123,29 @@ def make_hammerstein(
     >>> X.shape, bool(np.allclose(d, np.tanh(X[:, 0]) + 0.5 * np.tanh(X[:, 1])))
     ((100, 2), True)
     """
+    return _filtered(
+        n_samples, taps, taps_after, switch, lags, snr, random_state, before=nonlinearity
+    )
+
+
+def _filtered(
+    n_samples: int,
+    taps: ArrayLike,
+    taps_after: ArrayLike,
+    switch: int | None,
+    lags: int | None,
+    snr: float | None,
+    random_state: int | np.random.Generator | None,
+    *,
+    before: Callable[[Array], Array] = np.asarray,
+    after: Callable[[Array], Array] = np.asarray,
+) -> tuple[Array, Array]:
+    """Return inputs, and outputs of a linear filter with functions before and after it."""
     n = whole("n_samples", n_samples, at_least=1)
     first, second = responses(taps, taps_after, switch)
     rng = np.random.default_rng(random_state)
     lags, u = white_inputs(lags, n, len(first), rng)
     late = np.arange(n) >= first_after(switch, n)
-    past = delayed(np.asarray(nonlinearity(u)), len(first), n)
-    return delayed(u, lags, n), noisy(np.where(late, past @ second, past @ first), snr, rng)
+    past = delayed(np.asarray(before(u)), len(first), n)
+    linear = np.where(late, past @ second, past @ first)
+    return delayed(u, lags, n), noisy(np.asarray(after(linear)), snr, rng)

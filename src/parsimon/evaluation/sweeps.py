@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from parsimon import plots
+from parsimon._docs import documented_like
 from parsimon._parts import real, whole
 from parsimon.evaluation.curves import MakeStream, learning_curve
 from parsimon.evaluation.levels import mean_and_band
@@ -81,6 +82,7 @@ class SizeSweep:
         return "\n".join(lines)
 
 
+@documented_like(learning_curve)
 def size_sweep(
     model: Any,
     parameter: str,
@@ -112,10 +114,8 @@ def size_sweep(
         Number of runs per value. Larger values give a narrower band.
     last : int >= 1 or None, default=None
         Number of last samples of the steady state. None means the last fifth.
-    confidence : float in (0, 1), default=0.95
-        Probability of the band. Larger values give a wider band.
-    seed : int >= 0, default=0
-        Seed of the first run. The next runs have the next seeds.
+    {confidence}
+    {seed}
 
     Returns
     -------
