@@ -5,6 +5,15 @@ follows it.
 import numpy as np
 
 
+def trajectory(model, X, y):
+    """Predictions of an oracle that is a class, each before its sample is learned."""
+    predictions = []
+    for x, target in zip(X, y, strict=True):
+        predictions.append(model.predict(x))
+        model.learn(x, target)
+    return np.array(predictions)
+
+
 def coherence(k, x, centres):
     if not len(centres):
         return 0.0

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import oracle_features as oracle
 import pytest
+from oracle import trajectory
 from sklearn.base import clone
 
 import parsimon
@@ -38,14 +39,6 @@ def stream(n=3000, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.uniform(-2, 2, size=(n, 2))
     return X, np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=n)
-
-
-def trajectory(filter_, X, y):
-    predictions = []
-    for x, target in zip(X, y, strict=True):
-        predictions.append(filter_.predict(x))
-        filter_.learn(x, target)
-    return np.array(predictions)
 
 
 def content(model):

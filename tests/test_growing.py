@@ -3,6 +3,7 @@
 import numpy as np
 import oracle_growing as oracle
 import pytest
+from oracle import trajectory
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
@@ -33,14 +34,6 @@ def stream(n=3000, seed=0):
     X = rng.uniform(-2, 2, size=(n, 2))
     y = np.sin(2 * X[:, 0]) * np.cos(np.arange(n) / 400) + X[:, 1] + 0.1 * rng.normal(size=n)
     return X, y
-
-
-def trajectory(filter_, X, y):
-    predictions = []
-    for x, target in zip(X, y, strict=True):
-        predictions.append(filter_.predict(x))
-        filter_.learn(x, target)
-    return np.array(predictions)
 
 
 @pytest.mark.parametrize("kernel", [GAUSSIAN, kernels.Matern32(0.5), kernels.Polynomial(2)])
