@@ -1,4 +1,8 @@
-"""What the runner says at the end."""
+"""Fixtures that several tests use, and what the runner says at the end."""
+
+from functools import partial
+
+import pytest
 
 CONFORMANCE = {
     "scikit-learn's check_estimator": "test_scikit_learn_check[",
@@ -20,3 +24,12 @@ def pytest_terminal_summary(terminalreporter):
             terminalreporter.write_line(
                 f"{name}: " + ", ".join(f"{n} {outcome}" for outcome, n in counts.items())
             )
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run a command in an empty folder; return what it printed and its notes or error."""
+    from commands import ran  # needs the extra cli
+
+    monkeypatch.chdir(tmp_path)
+    return partial(ran, capsys)

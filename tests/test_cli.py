@@ -22,6 +22,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 import typer
+from commands import said
 from sklearn.linear_model import SGDClassifier
 from sklearn.svm import SVC, SVR
 
@@ -71,15 +72,6 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def stream(folder):
     return write_csv(folder / "stream.csv", table())
-
-
-def said(capsys, *arguments, code=0):
-    """Run a command here, and return what it printed."""
-    capsys.readouterr()
-    found = main([str(a) for a in arguments])
-    out, err = capsys.readouterr()
-    assert found == code, err
-    return out if code == 0 else err
 
 
 def totals(out):

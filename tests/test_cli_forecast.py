@@ -6,18 +6,11 @@ import json
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from commands import said
 
 import parsimon
 from parsimon import Forecaster
 from parsimon.cli import main
-
-
-def said(capsys, *arguments, code=0):
-    capsys.readouterr()
-    found = main([str(a) for a in arguments])
-    out, err = capsys.readouterr()
-    assert found == code, err
-    return out if code == 0 else err
 
 
 def series(n=300):

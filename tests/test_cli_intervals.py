@@ -10,25 +10,9 @@ import pyarrow.parquet
 import pytest
 
 import parsimon
-from parsimon.cli import main
 from parsimon.cli.last_rows import Kept
 from parsimon.plots.learning import LastRows, learning_figure
 from parsimon.tables import TableModel
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Run a command in an empty folder; return what it printed and its notes or error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments, code=0):
-        capsys.readouterr()
-        found = main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        assert found == code, err
-        return out, err
-
-    return run
 
 
 def columns(n=700):

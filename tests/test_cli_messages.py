@@ -10,26 +10,10 @@ import numpy as np
 import pytest
 
 import parsimon
-from parsimon.cli import main
 from parsimon.cli.words import choose, plural
 from parsimon.mixtures import CandidateClassifier
 from parsimon.plots.drawing import draw_line, new_figure, scale_errors
 from parsimon.tables import TableModel
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Run a command in an empty folder; return what it printed and its notes or error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments, code=0):
-        capsys.readouterr()
-        found = main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        assert found == code, err
-        return out, err
-
-    return run
 
 
 def write(path, header, rows, delimiter=","):

@@ -2,14 +2,16 @@
 
 import csv
 import json
+from functools import partial
 from pathlib import Path
 
+import commands
 import numpy as np
 import pytest
 
 import parsimon
 from parsimon import plots
-from parsimon.cli import last_rows, main
+from parsimon.cli import last_rows
 from parsimon.cli.last_rows import Kept
 from parsimon.cli.mixture_facts import expert_facts, mixture_shares, model_relevance
 from parsimon.cli.summary import summary
@@ -48,15 +50,7 @@ def classes():
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments, code=0):
-        capsys.readouterr()
-        found = main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        assert found == code, err
-        return out if code == 0 else err
-
-    return run
+    return partial(commands.said, capsys)
 
 
 def write(path, table):

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 import pytest
+from commands import ran
 
 import parsimon
 from parsimon import persistence
@@ -41,10 +42,7 @@ def run(folder, capsys):
     """Run a command here; return what it printed and what it noted."""
 
     def run(*arguments, code=0):
-        capsys.readouterr()
-        found = main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        assert found == code, err
+        out, err = ran(capsys, *arguments, code=code)
         ends = ("are learned and kept in m", "go on with --resume")
         assert all(
             line.startswith("parsimon: ") or line.endswith(ends) for line in err.splitlines()
