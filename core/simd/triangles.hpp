@@ -101,12 +101,6 @@ PARSIMON_INLINE double measure_rows(const double* S, std::size_t i, const double
     return squares;
 }
 
-// `combine` for N rows from row i on.
-template <std::size_t N>
-PARSIMON_INLINE void combine_rows_from(const double* S, std::size_t i, const double* t, double* a) {
-    combine_rows<N>(S + row_start(i), padded(i + 1), t + i, a);
-}
-
 // Calls function<n>(), for an n <= N that is known only at run time.
 template <std::size_t N, class Function>
 PARSIMON_INLINE auto with_count(std::size_t n, Function&& function) {
@@ -130,7 +124,8 @@ double project(const double* S, std::size_t first, std::size_t last, const doubl
     double squares = 0.0;
     in_groups(first, last, [&]<std::size_t N>(std::size_t i) {
         squares += measure_rows<N>(S, i, h, t);
-        combine_rows_from<N>(S, i, t, a);  // while the rows are in the cache
+        // While the rows are in the cache
+        combine_rows<N>(S + row_start(i), padded(i + 1), t + i, a);
     });
     return squares;
 }
@@ -143,7 +138,9 @@ double measure(const double* S, std::size_t first, std::size_t last, const doubl
 }
 
 void combine(const double* S, std::size_t first, std::size_t last, const double* t, double* a) {
-    in_groups(first, last, [&]<std::size_t N>(std::size_t i) { combine_rows_from<N>(S, i, t, a); });
+    in_groups(first, last, [&]<std::size_t N>(std::size_t i) {
+        combine_rows<N>(S + row_start(i), padded(i + 1), t + i, a);
+    });
 }
 
 double squared_norm(const double* S, std::size_t m, const double* h) {
