@@ -104,7 +104,9 @@ private:
 
     std::size_t budget_;
     std::optional<Looks> looks_;
-    std::vector<double> row_, x_, z_, w_;
+    // For each centre: k(d_j, d), a bound of what a merge loses, u'v and ||v||^2
+    std::vector<double> row_, bounds_, crosses_, squares_;
+    std::vector<double> x_, z_, w_;
 };
 
 // While there are more centres than the budget, the update chooses the centre that it needs least
