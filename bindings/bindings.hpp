@@ -13,6 +13,7 @@ void bind_filters(nanobind::module_& m);
 void bind_atoms(nanobind::module_& m);
 void bind_moments(nanobind::module_& m);
 void bind_combining(nanobind::module_& m);
+void bind_committee(nanobind::module_& m);
 void bind_conformal(nanobind::module_& m);
 void bind_sums(nanobind::module_& m);
 void bind_removals(nanobind::module_& m);

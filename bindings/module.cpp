@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
     parsimon::bindings::bind_atoms(m);
     parsimon::bindings::bind_moments(m);
     parsimon::bindings::bind_combining(m);
+    parsimon::bindings::bind_committee(m);
     parsimon::bindings::bind_conformal(m);
     parsimon::bindings::bind_sums(m);
     parsimon::bindings::bind_removals(m);

@@ -105,6 +105,18 @@ public:
         return nb::make_tuple(result->release(), variances->release());
     }
 
+    // Writes the outputs for a point of n numbers to out, which has room for `room` outputs.
+    // `waits` says how to wait for the lock.
+    template <class Waits>
+    void predict_into(const double* x, std::size_t n, double* out, std::size_t room,
+                      Waits&& waits) const {
+        ModelLock::Reading guard(lock_, waits);
+        require_features(n);
+        if (outputs() > room)
+            throw nb::value_error("a learner has more outputs than there is room");
+        predict_rows(x, 1, out, 1);
+    }
+
     double drift() {
         ModelLock::Learning guard(lock_, without_gil);
         return model_->dictionary().has_factor() ? model_->dictionary().drift() : 0.0;

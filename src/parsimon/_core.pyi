@@ -16,6 +16,7 @@ def stack(
     predictions: Array, targets: Array, seen: int, state: Array, memory: float, ridge: float
 ) -> tuple[Array, Array]: ...
 def stack_weights(state: Array, ridge: float) -> Array: ...
+def weighted_sum(outputs: Array, c: int, weights: Array, constants: Array) -> Array: ...
 def calibrator_begin(window: int, misses: float) -> Array: ...
 def calibrate(
     scores: Array,
@@ -233,6 +234,19 @@ def multi_kernel_filter(
 def fourier_filter(
     frequencies: Array, phases: Array, n_outputs: int, intercept: bool, step_size: float
 ) -> Filter: ...
+
+class Committee:
+    def __init__(
+        self,
+        learners: list[Learner],
+        firsts: list[Array],
+        scales: list[Array | None],
+        moments: Array | None,
+        clip: float,
+        n_features: int,
+        constants: Array,
+    ) -> None: ...
+    def outputs(self, X: Array) -> Array: ...
 
 class Learner(_Model):
     def __init__(

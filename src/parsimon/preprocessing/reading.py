@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from parsimon.preprocessing.columns import DAY, Array, Column, TableError, nearest
 
-__all__ = ["raw_columns", "read_table"]
+__all__ = ["number_of", "raw_columns", "read_table"]
 
 
 def read_table(block: Any, names: Iterable[str] | None = None) -> dict[str, Column]:
@@ -185,7 +185,7 @@ def _object_column(name: str, values: list[Any]) -> Column:
         return Column(kind, np.array(codes, dtype=np.float64), list(index))
     try:
         numbers = [
-            np.nan if k == "empty" else _number(v) for v, k in zip(values, kinds, strict=True)
+            np.nan if k == "empty" else number_of(v) for v, k in zip(values, kinds, strict=True)
         ]
     except OverflowError:
         raise TableError("a number is too large", name) from None
@@ -207,7 +207,8 @@ def _kind(value: Any) -> str:
     return next((kind for cls, kind in kinds.items() if isinstance(value, cls)), "")
 
 
-def _number(value: Any) -> float:
+def number_of(value: Any) -> float:
+    """Return a value that is not text as a number. Times are in seconds since 1970."""
     if isinstance(value, datetime.datetime):
         return (value if value.tzinfo else value.replace(tzinfo=datetime.UTC)).timestamp()
     if isinstance(value, datetime.date):
