@@ -1,10 +1,12 @@
 """Load on ``parsimon serve``, beside an echo endpoint of the same framework.
 
-    python benchmarks/serve_load.py [--seconds 5] [--connections 50]
+    python benchmarks/serve_load.py [--seconds 3] [--rounds 5] [--connections 1 50 200]
 
-The server and the echo run one after another in processes of their own, under the same load from
-this process. Printed are requests per second and latencies in milliseconds. Learning is compared
-with `TableModel.learn` in blocks of 100 rows.
+The server and the echo run in processes of their own, under the same load from this process, in
+turns. Printed are the median over the rounds of the requests per second and of their ratio to those
+of the echo in the same round, latencies in milliseconds, and the time that the server computed per
+request in microseconds. On a busy machine the last is the most reliable. Learning in calls of 100
+rows is compared with `TableModel.learn`, also in turns.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from serving import Process, example_rows
 from parsimon import TableModel
 from parsimon.client import Client
 
+PATH = "/models/default/predict"
 ECHO = """
 import sys, uvicorn
 from starlette.applications import Starlette
@@ -62,15 +65,47 @@ async def _load(port: int, path: str, body: bytes, connections: int, seconds: fl
     return latencies
 
 
-def measure(name: str, port: int, path: str, body: object, connections: int, seconds: float):
-    """Print a line about a load, and return requests per second."""
-    data = json.dumps(body).encode()
-    asyncio.run(_load(port, path, data, connections, 0.5))
-    found = asyncio.run(_load(port, path, data, connections, seconds))
-    p50, p99 = np.quantile(found, [0.5, 0.99]) * 1e3
-    rate = len(found) / seconds
-    print(f"{name:34} {rate:8.0f} {p50:8.2f} {p99:8.2f} {max(found) * 1e3:8.2f}")
-    return rate
+def measure(port: int, path: str, body: object, connections: int, seconds: float) -> list[float]:
+    """Return the latencies of the requests under a load."""
+    return asyncio.run(_load(port, path, json.dumps(body).encode(), connections, seconds))
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the time that a process has computed, where the system tells it, else NaN."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return float("nan")
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def compare(
+    servers: dict[str, tuple[int, int]], bodies: dict[str, object], connections: int, given
+) -> None:
+    """Print a line about each endpoint. The first is the one that the others are compared with.
+
+    `servers` has the port and the process of each.
+    """
+    computed = dict.fromkeys(bodies, 0.0)
+    found: dict[str, list[list[float]]] = {name: [] for name in bodies}
+    for name, body in bodies.items():
+        measure(servers[name][0], PATH, body, connections, 0.3)
+    for _ in range(given.rounds):
+        for name, body in bodies.items():
+            port, pid = servers[name]
+            before = cpu_seconds(pid)
+            found[name].append(measure(port, PATH, body, connections, given.seconds))
+            computed[name] += cpu_seconds(pid) - before
+    base = [len(each) for each in next(iter(found.values()))]
+    for name, rounds in found.items():
+        latencies = np.concatenate(rounds) * 1e3
+        p50, p99 = np.quantile(latencies, [0.5, 0.99])
+        rate = np.median([len(each) for each in rounds]) / given.seconds
+        share = np.median([len(each) / n for each, n in zip(rounds, base, strict=True)])
+        print(
+            f"{name:18} {connections:6} {rate:8.0f} {share:8.2f} {p50:8.2f} {p99:8.2f} "
+            f"{latencies.max():8.2f} {1e6 * computed[name] / len(latencies):8.0f}"
+        )
 
 
 def _echo(port: int) -> subprocess.Popen:
@@ -86,13 +121,13 @@ def _echo(port: int) -> subprocess.Popen:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--connections", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--connections", type=int, nargs="+", default=[1, 50, 200])
     given = parser.parse_args()
     rows = example_rows(2000)
     one = {"rows": [{name: rows[0][name] for name in ("n", "a", "b")}]}
-    path = "/models/default/predict"
-    print(f"{'':34} {'per s':>8} {'p50 ms':>8} {'p99 ms':>8} {'longest':>8}")
+    bodies = {"echo": one, "predict": {**one, "remember": False}, "predict with ids": one}
     with tempfile.TemporaryDirectory() as folder:
         server = Process(folder, "--target", "y")
         server.start()
@@ -100,47 +135,48 @@ def main() -> None:
         for first in range(0, 2000, 100):
             client.learn(rows[first : first + 100])
         client.download()
-        echo = _echo(server.port + 1 if server.port < 65535 else server.port - 1)
+        at = server.port + 1 if server.port < 65535 else server.port - 1
+        echo = _echo(at)
         try:
-            for connections in (1, given.connections, 200):
-                at = server.port + 1 if server.port < 65535 else server.port - 1
-                base = measure(
-                    f"echo, {connections} connections", at, path, one, connections, given.seconds
-                )
-                for name, body in (
-                    ("predict", {**one, "remember": False}),
-                    ("predict with ids", one),
-                ):
-                    rate = measure(
-                        f"{name}, {connections}",
-                        server.port,
-                        path,
-                        body,
-                        connections,
-                        given.seconds,
-                    )
-                    print(f"{'':34} {rate / base:8.2f} of echo")
+            print(
+                f"{'':18} {'conns':>6} {'per s':>8} {'of echo':>8} {'p50 ms':>8} {'p99 ms':>8} "
+                f"{'longest':>8} {'CPU us':>8}"
+            )
+            own = (server.port, server.process.pid)
+            servers = {name: (at, echo.pid) if name == "echo" else own for name in bodies}
+            for connections in given.connections:
+                compare(servers, bodies, connections, given)
         finally:
             echo.kill()
             echo.wait()
-        began = time.perf_counter()
-        for i in range(40):
-            client.learn(example_rows(100, seed=i, start=100 * i))
-        client.download()
-        over_http = 4000 / (time.perf_counter() - began)
+        _compare_learning(client, rows, given.rounds)
         server.kill()
+
+
+def _compare_learning(client: Client, rows: list, rounds: int) -> None:
     model = TableModel("y")
-    block = {name: [row[name] for row in rows] for name in rows[0]}
-    model.learn(block)
-    began = time.perf_counter()
-    for i in range(40):
-        each = example_rows(100, seed=i, start=100 * i)
-        model.learn({name: [row[name] for row in each] for name in each[0]})
-    alone = 4000 / (time.perf_counter() - began)
+    model.learn(_block(rows))
+    over_http, alone = [], []
+    for i in range(rounds):
+        blocks = [example_rows(100, seed=20 * i + j, start=100 * j) for j in range(20)]
+        began = time.perf_counter()
+        for block in blocks:
+            client.learn(block)
+        client.download()  # the answer comes after all rows were learned
+        over_http.append(2000 / (time.perf_counter() - began))
+        began = time.perf_counter()
+        for block in blocks:
+            model.learn(_block(block))
+        alone.append(2000 / (time.perf_counter() - began))
+    share = np.median(np.divide(over_http, alone))
     print(
-        f"learning, rows per second: {over_http:.0f} over HTTP, {alone:.0f} alone, "
-        f"{over_http / alone:.2f} of it"
+        f"learning, rows per second: {np.median(over_http):.0f} over HTTP, "
+        f"{np.median(alone):.0f} alone, {share:.2f} of it"
     )
+
+
+def _block(rows: list) -> dict:
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 if __name__ == "__main__":

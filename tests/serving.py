@@ -30,7 +30,9 @@ def served(folder, limits=None, access=None, **model):
     service = Service(Path(folder), limits or Limits())
     if model and "default" not in service.models:
         service.create("default", TableModel(**model))
-    bound = socket.create_server(("127.0.0.1", 0))
+    # With the protocol, asyncio sends small answers at once (TCP_NODELAY).
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    bound.bind(("127.0.0.1", 0))
     config = uvicorn.Config(make_app(service, access), log_config=None, lifespan="off", ws="none")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([bound],), daemon=True)

@@ -10,7 +10,7 @@ bit for bit, that of a run without a crash.
 - `keys`: requests that are sent again;
 - `learner`: the thread that learns; `published`: what readers see; `history`: the last minutes;
 - `models`: models by name; `service`: requests about rows; `rows`: rows in JSON;
-- `batching`: requests that arrive together are predicted together;
+- `predicting`: predictions with ids;
 - `limits`: what is accepted and kept; `errors`: errors that become answers;
 - `security`: who may ask; `routes`: the addresses; `bodies`: what requests send;
 - `openapi`: the description of both;

@@ -58,10 +58,9 @@ def _require_type(request: Request, expected: str) -> None:
 
 
 async def _read(request: Request, most: int, seconds: float) -> bytes:
-    too_large = Refused(413, f"the body is too large; the most are {most} bytes")
     declared = request.headers.get("content-length", "0")
     if not declared.isdecimal() or len(declared) > 15 or int(declared) > most:
-        raise too_large
+        raise _too_large(most)
     parts: list[bytes] = []
     total = 0
     try:
@@ -69,8 +68,12 @@ async def _read(request: Request, most: int, seconds: float) -> bytes:
             async for part in request.stream():
                 total += len(part)
                 if total > most:
-                    raise too_large
+                    raise _too_large(most)
                 parts.append(part)
     except TimeoutError:
         raise Refused(408, f"the body did not arrive within {seconds:g} s") from None
     return b"".join(parts)
+
+
+def _too_large(most: int) -> Refused:
+    return Refused(413, f"the body is too large; the most are {most} bytes")

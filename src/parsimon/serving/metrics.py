@@ -99,7 +99,14 @@ def exposition(models: Models, requests: Requests) -> str:
     add("store_failures_total", "counter", "Writes that the store refused.", {}, failures)
     for served in models.all():
         learner, published, own = served.learner, served.learner.published, {"model": served.name}
-        waiting = models.read(partial(pending.count, model=served.number))
+        waiting = models.read(
+            partial(
+                pending.count,
+                model=served.number,
+                last=served.numbers.last,
+                limits=models.limits,
+            )
+        )
         learned, counts = learner.learned_rows, served.counts
         lag = now - published.at if learner.place > published.place else 0.0
         for name, kind, help, value in (

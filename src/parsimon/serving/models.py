@@ -11,6 +11,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ class Served:
     name: str
     shadow_of: int | None
     learner: Learner
+    numbers: pending.Numbers
     counts: dict[str, int] = field(default_factory=dict)
     logged_rows: int = 0
 
@@ -92,6 +94,8 @@ class Models:
         """Stop learning, with a checkpoint of every model, and close the store."""
         for served in self.all():
             served.learner.stop()
+            with suppress(Refused):  # numbers that were reserved are left out then
+                served.numbers.close()
         with self._reading:
             self._reader.close()
         self.store.close()
@@ -211,7 +215,7 @@ class Models:
         paused, waiting, last = self.read(
             lambda c: (
                 c.execute("SELECT paused FROM models WHERE id = ?", (served.number,)).fetchone(),
-                pending.count(c, served.number),
+                pending.count(c, served.number, served.numbers.last, self.limits),
                 c.execute(
                     "SELECT max(place) FROM log WHERE model = ?", (served.number,)
                 ).fetchone()[0],
@@ -248,8 +252,14 @@ class Models:
 
     def _serve(self, number: int, name: str, shadow_of: int | None) -> Served:
         learner = Learner(self.store, number, self.limits, shadow_of=shadow_of, note=self.note)
-        served = Served(number, name, shadow_of, learner)
-        served.logged_rows = self.read(lambda c: log.backlog(c, number, learner.place, shadow_of))
+        reserved, logged = self.read(
+            lambda c: (
+                c.execute("SELECT issued FROM models WHERE id = ?", (number,)).fetchone()[0],
+                log.backlog(c, number, learner.place, shadow_of),
+            )
+        )
+        numbers = pending.Numbers(self.store, number, self.limits, reserved)
+        served = Served(number, name, shadow_of, learner, numbers, logged_rows=logged)
         self.models[name] = served
         learner.start()
         return served

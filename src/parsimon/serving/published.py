@@ -13,6 +13,7 @@ from parsimon.preprocessing import TableError
 from parsimon.serving.errors import Refused
 from parsimon.serving.rows import Row, block_of
 from parsimon.tables import TableModel
+from parsimon.tables.frozen import FrozenTable
 
 __all__ = ["Published", "plain"]
 
@@ -54,7 +55,7 @@ class Published:
             raise Refused(409, "nothing has been learned yet")
         block = block_of(rows, self.model.column_kinds_, self.target)
         try:
-            found = self.model.predict(block, return_intervals=intervals)
+            found = self.rows.predict(block, return_intervals=intervals)
             values = (found[0] if intervals else found).tolist()
             answers: list[dict[str, Any]] = [{"prediction": value} for value in values]
             if intervals:
@@ -65,6 +66,12 @@ class Published:
         except TableError as error:
             raise Refused(422, str(error)) from None
         return answers
+
+    @cached_property
+    def rows(self) -> FrozenTable:
+        """The model for predictions of single rows, which is made when the first row comes."""
+        assert self.model is not None
+        return FrozenTable(self.model)
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -104,7 +111,7 @@ class Published:
         if self.model.task_ != "classification":
             raise Refused(422, "probabilities are for classes, and this model predicts numbers")
         try:
-            P = self.model.predict_proba(block)
+            P = self.rows.predict_proba(block)
         except AttributeError as error:
             raise Refused(422, str(error)) from None
         names = [_name(label) for label in self.model.classes_.tolist()]

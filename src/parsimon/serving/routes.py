@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from parsimon.serving import bodies, metrics, openapi, page
 from parsimon.serving.errors import Refused
@@ -227,7 +228,42 @@ def make_app(service: Service, access: Access | None = None) -> ASGIApp:
         exception_handlers={HTTPException: _http_error, Exception: _unexpected(service)},
     )
     app.state.requests = requests
-    return Guard(app, access or Access())
+    predict = next(address for address in ROUTES if address.handler is _predict)
+    short = Shortcut(app, _endpoint(predict, service, requests), _unexpected(service))
+    return Guard(short, access or Access())
+
+
+class Shortcut:
+    """An application that answers requests to predict itself, without searching for their route.
+
+    All other requests go to the application that has the routes.
+    """
+
+    PATH = re.compile(r"/models/([^/]+)/predict")
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        predict: Callable[[Request], Awaitable[Response]],
+        unexpected: Callable[[Request, Exception], Awaitable[Response]],
+    ) -> None:
+        self.app, self.predict, self.unexpected = app, predict, unexpected
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        found = None
+        if scope["type"] == "http" and scope["method"] == "POST":
+            found = self.PATH.fullmatch(scope["path"])
+        if found is None:
+            await self.app(scope, receive, send)
+            return
+        scope["path_params"] = {"name": found[1]}
+        request = Request(scope, receive)
+        try:
+            response = await self.predict(request)
+        except Exception as error:
+            response = await self.unexpected(request, error)
+        await response(scope, receive, send)
 
 
 def _name(request: Request) -> str:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from parsimon.serving import keys, log, pending
-from parsimon.serving.batching import Batching, Wish
 from parsimon.serving.errors import Refused
 from parsimon.serving.models import Answer, Served
+from parsimon.serving.predicting import Predicting, Wish
 from parsimon.serving.published import plain
 from parsimon.serving.rows import Row, checked_label, checked_rows, encoded
 
@@ -24,7 +24,7 @@ __all__ = ["Service"]
 FEW = 8
 
 
-class Service(Batching):
+class Service(Predicting):
     """Models in a store that predict and learn rows."""
 
     async def predict(self, name: str, request: Answer) -> Answer:
@@ -80,7 +80,9 @@ class Service(Batching):
         published = served.learner.published
 
         def action(c: sqlite3.Connection) -> Answer:
-            rows, before = pending.labelled(c, served.number, published.target, labels, self.limits)
+            rows, before = pending.labelled(
+                c, served.number, published.target, labels, served.numbers.last, self.limits
+            )
             answer: Answer = {"place": None, "rows": len(rows), "before": before}
             # Rows of several calls of predict can have different columns. An entry has one set.
             for entry in _alike(rows):

@@ -5,6 +5,10 @@ An action is a function of the connection. Actions that wait at the same time sh
 the commit, so nothing is acknowledged that a crash could undo: the journal is a write-ahead log
 with ``synchronous=FULL``.
 
+A *quick* action does not wait for the disk. What it wrote is with the operating system: it survives
+the end of the process by any signal, but not a power cut. The next action that is not quick makes
+it durable. If nobody else writes, a quick action runs in the thread that asks for it.
+
 If the transaction fails, for example because the disk is full, it is rolled back, and every action
 is tried alone. An action must not change anything but the store, because it can run twice.
 """
@@ -18,7 +22,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from parsimon._files import only_writer
 from parsimon.serving.errors import StoreFailure
@@ -32,6 +36,9 @@ Action = Callable[[sqlite3.Connection], T]
 VERSION = 1
 #: The most actions of a transaction.
 MOST_TOGETHER = 512
+#: The pages of the write-ahead log after which an action that waits for the disk anyway copies them
+#: into the database.
+COPIED_PAGES = 1000
 #: What SQLite says about the value of one action, and not about the store.
 OF_ONE_ACTION = (
     sqlite3.DataError,
@@ -59,12 +66,17 @@ CREATE TABLE snapshots (
 CREATE TABLE pending (
     model INTEGER NOT NULL, number INTEGER NOT NULL, at REAL NOT NULL, row BLOB, label BLOB,
     PRIMARY KEY (model, number)) WITHOUT ROWID;
-CREATE INDEX pending_by_age ON pending (model, at);
 CREATE TABLE keys (
     number INTEGER PRIMARY KEY AUTOINCREMENT, model INTEGER NOT NULL, key TEXT NOT NULL,
     digest BLOB NOT NULL, answer BLOB NOT NULL, at REAL NOT NULL, UNIQUE (model, key));
 CREATE INDEX keys_by_age ON keys (model, at);
 """
+
+
+class _Waiting(NamedTuple):
+    action: Action[Any]
+    future: Future[Any]
+    quick: bool
 
 
 class Store:
@@ -84,9 +96,11 @@ class Store:
         self.failures = 0
         self._held = ExitStack()
         self._held.enter_context(only_writer(self.path))
-        self._queue: queue.SimpleQueue[tuple[Action[Any], Future[Any]] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._closing = threading.Lock()
         self._closed = False
+        self._turn = threading.Lock()  # whoever writes holds it
+        self._durable: bool | None = None
         try:
             self._connection = self._opened()
         except sqlite3.Error as error:
@@ -98,18 +112,39 @@ class Store:
         self._thread = threading.Thread(target=self._work, name="store", daemon=True)
         self._thread.start()
 
-    def submit(self, action: Action[T]) -> Future[T]:
+    def submit(self, action: Action[T], *, quick: bool = False) -> Future[T]:
         """Return the future result of an action. It is set after the commit.
 
         An exception of the action undoes this action only, and becomes the exception of the future.
         """
-        future: Future[T] = Future()
+        waiting = _Waiting(action, Future(), quick)
         with self._closing:
             if self._closed:
-                future.set_exception(StoreFailure("the server is stopping"))
+                waiting.future.set_exception(StoreFailure("the server is stopping"))
             else:
-                self._queue.put((action, future))
-        return future
+                self._queue.put(waiting)
+        return waiting.future
+
+    def done_at_once(self, action: Action[None]) -> bool:
+        """Run a quick action in this thread, if nobody else writes, and return whether it ran."""
+        if self._closed or not self._turn.acquire(blocking=False):
+            return False
+        try:
+            connection = self._connection
+            try:
+                self._set_durable(False)
+                connection.execute("BEGIN IMMEDIATE")
+                action(connection)
+                connection.execute("COMMIT")
+            except BaseException as error:
+                self._roll_back()
+                if isinstance(error, sqlite3.Error):
+                    self.failures += 1
+                    raise StoreFailure(str(error)) from None
+                raise
+        finally:
+            self._turn.release()
+        return True
 
     def run(self, action: Action[T]) -> T:
         """Run an action, and return its result after the commit."""
@@ -130,7 +165,8 @@ class Store:
             self._closed = True
             self._queue.put(None)
         self._thread.join()
-        self._connection.close()
+        with self._turn:
+            self._connection.close()
         self._held.close()
 
     # Implementation
@@ -139,7 +175,6 @@ class Store:
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA busy_timeout = 10000")
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA journal_size_limit = 67108864")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > VERSION:
@@ -150,6 +185,8 @@ class Store:
         if version == 0:
             script = f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;"
             connection.executescript(script)
+        # Earlier versions had it. Rows of a model are in the order of their age anyway.
+        connection.execute("DROP INDEX IF EXISTS pending_by_age")
         return connection
 
     def _work(self) -> None:
@@ -161,16 +198,20 @@ class Store:
             ended = waiting[-1] is None
             batch = [each for each in waiting if each is not None]
             if batch:
-                self._commit([each for each in batch if each[1].set_running_or_notify_cancel()])
+                with self._turn:
+                    self._commit(
+                        [each for each in batch if each.future.set_running_or_notify_cancel()]
+                    )
 
-    def _commit(self, batch: list[tuple[Action[Any], Future[Any]]]) -> None:
+    def _commit(self, batch: list[_Waiting]) -> None:
         """Run actions in one transaction. If it fails, run each alone."""
         connection = self._connection
         outcomes: list[tuple[Future[Any], Any, BaseException | None]] = []
         try:
+            self._set_durable(not all(each.quick for each in batch))
             connection.execute("BEGIN IMMEDIATE")
-            for action, future in batch:
-                outcomes.append((future, *_outcome(connection, action)))
+            for each in batch:
+                outcomes.append((each.future, *_outcome(connection, each.action)))
             connection.execute("COMMIT")
         except sqlite3.Error as error:
             self._roll_back()
@@ -179,13 +220,21 @@ class Store:
                     self._commit([each])
                 return
             self.failures += 1
-            batch[0][1].set_exception(StoreFailure(str(error)))
+            batch[0].future.set_exception(StoreFailure(str(error)))
             return
         for future, value, error_of_one in outcomes:
             if error_of_one is None:
                 future.set_result(value)
             else:
                 future.set_exception(error_of_one)
+
+    def _set_durable(self, durable: bool) -> None:
+        """Say whether the next transaction waits for the disk. Only then is the log copied."""
+        if durable is not self._durable:
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            pages = COPIED_PAGES if durable else 0
+            self._connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+            self._durable = durable
 
     def _roll_back(self) -> None:
         try:
@@ -195,7 +244,7 @@ class Store:
             # The file cannot even be read. A new connection begins without a transaction.
             with suppress(sqlite3.Error, OSError):
                 self._connection.close()
-                self._connection = self._opened()
+                self._connection, self._durable = self._opened(), None
 
 
 def _outcome(connection: sqlite3.Connection, action: Action[Any]) -> tuple[Any, Any]:
