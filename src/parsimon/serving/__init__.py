@@ -8,11 +8,13 @@ bit for bit, that of a run without a crash.
 - `store`: SQLite with one writer and group commit;
 - `log`: entries, checkpoints and snapshots; `pending`: rows that wait for labels;
 - `keys`: requests that are sent again;
-- `learner`: the thread that learns; `published`: what readers see; `history`: the last minutes;
+- `learner`: the thread that learns; `published`: what readers see;
+- `history`: errors over time; `drift`: how far a model is from its last snapshot;
 - `models`: models by name; `service`: requests about rows; `rows`: rows in JSON;
 - `predicting`: predictions with ids;
 - `limits`: what is accepted and kept; `errors`: errors that become answers;
-- `security`: who may ask; `routes`: the addresses; `bodies`: what requests send;
+- `security`: who may ask; `routes`: the addresses; `shortcut`: a short way to one of them;
+- `bodies`: what requests send;
 - `openapi`: the description of both;
 - `metrics`: numbers for Prometheus; `server`: the process.
 """

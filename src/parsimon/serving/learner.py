@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 from parsimon.persistence.files import dumps, loads
 from parsimon.preprocessing import TableError
 from parsimon.serving import log
+from parsimon.serving.drift import Drift
 from parsimon.serving.errors import Refused, StoreFailure
 from parsimon.serving.history import History
 from parsimon.serving.limits import Limits
@@ -36,6 +38,8 @@ MOST_ROWS = 1024
 RETRY = 0.5
 #: The longest time between looks at the clock, in seconds.
 TICK = 0.25
+#: The number of recent rows on which drift is measured.
+RECENT = 100
 
 
 class Outcome(NamedTuple):
@@ -64,7 +68,8 @@ class Learner:
         note: Callable[..., None] = lambda *_, **__: None,
     ) -> None:
         self.store, self.number, self.limits, self.shadow_of = store, number, limits, shadow_of
-        self.history = History()
+        self.history, self._drift = History(), Drift()
+        self._recent: deque[Row] = deque(maxlen=RECENT)
         self.learned_rows = self.refused_rows = self.checkpoints = 0
         self.failure: str | None = None
         self.checkpoint_failure: str | None = None
@@ -83,6 +88,7 @@ class Learner:
             ).fetchall()
         )
         self._load()
+        self._drift.load(self._reader, number)
         self.published = Published.of(self.model, self.place)
         self._thread = threading.Thread(target=self._run, name=f"learner-{number}", daemon=True)
 
@@ -134,9 +140,10 @@ class Learner:
     # Implementation
 
     def _load(self) -> None:
-        """Take the model of the last checkpoint."""
+        """Take the model of the last checkpoint, and its history."""
         self.place, data = log.last_checkpoint(self._reader, self.number)
         self.model: TableModel = loads(data, "the checkpoint")
+        self.history.restore(log.last_history(self._reader, self.number))
         self._stored_place, self._stored_at = self.place, time.monotonic()
         self._unstored: dict[int, str] = {}
 
@@ -219,6 +226,7 @@ class Learner:
             return
         predictions, intervals = found if model.intervals is not None else (found, None)
         self.learned_rows += len(rows)
+        self._recent.extend(rows[-RECENT:])
         self.history.rows(
             block[model.target],
             predictions.tolist(),
@@ -248,6 +256,8 @@ class Learner:
                 if self._stopping:
                     raise StoreFailure("the server is stopping")
                 time.sleep(RETRY)
+            if name:
+                self._drift.load(self._reader, self.number)
             self._publish(entry.place)
         self._done([entry], None)
 
@@ -307,7 +317,9 @@ class Learner:
         self.published = Published.of(self.model, place)
         self._copied_at = time.monotonic()
         self._copy_seconds = self._copied_at - began
-        self.history.point(self.published)
+        if self.history.is_due(self.published):
+            drift = self._drift.measure(self.published, list(self._recent))
+            self.history.point(self.published, drift)
 
     def _checkpoint(self, place: int | None = None, **also: Any) -> bool:
         """Store the model with its place in the log, and return whether this succeeded."""
@@ -319,6 +331,7 @@ class Learner:
         self._dump_seconds = time.monotonic() - began
         self._stored_at = began  # also after an error, so that it is not tried at once again
         try:
+            also["history"] = self.history.dumped()
             self.store.run(
                 lambda c: log.checkpoint(c, self.number, now, self.limits, refused=refused, **also)
             )

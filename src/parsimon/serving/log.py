@@ -16,7 +16,17 @@ from typing import NamedTuple
 from parsimon.serving.errors import Refused
 from parsimon.serving.limits import Limits
 
-__all__ = ["KINDS", "Checkpoint", "Entry", "append", "checkpoint", "entries", "last_checkpoint"]
+__all__ = [
+    "KINDS",
+    "Checkpoint",
+    "Entry",
+    "append",
+    "backlog",
+    "checkpoint",
+    "entries",
+    "last_checkpoint",
+    "last_history",
+]
 
 #: Kinds of entries, with what their body is.
 KINDS = {
@@ -111,6 +121,12 @@ def last_checkpoint(c: sqlite3.Connection, model: int) -> Checkpoint:
     return Checkpoint(found[0], bytes(found[1]))
 
 
+def last_history(c: sqlite3.Connection, model: int) -> bytes | None:
+    """Return the history of the last checkpoint of a model, or None."""
+    found = c.execute("SELECT data FROM histories WHERE model = ?", (model,)).fetchone()
+    return None if found is None else bytes(found[0])
+
+
 def checkpoint(
     c: sqlite3.Connection,
     model: int,
@@ -120,8 +136,12 @@ def checkpoint(
     refused: Iterable[tuple[int, str]] = (),
     snapshot: str | None = None,
     dropped: str | None = None,
+    history: bytes | None = None,
 ) -> None:
-    """Store a checkpoint, with the snapshot and the refusals of its entries. Prune the log."""
+    """Store a checkpoint, with the snapshot, the refusals and the history of its entries.
+
+    Prune the log.
+    """
     at = time.time()
     c.executemany(
         "INSERT OR REPLACE INTO refused VALUES (?, ?, ?)",
@@ -137,6 +157,8 @@ def checkpoint(
     c.execute(
         "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?)", (model, now.place, at, now.data)
     )
+    if history is not None:
+        c.execute("INSERT OR REPLACE INTO histories VALUES (?, ?)", (model, history))
     _prune(c, model, limits)
 
 

@@ -155,7 +155,15 @@ class Models:
 
         def action(c: sqlite3.Connection) -> None:
             c.execute("DELETE FROM models WHERE id = ?", (served.number,))
-            for table in ("log", "refused", "checkpoints", "snapshots", "pending", "keys"):
+            for table in (
+                "log",
+                "refused",
+                "checkpoints",
+                "histories",
+                "snapshots",
+                "pending",
+                "keys",
+            ):
                 c.execute(f"DELETE FROM {table} WHERE model = ?", (served.number,))
 
         self.models.pop(name, None)
@@ -232,6 +240,7 @@ class Models:
             "pending": waiting,
             "pending_most": self.limits.pending,
             "pending_seconds": self.limits.pending_seconds,
+            "drift": learner.history.drift,
             "failure": learner.failure or learner.checkpoint_failure,
             "shadows": {each.name: plain(each.learner.published.facts) for each in shadows},
             **published.facts,

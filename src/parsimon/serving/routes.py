@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from parsimon.serving import bodies, metrics, openapi, page
 from parsimon.serving.errors import Refused
@@ -22,6 +21,7 @@ from parsimon.serving.models import Answer, loaded
 from parsimon.serving.rows import encoded
 from parsimon.serving.security import Access, Guard
 from parsimon.serving.service import Service
+from parsimon.serving.shortcut import Shortcut
 
 __all__ = ["ROUTES", "Address", "make_app"]
 
@@ -233,39 +233,6 @@ def make_app(service: Service, access: Access | None = None) -> ASGIApp:
     return Guard(short, access or Access())
 
 
-class Shortcut:
-    """An application that answers requests to predict itself, without searching for their route.
-
-    All other requests go to the application that has the routes.
-    """
-
-    PATH = re.compile(r"/models/([^/]+)/predict")
-
-    def __init__(
-        self,
-        app: ASGIApp,
-        predict: Callable[[Request], Awaitable[Response]],
-        unexpected: Callable[[Request, Exception], Awaitable[Response]],
-    ) -> None:
-        self.app, self.predict, self.unexpected = app, predict, unexpected
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        found = None
-        if scope["type"] == "http" and scope["method"] == "POST":
-            found = self.PATH.fullmatch(scope["path"])
-        if found is None:
-            await self.app(scope, receive, send)
-            return
-        scope["path_params"] = {"name": found[1]}
-        request = Request(scope, receive)
-        try:
-            response = await self.predict(request)
-        except Exception as error:
-            response = await self.unexpected(request, error)
-        await response(scope, receive, send)
-
-
 def _name(request: Request) -> str:
     return str(request.path_params["name"])
 
@@ -280,8 +247,7 @@ def _endpoint(
             answer = await address.handler(service, request)
             response = answer if isinstance(answer, Response) else _json(answer)
         except Refused as error:
-            if error.status == 410:
-                service.model(_name(request)).count("expired_ids")
+            _note_refusal(service, request, address, error)
             response = _refusal(error)
         except ClientDisconnect:
             response = Response(status_code=400)
@@ -289,6 +255,17 @@ def _endpoint(
         return response
 
     return endpoint
+
+
+def _note_refusal(service: Service, request: Request, address: Address, error: Refused) -> None:
+    """Let the history of a model have a refused request about rows."""
+    served = service.models.get(request.path_params.get("name", ""))
+    if served is None or address.name not in ("predict", "learn", "predict_learn", "label"):
+        return
+    if error.status == 410:
+        served.count("expired_ids")
+    if "place" not in error.details:  # else the learner has noted it
+        served.learner.history.error(None, error.message)
 
 
 def _json(answer: Any, status: int = 200) -> Response:

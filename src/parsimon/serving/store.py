@@ -185,8 +185,11 @@ class Store:
         if version == 0:
             script = f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;"
             connection.executescript(script)
-        # Earlier versions had it. Rows of a model are in the order of their age anyway.
+        # Earlier stores have this index, and not this table.
         connection.execute("DROP INDEX IF EXISTS pending_by_age")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS histories (model INTEGER PRIMARY KEY, data BLOB NOT NULL)"
+        )
         return connection
 
     def _work(self) -> None:

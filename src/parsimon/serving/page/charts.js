@@ -71,6 +71,19 @@ export function curves(place, lines, { band = [], labels = (x) => short(x), zero
   place.replaceChildren(svg, legend(lines));
 }
 
+// A small line without axes, or nothing if there are too few values.
+export function spark(values) {
+  const found = values.filter((v) => Number.isFinite(v)).slice(-120);
+  const svg = shape("svg", { class: "spark", viewBox: "0 0 120 24", preserveAspectRatio: "none",
+    "aria-hidden": "true" });
+  if (found.length < 2) return svg;
+  const low = Math.min(...found), reach = Math.max(...found) - low;
+  const points = found.map((v, i) =>
+    `${(120 * i) / (found.length - 1)},${22 - (reach ? (20 * (v - low)) / reach : 10)}`);
+  svg.append(shape("polyline", { class: "curve model", points: points.join(" ") }));
+  return svg;
+}
+
 // One mark for each row of a classifier: whether the class was right.
 export function marks(place, rows) {
   if (rows.length < 2) return empty(place, "Nothing to draw yet.");

@@ -1,6 +1,6 @@
 // The page of a server: it asks once per second, and draws.
 
-import { bars, curves, element, empty, marks, short, table } from "/charts.js";
+import { bars, curves, element, empty, marks, short, spark, table } from "/charts.js";
 
 const $ = (id) => document.getElementById(id);
 let model = null, points = [], token = sessionStorage.getItem("token"), asking = false;
@@ -67,26 +67,44 @@ function perSecond(state) {
   return last && last.at > first.at ? (last.rows - first.rows) / (last.at - first.at) : null;
 }
 
+// What changed since the last snapshot: of predictions, and of the function if there is one.
+function driftTile(state) {
+  const drift = state.drift;
+  if (!drift) return ["drift: take a snapshot to compare with", "–"];
+  const unit = state.task === "classification" ? "other classes" : "in deviations of the target";
+  const rkhs = drift.rkhs === undefined ? "" : `; RKHS distance ${short(drift.rkhs)}`;
+  return [`drift since ${drift.snapshot}, ${unit}${rkhs}`, short(drift.predictions)];
+}
+
 function tiles(state, requests) {
   const rolling = state.rolling || {}, classes = state.task === "classification";
   const predict = requests.predict || requests.predict_learn;
+  const metric = classes ? "accuracy" : "r2", loss = classes ? "log_loss" : "mae";
+  const over = (get) => points.map((p) => { const v = get(p); return v === null ? NaN : v; });
+  const rate = points.slice(1).map((p, i) => (p.rows - points[i].rows) / (p.at - points[i].at));
+  // Each is a name, a value, and values over time if they are known.
   const shown = [
-    ["rows learned", short(state.rows)],
-    ["rows per second", short(perSecond(state))],
-    classes ? ["accuracy, last 1000", short(rolling.accuracy)] : ["R², last 1000", short(rolling.r2)],
-    classes ? ["log loss", short(rolling.log_loss)] : ["mean absolute error", short(rolling.mae)],
+    ["rows learned", short(state.rows), over((p) => p.rows)],
+    ["rows per second", short(perSecond(state)), rate],
+    [classes ? "accuracy, last 1000" : "R², last 1000", short(rolling[metric]),
+      over((p) => p.rolling && p.rolling[metric])],
+    [classes ? "log loss" : "mean absolute error", short(rolling[loss]),
+      over((p) => p.rolling && p.rolling[loss])],
+    [...driftTile(state), over((p) => p.drift && p.drift.predictions)],
     [`waiting for labels, at most ${short(state.pending_most)}`, short(state.pending)],
-    ["centres", short(state.centers)],
-    ["megabytes", state.bytes ? short(state.bytes / 1e6) : "–"],
+    ["centres", short(state.centers), over((p) => p.centers)],
+    ["megabytes", state.bytes ? short(state.bytes / 1e6) : "–", over((p) => p.bytes)],
     ["ms to predict, 99 % within", predict ? short(predict.p99 * 1000) : "–"],
   ];
   if (state.coverage) {
     const want = `coverage, ${Math.round(100 * state.intervals)} % asked for`;
     const got = state.coverage.coverage;
-    shown.splice(4, 0, [want, got === null ? "–" : `${(100 * got).toFixed(1)} %`]);
+    shown.splice(4, 0, [want, got === null ? "–" : `${(100 * got).toFixed(1)} %`,
+      over((p) => p.coverage && p.coverage.coverage)]);
   }
-  $("tiles").replaceChildren(...shown.map(([name, value]) =>
-    element("div", { class: "tile" }, element("b", {}, value), element("span", {}, name))));
+  $("tiles").replaceChildren(...shown.map(([name, value, values]) => element(
+    "div", { class: "tile" }, element("b", {}, value), spark(values || []),
+    element("span", {}, name))));
 }
 
 function draw(state, history) {
@@ -101,7 +119,7 @@ function draw(state, history) {
   const middle = classes ? "most frequent class" : "mean";
   curves($("errors"), [line(middle, "mean"), line("last value", "last"), line("model", "model")],
     { labels: clock, zero: true });
-  const rows = history.rows.slice(-200);
+  const rows = history.rows.slice($("rows").clientWidth < 600 ? -80 : -200);
   if (classes) marks($("rows"), rows);
   else {
     const first = state.rows - rows.length + 1;
@@ -124,7 +142,7 @@ function draw(state, history) {
       [name, short(each.rows), short(each.rolling && each.rolling[own]), short(each.centers)]),
     "No shadow learns beside this model.");
   const refusals = history.errors.slice(0, 8).map((each) =>
-    element("li", {}, `${clock(each.at)}, entry ${each.place}: ${each.message}`));
+    element("li", {}, `${clock(each.at)}${each.place ? `, entry ${each.place}` : ""}: ${each.message}`));
   if (refusals.length) $("refusals").replaceChildren(...refusals);
   else empty($("refusals"), "None.");
 }
