@@ -117,7 +117,7 @@ bench-compare: .venv/installed
 	@test -n "$(REV)" || { echo "say which revision: make bench-compare REV=main~5"; exit 2; }
 	$(BIN)/python benchmarks/compare.py $(REV)
 
-# Long runs that must hold: a million samples and more.
+# Long runs that must hold: a million samples and more, and an hour of a server (`make soak MINUTES=10`).
 soak: .venv/test
 	$(BIN)/python tests/soak/krls.py
 	$(BIN)/python tests/soak/polk.py
@@ -125,12 +125,20 @@ soak: .venv/test
 	$(BIN)/python tests/soak/files.py
 	$(BIN)/python tests/soak/hostile_input.py
 	$(BIN)/python tests/soak/cli.py
+	$(BIN)/python tests/soak/serving_hour.py $(if $(MINUTES),--minutes $(MINUTES))
 
-# The server, at length: its tests, 200 times kill -9 under load, and its speed beside an echo endpoint; a quarter of an hour.
-test-serve: .venv/test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/test_serving.py tests/test_serving_crash.py tests/test_serving_docs.py tests/test_serving_hostile.py
+# What only tests of the server need: a browser's driver, and a tester of its OpenAPI description.
+.venv/test-serve: .venv/test
+	@$(call REQUIRE,test-serve)
+	@touch $@
+
+# The server, at length: its tests, 200 times kill -9 under load, 10,000 requests made from its description, and its
+# speed beside an echo endpoint; half an hour.
+test-serve: .venv/test-serve
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/test_serving*.py
 	$(BIN)/python tests/soak/server.py
 	$(BIN)/python tests/soak/serving_labels.py
+	$(BIN)/python tests/soak/serving_schema.py
 	$(BIN)/python benchmarks/serve_load.py
 
 # The core with one semantic change at a time: which changes does no test notice? `make mutants ONLY=core/rls.cpp JOBS=2`

@@ -16,6 +16,7 @@ from serving import example_rows, learned_from, rows_of_log, send, served
 
 from parsimon import TableModel
 from parsimon.client import Client, ServerError
+from parsimon.persistence.files import loads
 from parsimon.serving import Limits, Service
 from parsimon.serving.security import Access
 from parsimon.serving.server import Settings
@@ -226,6 +227,50 @@ def test_slow_and_broken_clients(tmp_path):
                 raw.sendall(f"{head}{lines}\r\n\r\nhello".encode())
                 assert b" 400 " in raw.recv(1000)
         assert client.state()["rows"] >= 20
+
+
+def test_many_slow_clients_keep_nobody_waiting(tmp_path):
+    with served(tmp_path, target="y") as (client, _):
+        client.learn(example_rows(20))
+        host, port = client.url.removeprefix("http://").split(":")
+        head = f"POST {LEARN} HTTP/1.1\r\nHost: localhost\r\nContent-Ty"
+        idle = [socket.create_connection((host, int(port))) for _ in range(150)]
+        try:
+            for at, each in enumerate(idle):
+                each.sendall(head[: at % len(head)].encode())  # and never the rest
+            assert client.learn(example_rows(3, start=50))["rows"] == 3
+            # A client that asks and does not read the answer
+            idle[0].sendall(b"GET /models HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200)
+            assert client.predict(example_rows(1))[0]["id"]
+        finally:
+            for each in idle:
+                each.close()
+        assert loads(client.download()).n_rows_ == 23
+
+
+def test_bodies_without_a_length_are_bounded(tmp_path):
+    with served(tmp_path, Limits(body_bytes=1000), target="y") as (client, _):
+        host, port = client.url.removeprefix("http://").split(":")
+        head = f"POST {LEARN} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        for sizes, expected in (((100, 100), b" 400 "), ((600, 600), b" 413 ")):
+            with socket.create_connection((host, int(port))) as raw:
+                raw.settimeout(10)
+                raw.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+                for size in sizes:
+                    raw.sendall(f"{size:x}\r\n{'x' * size}\r\n".encode())
+                raw.sendall(b"0\r\n\r\n")
+                assert expected in raw.recv(1000)
+
+
+def test_guessing_a_token_does_not_help(tmp_path):
+    token = "a-token-of-some-length"
+    with served(tmp_path, access=Access(token=token), target="y") as (client, _):
+        for at in range(len(token)):
+            guess = token[:at] + "?" + token[at + 1 :]
+            for method, path in (("GET", "/models"), ("POST", LEARN), ("PUT", "/models/new")):
+                code = status(client, b"{}", path, method, Authorization=f"Bearer {guess}")
+                assert code == 401
+        assert client.state()["name"] == "default"
 
 
 def full(service, pages=None):

@@ -15,6 +15,8 @@ assert home.is_relative_to(Path(sys.prefix).resolve()), (
     f"parsimon was imported from {home}, not from the wheel"
 )
 assert (home.parent / "py.typed").exists()
+for name in ("index.html", "page.css", "page.js", "charts.js"):
+    assert (home.parent / "serving" / "page" / name).stat().st_size, f"the page has no {name}"
 for file in files("parsimon") or ():
     assert file.suffix not in {".hpp", ".a", ".cmake"}, (
         f"{file} is for C++ programs, not for wheels"

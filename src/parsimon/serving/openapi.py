@@ -172,7 +172,7 @@ def description(routes: Iterable[Any]) -> dict[str, Any]:
 def _statuses(address: Any) -> list[int]:
     # Every address can refuse a Host, a token or a page of another site.
     given = {*address.answers, 401, 403, 421}
-    return sorted(given | ({400, 408, 413, 415} if address.schema else set()))
+    return sorted(given | ({400, 408, 413, 415, 422} if address.schema else set()))
 
 
 def _answer(address: Any, status: int) -> dict[str, Any]:

@@ -152,6 +152,7 @@ def _bound(host: str, port: int) -> socket.socket:
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind(address)
+            bound.listen()  # requests wait from now on, and are not refused
         except BaseException:
             bound.close()
             raise
