@@ -15,6 +15,7 @@ import argparse
 import asyncio
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -108,12 +109,14 @@ def compare(
         )
 
 
-def _echo(port: int) -> subprocess.Popen:
+def _echo() -> tuple[int, subprocess.Popen]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     echo = subprocess.Popen([sys.executable, "-c", ECHO, str(port)])
     for _ in range(200):
         try:
-            asyncio.run(asyncio.open_connection("127.0.0.1", port))
-            return echo
+            socket.create_connection(("127.0.0.1", port)).close()
+            return port, echo
         except OSError:
             time.sleep(0.05)
     raise SystemExit("the echo did not start")
@@ -135,8 +138,7 @@ def main() -> None:
         for first in range(0, 2000, 100):
             client.learn(rows[first : first + 100])
         client.download()
-        at = server.port + 1 if server.port < 65535 else server.port - 1
-        echo = _echo(at)
+        at, echo = _echo()
         try:
             print(
                 f"{'':18} {'conns':>6} {'per s':>8} {'of echo':>8} {'p50 ms':>8} {'p99 ms':>8} "

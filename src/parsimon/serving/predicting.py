@@ -39,6 +39,8 @@ class Predicting(Models):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self._batches: dict[int, _Batch] = {}
+        # Requests in this round of the event loop, and whether there was only one in the last
+        self._round, self._alone = 0, True
         super().__init__(*args, **options)
 
     async def predicted(
@@ -67,11 +69,16 @@ class Predicting(Models):
 
     # Implementation
 
-    def _remember(
-        self, served: Served, numbers: range, rows: Sequence[bytes]
-    ) -> asyncio.Future[None]:
-        """Store rows with those of other requests that arrived before the loop comes round."""
+    async def _remember(self, served: Served, numbers: range, rows: Sequence[bytes]) -> None:
+        """Store rows: at once, or if requests come together, with those of the others."""
         loop = asyncio.get_running_loop()
+        self._round += 1
+        if self._round == 1:
+            loop.call_soon(self._end_round)
+            if self._alone and self.store.done_at_once(
+                partial(pending.remember, model=served.number, numbers=numbers, rows=rows)
+            ):
+                return
         batch = self._batches.get(served.number)
         if batch is None:
             batch = self._batches[served.number] = _Batch()
@@ -80,7 +87,10 @@ class Predicting(Models):
         batch.rows += rows
         future: asyncio.Future[None] = loop.create_future()
         batch.futures.append(future)
-        return future
+        await future
+
+    def _end_round(self) -> None:
+        self._alone, self._round = self._round == 1, 0
 
     def _store(self, model: int) -> None:
         loop, batch = asyncio.get_running_loop(), self._batches.pop(model)
