@@ -127,16 +127,17 @@ soak: .venv/test
 	$(BIN)/python tests/soak/cli.py
 	$(BIN)/python tests/soak/serving_hour.py $(if $(MINUTES),--minutes $(MINUTES))
 
-# What only tests of the server need: a browser's driver, and a tester of its OpenAPI description.
+# What only tests of the server need: a browser's driver, a tester of its OpenAPI description, and Kafka's client.
 .venv/test-serve: .venv/test
 	@$(call REQUIRE,test-serve)
 	@touch $@
 
-# The server, at length: its tests, 200 times kill -9 under load, 10,000 requests made from its description, and its
-# speed beside an echo endpoint; half an hour.
+# The server, at length: its tests, 200 times kill -9 under load, 60 with brokers, 10,000 requests made from its
+# description, and its speed beside an echo endpoint; 40 minutes. Streams of MQTT need mosquitto (Debian's package).
 test-serve: .venv/test-serve
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/test_serving*.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/test_serving*.py tests/test_streams*.py
 	$(BIN)/python tests/soak/server.py
+	$(BIN)/python tests/soak/stream_kills.py
 	$(BIN)/python tests/soak/serving_labels.py
 	$(BIN)/python tests/soak/serving_schema.py
 	$(BIN)/python benchmarks/serve_load.py

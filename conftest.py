@@ -2,5 +2,10 @@
 
 from importlib.util import find_spec
 
-NEEDS = {"river": "src/parsimon/river", "distributed": "src/parsimon/distributed/dask.py"}
+NEEDS = {
+    "river": "src/parsimon/river",
+    "distributed": "src/parsimon/distributed/dask.py",
+    "paho": "src/parsimon/serving/sources/mqtt.py",
+    "confluent_kafka": "src/parsimon/serving/sources/kafka.py",
+}
 collect_ignore = [path for module, path in NEEDS.items() if not find_spec(module)]

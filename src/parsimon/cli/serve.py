@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from parsimon._extras import install_command
 from parsimon.cli import options as o
+from parsimon.cli import stream_options as stream
 from parsimon.cli.errors import Failure
+
+if TYPE_CHECKING:
+    from parsimon.serving.connecting import StreamSettings
 
 __all__ = ["serve"]
 
-#: The variable of the environment that can hold the token.
-TOKEN = "PARSIMON_TOKEN"
+#: The variables of the environment that can hold the token, and the password of a broker.
+TOKEN, PASSWORD = "PARSIMON_TOKEN", "PARSIMON_BROKER_PASSWORD"
+#: The extra of each scheme, with the package and the module that it installs.
+EXTRAS = {
+    "mqtt": ("mqtt", "paho-mqtt", "paho"),
+    "mqtts": ("mqtt", "paho-mqtt", "paho"),
+    "kafka": ("kafka", "confluent-kafka", "confluent_kafka"),
+}
 
 
 def serve(
@@ -26,6 +38,11 @@ def serve(
     token_file: o.TokenFile = None,
     open: o.Open = False,
     allow_host: o.AllowHost = None,
+    from_: stream.StreamAddress = None,
+    publish: stream.PublishTopic = None,
+    key: stream.KeyColumn = None,
+    client_name: stream.ClientName = None,
+    kafka_config: stream.KafkaConfig = None,
     pending: o.PendingMost = None,
     pending_seconds: o.PendingSeconds = None,
     log_entries: o.LogEntries = None,
@@ -38,6 +55,7 @@ def serve(
     \b
     Examples:
       parsimon serve --target price --intervals 0.9
+      parsimon serve --target price --from mqtt://localhost/orders --publish prices
       parsimon serve --model y.parsimon --store y-store --port 8080
     """
     try:
@@ -69,7 +87,42 @@ def serve(
         hosts=tuple(allow_host or ()),
         limits=Limits(**{k: v for k, v in limits.items() if v is not None}),  # type: ignore[arg-type]
     )
+    stream_options = (publish, key, client_name, kafka_config)
+    if from_ is not None:
+        settings.stream = _stream(from_, *stream_options)
+    elif any(each is not None for each in stream_options):
+        raise Failure("--publish, --key, --client-name and --kafka-config need --from")
     return run(settings)
+
+
+def _stream(
+    address: str,
+    publish: str | None,
+    key: str | None,
+    client: str | None,
+    config: Path | None,
+) -> StreamSettings:
+    """Return the settings of a stream."""
+    from parsimon.serving.connecting import StreamSettings, read_settings
+    from parsimon.serving.sources import Address
+
+    try:
+        found = Address.parsed(address)
+    except ValueError as error:
+        raise Failure(f"--from: {error}") from None
+    extra, package, module = EXTRAS[found.scheme]
+    if find_spec(module) is None:
+        raise Failure(f"--from {found.scheme}:// needs {package}: {install_command(extra)}")
+    if config is not None and extra != "kafka":
+        raise Failure("--kafka-config is for kafka://")
+    return StreamSettings(
+        found,
+        publish=publish,
+        client=client,
+        key_column=key,
+        password=os.environ.get(PASSWORD) or None,
+        settings={} if config is None else read_settings(config),
+    )
 
 
 def _token(path: Path | None) -> str | None:

@@ -10,6 +10,9 @@ bit for bit, that of a run without a crash.
 - `keys`: requests that are sent again;
 - `learner`: the thread that learns; `published`: what readers see;
 - `history`: errors over time; `drift`: how far a model is from its last snapshot;
+- `sources`: brokers; `streams`: their messages, in the log; `messages`: what they mean;
+- `intake`: messages in a transaction; `inbox`: what the store keeps of them;
+- `connecting`: streams by their addresses;
 - `models`: models by name; `service`: requests about rows; `rows`: rows in JSON;
 - `predicting`: predictions with ids;
 - `limits`: what is accepted and kept; `errors`: errors that become answers;

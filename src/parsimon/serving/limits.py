@@ -46,6 +46,12 @@ class Limits:
     checkpoint_seconds : float, default=10.0
         The time between checkpoints. Larger values write less, and make a restart after a crash
         slower, because more rows are learned again.
+    unacknowledged : int, default=1000
+        The most messages of a stream that the server takes before it acknowledges the first.
+    message_bytes : int, default=1 MiB
+        The largest message of a stream.
+    bad_messages : int, default=1000
+        The number of messages that are kept because they could not be used.
     publish_share : float, default=0.1
         The part of the learner's time that is spent on copies for readers. Larger values make
         predictions follow learning faster, and learning slower.
@@ -70,4 +76,7 @@ class Limits:
     log_entries: int = 10_000
     log_bytes: int = 256 << 20
     checkpoint_seconds: float = 10.0
+    unacknowledged: int = 1000
+    message_bytes: int = 1 << 20
+    bad_messages: int = 1000
     publish_share: float = 0.1

@@ -128,6 +128,19 @@ def exposition(models: Models, requests: Requests) -> str:
             add(name, kind, help, own, value)
         for name, value in published.facts.get("rolling", {}).items():
             add("rolling", "gauge", "Rolling metrics.", {**own, "metric": name}, value)
+    for stream in models.streams:
+        state = stream.state()
+        own = {"stream": state["stream"], "model": stream.model}
+        for name, kind, help, value in (
+            ("stream_connected", "gauge", "1 if the broker answers.", state["connected"]),
+            ("stream_waits", "gauge", "1 if it waits.", state["waits_for"] is not None),
+            ("stream_unacknowledged", "gauge", "Messages received.", state["unacknowledged"]),
+            ("stream_dropped_total", "counter", "Lost messages of QoS 0.", state["dropped"]),
+        ):
+            add(name, kind, help, own, value)
+        help = "Messages by what became of them, and answers."
+        for name, value in stream.counts.items():
+            add("stream_messages_total", "counter", help, {**own, "outcome": name}, value)
     lines: list[str] = []
     for name, (kind, help, samples) in families.items():
         lines += _family(name, kind, help, samples)

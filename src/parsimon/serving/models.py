@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from parsimon.persistence.files import ModelFileError, dumps, loads
 from parsimon.serving import log, pending
@@ -25,10 +25,16 @@ from parsimon.serving.published import plain
 from parsimon.serving.store import Store
 from parsimon.tables import TableModel
 
-__all__ = ["Answer", "Models", "Served", "loaded"]
+__all__ = ["Answer", "Models", "Served", "Watched", "loaded"]
 
 #: The names of models and snapshots.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
+
+#: The tables that have rows of single models.
+OF_MODELS = (
+    "log", "refused", "checkpoints", "histories", "snapshots", "pending", "keys",
+    "message_keys", "positions", "bad_messages",
+)  # fmt: skip
 
 Answer = dict[str, Any]
 
@@ -56,6 +62,16 @@ class Served:
         return max(0, self.logged_rows - learner.learned_rows - learner.refused_rows)
 
 
+class Watched(Protocol):
+    """A stream of messages, as far as the metrics show it."""
+
+    model: str
+    counts: dict[str, int]
+
+    def state(self) -> Answer:
+        """Return whether the stream is connected, and what it waits for."""
+
+
 class Models:
     """Models in a store, each with its learner.
 
@@ -79,6 +95,7 @@ class Models:
         self.store = Store(folder)
         self.began = time.time()
         self.models: dict[str, Served] = {}
+        self.streams: list[Watched] = []
         self._reading = threading.Lock()
         self._reader = self.store.reader()
         try:
@@ -155,15 +172,7 @@ class Models:
 
         def action(c: sqlite3.Connection) -> None:
             c.execute("DELETE FROM models WHERE id = ?", (served.number,))
-            for table in (
-                "log",
-                "refused",
-                "checkpoints",
-                "histories",
-                "snapshots",
-                "pending",
-                "keys",
-            ):
+            for table in OF_MODELS:
                 c.execute(f"DELETE FROM {table} WHERE model = ?", (served.number,))
 
         self.models.pop(name, None)
@@ -243,6 +252,7 @@ class Models:
             "drift": learner.history.drift,
             "failure": learner.failure or learner.checkpoint_failure,
             "shadows": {each.name: plain(each.learner.published.facts) for each in shadows},
+            "streams": [each.state() for each in self.streams if each.model == served.name],
             **published.facts,
         }
 

@@ -39,6 +39,12 @@ _REMEMBER = {
     "default": True,
     "description": "Keep each row under an id until its label comes.",
 }
+_KEY = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 200,
+    "description": "A message of a stream with the same key is learned once.",
+}
 _LABELS = {
     "type": "array",
     "minItems": 1,
@@ -63,7 +69,7 @@ def _object(required: Iterable[str] = (), **properties: Any) -> dict[str, Any]:
     return found | ({"required": list(required)} if required else {})
 
 
-#: The fields of JSON bodies, by name.
+#: The fields of JSON bodies, and of messages of streams, by name.
 SCHEMAS: dict[str, dict[str, Any]] = {
     "Predict": _object(
         ["rows"],
@@ -77,6 +83,15 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         ["rows"], rows=_ROWS, intervals=_INTERVALS, probabilities=_PROBABILITIES, wait=_WAIT
     ),
     "Labels": _object(["labels"], labels=_LABELS, wait=_WAIT),
+    "RowsMessage": _object(
+        ["rows"],
+        rows=_ROWS,
+        key=_KEY,
+        intervals=_INTERVALS,
+        probabilities=_PROBABILITIES,
+        remember=_REMEMBER,
+    ),
+    "LabelsMessage": _object(["labels"], labels=_LABELS, key=_KEY),
     "Model": _object(
         ["target"],
         target={"type": "string", "minLength": 1, "maxLength": 200},

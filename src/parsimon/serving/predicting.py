@@ -62,10 +62,14 @@ class Predicting(Models):
             await self._remember(served, numbers, kept)
             for answer, number in zip(answers, numbers, strict=True):
                 answer["id"] = f"{served.number}-{number}"
-            before, most = numbers[0] - 1, self.limits.pending
-            served.count("dropped_ids", max(0, numbers[-1] - most) - max(0, before - most))
+            served.count("dropped_ids", self.dropped_for(numbers))
         served.count("predicted_rows", len(rows))
         return answers, published.place
+
+    def dropped_for(self, numbers: range) -> int:
+        """Return how many ids are dropped early because these numbers were given."""
+        before, most = numbers[0] - 1, self.limits.pending
+        return max(0, numbers[-1] - most) - max(0, before - most)
 
     # Implementation
 

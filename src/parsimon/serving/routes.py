@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -15,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from parsimon.serving import bodies, metrics, openapi, page
+from parsimon.serving import bodies, inbox, metrics, openapi, page
 from parsimon.serving.errors import Refused
 from parsimon.serving.models import Answer, loaded
 from parsimon.serving.rows import encoded
@@ -100,6 +101,12 @@ async def _history(service: Service, request: Request) -> Answer:
     return await asyncio.to_thread(served.learner.history.shown, since)
 
 
+async def _bad_messages(service: Service, request: Request) -> Answer:
+    served = service.model(_name(request))
+    read = partial(inbox.bad_messages, model=served.number)
+    return {"messages": await asyncio.to_thread(service.read, read)}
+
+
 async def _download(service: Service, request: Request) -> Response:
     served = service.model(_name(request))
     # The file of the last place at which everything asked for so far is learned
@@ -161,7 +168,9 @@ async def _readyz(service: Service, request: Request) -> Answer:
     if failed:
         raise Refused(503, f"these models no longer learn: {', '.join(failed)}")
     await service.stored(lambda c: None)  # the store answers
-    return {"status": "ready"}
+    # No token is needed here, so it does not tell which streams.
+    connected = [stream.state()["connected"] for stream in service.streams]
+    return {"status": "ready", **({"streams_connected": connected} if connected else {})}
 
 
 async def _metrics(service: Service, request: Request) -> Response:
@@ -194,6 +203,9 @@ ROUTES = (
     Address("DELETE", _MODEL, "delete", "Delete a model.", _delete, None, (200, 404, 409, 503)),
     Address("GET", _MODEL + "/history", "history", "Errors over time, last rows, last refusals.",
             _history, None, (200, 404, 422)),
+    Address("GET", _MODEL + "/bad-messages", "bad_messages",
+            "Messages of streams that could not be used, the newest first.",
+            _bad_messages, None, (200, 404)),
     Address("GET", _MODEL + "/file", "download", "The model file, after all rows so far.",
             _download, None, (200, 404, 503)),
     Address("PUT", _MODEL + "/file", "upload", "Replace a model by that of a file.",
@@ -217,8 +229,8 @@ ROUTES = (
 )  # fmt: skip
 
 
-def make_app(service: Service, access: Access | None = None) -> ASGIApp:
-    """Return the application of a service."""
+def make_app(service: Service, access: Access | None = None, lifespan: Any = None) -> ASGIApp:
+    """Return the application of a service. `lifespan` is what runs beside it."""
     requests = metrics.Requests()
     app = Starlette(
         routes=[
@@ -226,6 +238,7 @@ def make_app(service: Service, access: Access | None = None) -> ASGIApp:
             *page.routes(),
         ],
         exception_handlers={HTTPException: _http_error, Exception: _unexpected(service)},
+        lifespan=lifespan,
     )
     app.state.requests = requests
     predict = next(address for address in ROUTES if address.handler is _predict)

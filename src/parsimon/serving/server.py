@@ -17,6 +17,7 @@ import uvicorn
 
 from parsimon._files import naming
 from parsimon.persistence import load
+from parsimon.serving.connecting import StreamSettings, connected
 from parsimon.serving.errors import Refused
 from parsimon.serving.limits import Limits
 from parsimon.serving.routes import make_app
@@ -57,6 +58,8 @@ class Settings:
         Whether another layer guards the server, so that other addresses need no token.
     hosts : tuple of str, default=()
         Names that the Host header may have, besides those of this machine.
+    stream : StreamSettings or None, default=None
+        Messages of a broker for the first model.
     limits : Limits
         What is accepted and kept.
     """
@@ -71,6 +74,7 @@ class Settings:
     token: str | None = None
     open: bool = False
     hosts: tuple[str, ...] = ()
+    stream: StreamSettings | None = None
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -92,18 +96,21 @@ def run(settings: Settings) -> int:
     service = Service(settings.store, settings.limits, note)
     try:
         begin(service, settings)
+        lifespan = None
+        if settings.stream is not None:
+            lifespan = connected(service, settings.name, settings.stream).running
         sys.setswitchinterval(SWITCH)
         # What is there now stays. Without this, each full collection takes 0.1 s.
         gc.collect()
         gc.freeze()
         with _bound(settings.host, settings.port) as bound:
             config = uvicorn.Config(
-                make_app(service, access),
+                make_app(service, access, lifespan),
                 log_config=None,
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
-                lifespan="off",
+                lifespan="off" if lifespan is None else "on",
                 ws="none",
                 timeout_graceful_shutdown=GRACE,
                 h11_max_incomplete_event_size=1 << 16,

@@ -18,7 +18,9 @@ from parsimon.serving.predicting import Predicting, Wish
 from parsimon.serving.published import plain
 from parsimon.serving.rows import Row, checked_label, checked_rows, encoded
 
-__all__ = ["Service"]
+__all__ = ["Action", "Service"]
+
+Action = Callable[[sqlite3.Connection], Answer]
 
 #: Up to this number of rows, checking is quicker than handing the work to a thread.
 FEW = 8
@@ -40,34 +42,36 @@ class Service(Predicting):
     ) -> Answer:
         """Log rows with targets, and return their place. With `predict`, predict them first."""
         served = self.model(name)
-        self._require_room(served)
+        self.require_room(served)
         rows = checked_rows(request.get("rows"), self.limits, target=served.learner.model.target)
-        check = served.learner.published.check
-        if len(rows) <= FEW:
-            check(rows)
-        else:
-            await asyncio.to_thread(check, rows)
+        await self.require_learnable(served, rows)
         found: Answer = {}
         if predict:
             predictions, place = await self.predicted(served, rows, _wish(request))
             found = {"predictions": predictions, "predicted_at": place}
         body = encoded(rows)
-        answer = await self._log_rows(
-            served,
-            key,
-            body,
-            lambda c: {
-                "place": log.append(c, served.number, "learn", body, len(rows)),
-                "rows": len(rows),
-            },
-        )
-        return found | await self._answered(served, answer, request)
+        learning = self.learning(served, body, len(rows))
+        # The predictions are stored with the key: made again, they could know the targets.
+        answer = await self._log_rows(served, key, body, lambda c: {**found, **learning(c)})
+        return await self._answered(served, answer, request)
 
     async def label(self, name: str, request: Answer, key: str | None) -> Answer:
         """Log the rows of ids with their labels, in the order of the labels."""
         served = self.model(name)
-        self._require_room(served)
+        self.require_room(served)
         given = request.get("labels")
+        labelling = self.labelling(served, given)
+        answer = await self._log_rows(served, key, encoded(given), labelling)
+        return await self._answered(served, answer, request)
+
+    # Parts of requests, for messages too
+
+    def learning(self, served: Served, body: bytes, n: int) -> Action:
+        """Return the action of the store that logs n rows, which were checked."""
+        return lambda c: {"place": log.append(c, served.number, "learn", body, n), "rows": n}
+
+    def labelling(self, served: Served, given: Any) -> Action:
+        """Return the action of the store that logs the rows of ids with their labels."""
         if not isinstance(given, list) or not given or len(given) > self.limits.rows:
             raise Refused(422, f"labels must be a list of 1 to {self.limits.rows} objects")
         labels: list[tuple[str, Any]] = []
@@ -90,12 +94,10 @@ class Service(Predicting):
                 answer["place"] = log.append(c, served.number, "learn", encoded(entry), len(entry))
             return answer
 
-        answer = await self._log_rows(served, key, encoded(given), action)
-        return await self._answered(served, answer, request)
+        return action
 
-    # Implementation
-
-    def _require_room(self, served: Served) -> None:
+    def require_room(self, served: Served) -> None:
+        """Raise `Refused` if the model cannot learn, or has too many rows to learn."""
         learner = served.learner
         if learner.failure is not None:
             raise Refused(500, f"the learner failed: {learner.failure}")
@@ -104,22 +106,36 @@ class Service(Predicting):
                 503, f"{served.backlog} rows wait to be learned: send rows more slowly", retry=1
             )
 
+    async def require_learnable(self, served: Served, rows: Sequence[Row]) -> None:
+        """Raise `Refused` if the model would refuse to learn rows, as far as this is known."""
+        check = served.learner.published.check
+        if len(rows) <= FEW:
+            check(rows)
+        else:
+            await asyncio.to_thread(check, rows)
+
+    def logged(self, served: Served, rows: int) -> None:
+        """Tell the learners of a model that rows were logged."""
+        for each in self.all():
+            if each is served or each.shadow_of == served.number:
+                each.logged_rows += rows
+                each.learner.wake()
+
+    # Implementation
+
     async def _log_rows(
         self,
         served: Served,
         key: str | None,
         request: bytes,
-        action: Callable[[sqlite3.Connection], Answer],
+        action: Action,
     ) -> Answer:
         answer, again = await self.stored(
             lambda c: keys.once(c, served.number, key, request, self.limits, action)
         )
         if again:
             return {**answer, "again": True}
-        for each in self.all():
-            if each is served or each.shadow_of == served.number:
-                each.logged_rows += answer["rows"]
-                each.learner.wake()
+        self.logged(served, answer["rows"])
         found: Answer = answer
         return found
 

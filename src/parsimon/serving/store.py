@@ -27,13 +27,13 @@ from typing import Any, NamedTuple, TypeVar
 from parsimon._files import only_writer
 from parsimon.serving.errors import StoreFailure
 
-__all__ = ["Store"]
+__all__ = ["Store", "attempted"]
 
 T = TypeVar("T")
 Action = Callable[[sqlite3.Connection], T]
 
 #: The version of the tables.
-VERSION = 1
+VERSION = 2
 #: The most actions of a transaction.
 MOST_TOGETHER = 512
 #: The pages of the write-ahead log after which an action that waits for the disk anyway copies them
@@ -70,6 +70,19 @@ CREATE TABLE keys (
     number INTEGER PRIMARY KEY AUTOINCREMENT, model INTEGER NOT NULL, key TEXT NOT NULL,
     digest BLOB NOT NULL, answer BLOB NOT NULL, at REAL NOT NULL, UNIQUE (model, key));
 CREATE INDEX keys_by_age ON keys (model, at);
+"""
+#: What version 2 added, for streams of messages.
+TABLES_2 = """
+CREATE TABLE clients (source TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE message_keys (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, model INTEGER NOT NULL, key TEXT NOT NULL,
+    digest BLOB NOT NULL, answer BLOB NOT NULL, at REAL NOT NULL, UNIQUE (model, key));
+CREATE TABLE positions (
+    model INTEGER NOT NULL, source TEXT NOT NULL, part INTEGER NOT NULL, next INTEGER NOT NULL,
+    PRIMARY KEY (model, source, part)) WITHOUT ROWID;
+CREATE TABLE bad_messages (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, model INTEGER NOT NULL, at REAL NOT NULL,
+    origin TEXT NOT NULL, reason TEXT NOT NULL, body BLOB NOT NULL);
 """
 
 
@@ -182,8 +195,9 @@ class Store:
                 f"{self.path} has version {version}, and this parsimon reads versions up to "
                 f"{VERSION}: update parsimon"
             )
-        if version == 0:
-            script = f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;"
+        if version < VERSION:
+            tables = TABLES_2 if version == 1 else TABLES + TABLES_2
+            script = f"BEGIN IMMEDIATE; {tables} PRAGMA user_version = {VERSION}; COMMIT;"
             connection.executescript(script)
         # Earlier stores have this index, and not this table.
         connection.execute("DROP INDEX IF EXISTS pending_by_age")
@@ -214,7 +228,7 @@ class Store:
             self._set_durable(not all(each.quick for each in batch))
             connection.execute("BEGIN IMMEDIATE")
             for each in batch:
-                outcomes.append((each.future, *_outcome(connection, each.action)))
+                outcomes.append((each.future, *attempted(connection, each.action)))
             connection.execute("COMMIT")
         except sqlite3.Error as error:
             self._roll_back()
@@ -250,8 +264,11 @@ class Store:
                 self._connection, self._durable = self._opened(), None
 
 
-def _outcome(connection: sqlite3.Connection, action: Action[Any]) -> tuple[Any, Any]:
-    """Run an action, and return its result and its error. Errors of the store are raised."""
+def attempted(connection: sqlite3.Connection, action: Action[Any]) -> tuple[Any, Any]:
+    """Run an action, and return its result and its error. Errors of the store are raised.
+
+    An error undoes what the action did, and nothing else of the transaction.
+    """
     connection.execute("SAVEPOINT one")
     try:
         value, error = action(connection), None
