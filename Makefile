@@ -127,7 +127,8 @@ soak: .venv/test
 	$(BIN)/python tests/soak/cli.py
 	$(BIN)/python tests/soak/serving_hour.py $(if $(MINUTES),--minutes $(MINUTES))
 
-# What only tests of the server need: a browser's driver, a tester of its OpenAPI description, and Kafka's client.
+# What only tests of the server need: a browser's driver, a tester of its OpenAPI description, Kafka's client and MLflow,
+# which installs an older pyarrow.
 .venv/test-serve: .venv/test
 	@$(call REQUIRE,test-serve)
 	@touch $@
@@ -135,7 +136,7 @@ soak: .venv/test
 # The server, at length: its tests, 200 times kill -9 under load, 60 with brokers, 10,000 requests made from its
 # description, and its speed beside an echo endpoint; 40 minutes. Streams of MQTT need mosquitto (Debian's package).
 test-serve: .venv/test-serve
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/test_serving*.py tests/test_streams*.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/test_serving*.py tests/test_streams*.py tests/test_mlflow.py
 	$(BIN)/python tests/soak/server.py
 	$(BIN)/python tests/soak/stream_kills.py
 	$(BIN)/python tests/soak/serving_labels.py

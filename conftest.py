@@ -5,6 +5,7 @@ from importlib.util import find_spec
 NEEDS = {
     "river": "src/parsimon/river",
     "distributed": "src/parsimon/distributed/dask.py",
+    "mlflow": "src/parsimon/mlflow",
     "paho": "src/parsimon/serving/sources/mqtt.py",
     "confluent_kafka": "src/parsimon/serving/sources/kafka.py",
 }
