@@ -238,7 +238,7 @@ def test_blocks_equal_rows_at_long_gaps():
     whole = Forecaster(horizon=6, budget=200).learn(y, times=times)
     assert whole.seasons_ == [40]
     parts = cut(Forecaster(horizon=6, budget=200), y, None, times, range(1, 400))
-    assert whole.n_rows_ == parts.n_rows_ == 400 + 1000 + 4003 % 40
+    assert whole.n_rows_ == parts.n_rows_ == 400 + 963  # 963 = 5003 modulo 40
     assert dumps(whole) == dumps(parts)
 
 
@@ -426,6 +426,22 @@ def test_a_long_gap_keeps_the_phase_of_the_season():
     assert np.abs(model.forecast() - expected).max() < 0.2
 
 
+@pytest.mark.parametrize("pause", [90.0, 700.0, 1e12])
+def test_rows_that_are_filled_in_are_bounded(pause):
+    """Bursts of rows with pauses between them: at most 4 missing rows per row, and 1000."""
+    y = seasonal(600)
+    bursts = np.where(np.arange(600) < 100, 0, np.arange(600) // 10 - 9)
+    times = np.arange(600.0) + pause * bursts
+    whole = Forecaster(horizon=3, budget=60).learn(y, times=times)
+    assert 600 < whole.n_rows_ <= 5 * 600 + 1000
+    parts = cut(Forecaster(horizon=3, budget=60), y, None, times, range(50, 600, 7))
+    assert dumps(whole) == dumps(parts)
+    assert np.isfinite(whole.forecast()).all()
+    early = Forecaster(horizon=3, seasons=5).learn(y[:40], times=times[90:130])
+    assert len(early._early_values()) <= 5 * 40 + 1000
+    assert np.isfinite(early.forecast()).all()
+
+
 def test_leading_missing_values_are_left_out():
     y = seasonal(200)
     late = np.concatenate([np.full(5, np.nan), y])
@@ -528,6 +544,56 @@ def test_known_columns_are_used_and_others_are_not_seen_ahead():
     blind = Forecaster(horizon=4).backtest(y, {"push": push}, start=500, every=5)
     assert (ahead.nmse < 0.3).all()
     assert (blind.nmse > 0.7).all()
+
+
+def known_ahead():
+    """Return a model with a column known in advance, and that column for 8 rows."""
+    rng = np.random.default_rng(0)
+    push = rng.random(200) < 0.4
+    y = 3.0 * push + 0.1 * rng.normal(size=200)
+    times = np.datetime64("2024-01-01", "D") + np.arange(200)
+    model = Forecaster(horizon=6, known=["push"], budget=100)
+    ahead = {"push": rng.random(8) < 0.5}
+    return model.learn(y, {"push": push}, times), ahead, times[-1] + np.arange(1, 9)
+
+
+def test_known_columns_are_matched_by_their_times():
+    model, ahead, times = known_ahead()
+    expected = model.forecast(X_future={"push": ahead["push"][:6]})
+    order = np.array([3, 0, 7, 5, 1, 4, 2, 6])
+    mixed = {"push": ahead["push"][order]}
+    found = model.forecast(X_future=mixed, times_future=times[order])
+    assert (found == expected).all()
+    found = model.forecast(X_future={"push": mixed["push"].tolist()}, times_future=times[order])
+    assert (found == expected).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t[:6] + 1, "no row for step 1, at 2024-07-19: give one row for each of the"),
+        (lambda t: t[[0, 1, 2, 4, 5, 6]], "no row for step 4, at 2024-07-22"),
+        (lambda t: t[[0, 1, 2, 2, 3, 4, 5]], "the time is doubled: another row is for step 3 too"),
+        (lambda t: t[:6] - 1, "not after that of the last row learned"),
+        (lambda t: np.arange(6.0), "times are number, but were date before"),
+        (lambda t: np.where(np.arange(6) == 2, np.datetime64("NaT"), t[:6]), "time is missing"),
+        (lambda t: t[:4], "times must have 6 values, one per row, got 4"),
+    ],
+)
+def test_times_of_known_columns_that_do_not_fit(change, message):
+    model, ahead, times = known_ahead()
+    times = change(times)
+    X = {"push": np.resize(ahead["push"], 6 if len(times) == 4 else len(times))}
+    with pytest.raises(ValueError, match=message):
+        model.forecast(X_future=X, times_future=times)
+
+
+def test_times_without_known_columns_are_refused():
+    model = Forecaster(horizon=2, known=["x"]).learn(seasonal(100), {"x": np.arange(100)})
+    with pytest.raises(ValueError, match="rows were learned without times"):
+        model.forecast(X_future={"x": [1, 2]}, times_future=[1, 2])
+    with pytest.raises(ValueError, match="times_future is given without X_future"):
+        Forecaster(horizon=2).learn(seasonal(100)).forecast(times_future=[1, 2])
 
 
 def test_a_random_walk_is_not_forecast_much_worse_than_by_its_last_value():
@@ -764,6 +830,28 @@ def test_bad_parameters_are_refused(parameters, message):
     for call in (model.learn, model.backtest):
         with pytest.raises((ValueError, TypeError), match=message):
             call([1.0, 2.0], X)
+
+
+def test_a_changed_parameter_is_refused_with_what_can_be_done():
+    model = Forecaster(horizon=2).learn(seasonal(100)).set_params(horizon=3)
+    for call in (model.forecast, lambda: model.learn([1.0])):
+        with pytest.raises(ValueError, match="set it back, or learn with a new Forecaster"):
+            call()
+
+
+def test_last_values_are_those_that_were_given():
+    y = seasonal(30)
+    y[20] = np.nan
+    assert Forecaster().last_values(5)[0].shape == (0,)
+    times = np.datetime64("2024-01-31", "D") + np.arange(30)
+    model = Forecaster(horizon=2).learn(y, times=times)
+    for more in (0, 60):
+        whole = np.concatenate([y, seasonal(60)[:more]])
+        every = np.datetime64("2024-01-31", "D") + np.arange(30 + more)
+        model.learn(whole[30:], times=every[30:])
+        found, values = model.last_values(15 + more)
+        assert (found == every[15:]).all()
+        np.testing.assert_array_equal(values, whole[15:])
 
 
 def test_forecasts_that_cannot_be_made():

@@ -55,15 +55,17 @@ def require_names(model: Any) -> None:
 
 
 def require_unchanged(
-    model: BaseEstimator, learns_with: dict[str, Any], but: str | None = None
+    model: BaseEstimator,
+    learns_with: dict[str, Any],
+    but: str | None = None,
+    remedy: str = "call fit to start again with it",
 ) -> None:
     """Raise an error if a parameter of a model was changed after learning began."""
     for name, value in model.get_params(deep=False).items():
         used = learns_with[name]
         if name != but and value is not used and value != used:
             raise ValueError(
-                f"{name} was {used!r} when learning began and is {value!r} now: "
-                "call fit to start again with it"
+                f"{name} was {used!r} when learning began and is {value!r} now: {remedy}"
             )
 
 

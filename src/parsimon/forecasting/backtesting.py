@@ -11,8 +11,9 @@ from sklearn.base import clone
 from parsimon._parts import whole
 from parsimon.forecasting.clock import Clock
 from parsimon.forecasting.history import Array, Rows
-from parsimon.forecasting.rows import as_table, checked_times, checked_values
+from parsimon.forecasting.rows import as_table, checked_values
 from parsimon.forecasting.structure import STARTS
+from parsimon.forecasting.times import checked_times, taken
 from parsimon.preprocessing.reading import raw_columns
 
 if TYPE_CHECKING:
@@ -171,15 +172,15 @@ def backtest(
         rows = slice(done, origin)
         run.learn(
             values[rows],
-            None if table is None else {name: _at(c, rows) for name, c in columns.items()},
-            None if times is None else _at(times, rows),
+            None if table is None else {name: taken(c, rows) for name, c in columns.items()},
+            None if times is None else taken(times, rows),
         )
         done = origin
         # Row of each step: the target, or the row before it if it is missing
         ahead = after[origin - 1] + np.arange(1, H + 1)
         place = np.searchsorted(after, ahead, side="right") - 1
         there = after[place] == ahead
-        future = {name: _at(columns[name], place) for name in known} if known else None
+        future = {name: taken(columns[name], place) for name in known} if known else None
         forecasts[i], bounds[i] = run.forecast(X_future=future, intervals=True)
         targets[i] = np.where(there, values[place], np.nan)
         present = values[:origin][~np.isnan(values[:origin])]
@@ -203,17 +204,6 @@ def backtest(
 
 def _known(model: Forecaster, columns: dict[str, Any]) -> list[str]:
     return list(columns) if model.known == "all" else list(model.known)
-
-
-def _at(column: Any, rows: Any) -> Any:
-    """Return rows of a column of any library by their positions, an array or a slice."""
-    if hasattr(column, "iloc"):
-        return column.iloc[rows]
-    if isinstance(rows, slice):
-        return column[rows]
-    if isinstance(column, list | tuple):
-        return [column[row] for row in rows]
-    return column.take(rows) if hasattr(column, "take") else column[rows]
 
 
 def _positions(values: Array, times: Any) -> Any:

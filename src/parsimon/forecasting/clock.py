@@ -20,6 +20,8 @@ WEEK, YEAR = 7 * DAY, 365.25 * DAY
 WAVES = (1, 2)
 #: The step of a single row: a day for dates, a second, or 1.
 ALONE = {"timestamp": 1.0, "date": DAY, "number": 1.0}
+#: Longer distances of times count as this many steps.
+MOST_STEPS = 2.0**53
 #: Times from the year 1 to 9999 can have steps in months, in seconds since 1970.
 CALENDAR = (-62135596800.0, 253402300800.0)
 
@@ -50,15 +52,27 @@ class Clock:
 
     def missing(self, times: Array) -> Rows:
         """Return the number of missing rows between n times, (n - 1,)."""
+        return np.maximum(self._steps(times[:-1], times[1:]), 1) - 1
+
+    def steps(self, times: Array) -> Rows:
+        """Return how many steps times (n,) are after the last row, (n,)."""
+        return self._steps(np.full(len(times), self.last), times)
+
+    def _steps(self, before: Array, after: Array) -> Rows:
+        """Return the number of steps from times to other times, rounded, (n,)."""
         if self.months:
-            steps = np.rint(np.diff(_months(times).astype(np.float64)) / self.months)
+            apart = (_months(after) - _months(before)) / self.months
         else:
-            steps = np.rint(np.diff(times) / self.step)
-        return np.maximum(steps, 1.0).astype(np.int64) - 1
+            with np.errstate(over="ignore"):
+                apart = (after - before) / self.step
+        return np.rint(np.clip(apart, -MOST_STEPS, MOST_STEPS)).astype(np.int64)
 
     def ahead(self, n: int) -> Array:
         """Return the times of the next n rows."""
-        steps = np.arange(1, n + 1)
+        return self.at(np.arange(1, n + 1))
+
+    def at(self, steps: Rows) -> Array:
+        """Return the times so many steps after the last row, or before it, (n,)."""
         if not self.months:
             return np.asarray(self.last + self.step * steps, dtype=np.float64)
         months = _months(np.array([self.last])) + self.months * steps
@@ -66,11 +80,15 @@ class Clock:
         return np.asarray(DAY * days + self.last % DAY, dtype=np.float64)
 
     def future(self, n: int) -> NDArray[Any]:
-        """Return the times of the next n rows as numbers, dates, or times of a fitting unit.
+        """Return the times of the next n rows, as `shown`."""
+        return self.shown(np.arange(1, n + 1))
+
+    def shown(self, steps: Rows) -> NDArray[Any]:
+        """Return the times at steps from the last row as numbers, dates, or times of a unit.
 
         The unit is a second, a millisecond or a microsecond. Times have no finer resolution.
         """
-        ahead = self.ahead(n)
+        ahead = self.at(steps)
         if self.kind == "number":
             return ahead
         if self.kind == "date" or np.abs(ahead).max() > 9e12:
@@ -79,7 +97,7 @@ class Clock:
         exact = np.rint(1e6 * ahead)
         if not self.months:  # in whole steps, so that rounding errors of the step do not add up
             step = max(np.rint(1e6 * self.step), 1.0)
-            exact = np.rint(1e6 * self.last) + step * np.arange(1, n + 1)
+            exact = np.rint(1e6 * self.last) + step * steps
         ticks = exact.astype(np.int64)
         each = {"s": 10**6, "ms": 10**3, "us": 1}
         unit = next(name for name, size in each.items() if not (ticks % size).any())

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from parsimon import _schema
 
-__all__ = ["ErrorCombiner"]
+__all__ = ["ErrorCombiner", "combined"]
 
 Array = NDArray[np.float64]
 
@@ -53,12 +53,19 @@ class ErrorCombiner:
             self.R[there] = keep * self.R[there] + e[:, :, np.newaxis] * e[:, np.newaxis, :]
             self.count[there] = keep * self.count[there] + 1.0
 
-    def weights(self) -> Array:
-        """Return the weights (H, E). They are not negative, and the sum over experts is 1."""
+    def weights(self, more: Array | None = None) -> Array:
+        """Return the weights (H, E). They are not negative, and the sum over experts is 1.
+
+        `more` (n, H, E) are errors that count too, but are not learned. NaN is left out.
+        """
         H, E, _ = self.R.shape
+        R = self.R
+        if more is not None:
+            e = np.nan_to_num(more)
+            R = R + np.einsum("nhe,nhf->hef", e, e)
         out = np.zeros((H, E))
         for h in range(H):
-            out[h] = _weights(self.R[h], self.fallback if self.count[h] < LEAST else None)
+            out[h] = _weights(R[h], self.fallback if self.count[h] < LEAST else None)
         return out
 
     def mean_squares(self, weights: Array) -> Array:
@@ -91,6 +98,12 @@ class ErrorCombiner:
             state[name] for name in ("fallback", "R", "count")
         )
         return combiner
+
+
+def combined(each: Array, weights: Array) -> Array:
+    """Return the combination (n, H) of forecasts (n, H, E) of experts with weights (H, E)."""
+    found: Array = (each * weights).sum(axis=2)
+    return found
 
 
 def _weights(R: Array, fallback: int | None) -> Array:

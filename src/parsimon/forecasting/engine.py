@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from parsimon import _schema
-from parsimon.forecasting.combining import ErrorCombiner
+from parsimon.forecasting.combining import ErrorCombiner, combined
 from parsimon.forecasting.experts import DirectLinear, DirectModel, Recursive
 from parsimon.forecasting.history import Array, History, Rows
 from parsimon.forecasting.intervals import StepIntervals
@@ -91,9 +91,7 @@ class Engine:
         while history.n_rows >= self.due:
             origins = np.arange(self.learned, self.learned + BLOCK)
             each = self.of_experts(history, origins, history.future(origins, self.horizon))
-            Y, seen = history.targets(origins, self.horizon)
-            Y = np.where(seen > 0.0, Y, np.nan)
-            self._score(each, Y)
+            self._score(history, origins, each)
             self._learn(history, self.learned + BLOCK)
 
     @property
@@ -123,7 +121,7 @@ class Engine:
         found.append(np.repeat(history.values(origins - 1)[:, np.newaxis], H, axis=1))
         found.append(np.full((n, H), self.mean[0] / max(self.mean[1], 1.0)))
         for season in self.structure.seasons:
-            back = season * (np.arange(H) // season + 1) - np.arange(H)
+            back = _back(season, H)
             found.append(history.values(origins[:, np.newaxis] - back))
         return np.stack(found, axis=2)
 
@@ -138,38 +136,61 @@ class Engine:
         margin = (1.0 if self.structure.relative else 0.1) * (high - low)
         return low - margin, high + margin
 
-    def combined(self, each: Array) -> Array:
-        """Return the combination of forecasts (n, H, E), (n, H)."""
-        found: Array = (each * self.combiner.weights()).sum(axis=2)
-        return found
+    def recent_weights(self, history: History, future: Array) -> Array:
+        """Return the weights (H, E) for a forecast now. They react at once when the series changes.
 
-    def scales(self, each: Array) -> Array:
+        They count the last BLOCK origins too, although their targets are not complete. A target
+        that is not there yet is replaced by the last one that is there: after a change, experts
+        that are wrong at the first steps are likely to be wrong at later steps. `future` (H, k)
+        is what is known about the next rows.
+        """
+        n, H = history.n_rows, self.horizon
+        origins = np.arange(max(self.learned, n - BLOCK), n)
+        known = np.concatenate([history.known[origins[0] - history.first :], future])
+        rows = origins[:, np.newaxis] + np.arange(H)
+        each = self.of_experts(history, origins, known[rows - origins[0]])
+        steps = np.minimum(rows, n - 1) - origins[:, np.newaxis]
+        at = np.minimum(rows, n - 1) - history.first
+        Y = np.where(history.seen[at] > 0.0, history.y[at], np.nan)
+        errors = np.take_along_axis(each, steps[:, :, np.newaxis], axis=1) - Y[:, :, np.newaxis]
+        return self.combiner.weights(errors)
+
+    def scales(self, each: Array, weights: Array) -> Array:
         """Return how large errors of the combination of forecasts (n, H, E) can be, (n, H).
 
         This is sqrt(m^2 + d^2). m is the root mean square of earlier errors at this step, and d the
         root mean square difference of the experts from the combination, by their weights. NaN if no
         forecast has been scored. 0 if all forecasts were exact.
         """
-        w = self.combiner.weights()
-        apart = np.square(each - self.combined(each)[:, :, np.newaxis])
-        found: Array = np.sqrt(self.combiner.mean_squares(w) + (apart * w).sum(axis=2))
+        apart = np.square(each - combined(each, weights)[:, :, np.newaxis])
+        own = self.combiner.mean_squares(weights)
+        found: Array = np.sqrt(own + (apart * weights).sum(axis=2))
         return found
 
-    def _score(self, each: Array, Y: Array) -> None:
-        """Learn how far off forecasts (n, H, E) of targets Y (n, H) were.
+    def _score(self, history: History, origins: Rows, each: Array) -> None:
+        """Learn how far off forecasts (n, H, E) at origins (n,) were.
 
         `scored` has the number of scored targets of each step, and the sums of absolute errors of
-        the combination, of the last value and of the fallback.
+        the combination, of the last value and of the value one season before. Shifts of the level
+        are part of these errors. They do not matter for the weights: experts have them in common.
         """
-        errors = each - Y[:, :, np.newaxis]
-        last = self.names.index("last value")
-        mixed = self.combined(each) - Y
-        found = np.stack([mixed, errors[:, :, last], errors[:, :, self.combiner.fallback]], axis=2)
-        there = np.isfinite(mixed)
+        H = self.horizon
+        Y, seen = history.targets(origins, H)
+        Y = np.where(seen > 0.0, Y, np.nan)
+        there = np.isfinite(Y)
+        weights, shifts = self.combiner.weights(), history.shifts(origins, H)
+        mixed = combined(each, weights) - Y - shifts
+        rows = origins[:, np.newaxis] + np.arange(H)
+        last = history.raw(origins[:, np.newaxis] - 1) - history.raw(rows)
+        season = last
+        if self.structure.seasons:
+            back = _back(self.structure.seasons[-1], H)
+            season = history.raw(origins[:, np.newaxis] - back) - history.raw(rows)
         self.scored[:, 0] += there.sum(axis=0)
-        self.scored[:, 1:] += np.where(there[:, :, np.newaxis], np.abs(found), 0.0).sum(axis=0)
-        self.intervals.learn(mixed, self.scales(each))
-        self.combiner.learn(errors)
+        for i, errors in enumerate((mixed, last, season), start=1):
+            self.scored[:, i] += np.where(there, np.abs(errors), 0.0).sum(axis=0)
+        self.intervals.learn(mixed, self.scales(each, weights))
+        self.combiner.learn(each - Y[:, :, np.newaxis])
 
     @property
     def mean_errors(self) -> dict[str, Array]:
@@ -244,3 +265,9 @@ class Engine:
             if not all(isinstance(model, Storable) for model in own["models"].values()):
                 raise ValueError("its experts are not models")
             expert.restore(own, *n_inputs)
+
+
+def _back(season: int, horizon: int) -> Rows:
+    """Return how many rows before an origin the seasonal forecast of each step is, (H,)."""
+    steps = np.arange(horizon)
+    return season * (steps // season + 1) - steps

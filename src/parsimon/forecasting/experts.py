@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,16 @@ LEAST_VARIANCE = 1e-13
 SPAN_WEIGHT = 1e-6
 #: A kernel model of residuals begins when the linear model has seen this many rows per input.
 ROWS_PER_INPUT = 3
+#: Rows that are learned in one call.
+PART = 64
+
+
+def in_parts(learn: Callable[..., Any], X: Array, T: Array) -> list[Any]:
+    """Call a method with a few rows at a time, and return the results.
+
+    The model is the same as after one call. Between calls, Python can handle a signal.
+    """
+    return [learn(X[i : i + PART], T[i : i + PART]) for i in range(0, len(X), PART)]
 
 
 class ForecastModel:
@@ -120,7 +131,7 @@ class DirectModel(Direct):
         origins, T = self.samples(history, first, last)
         if len(origins):
             X = self.inputs(history, origins, history.future(origins, self.horizon))
-            self.model.partial_fit(X, T)
+            in_parts(self.model.partial_fit, X, T)
 
     def forecast(
         self, history: History, origins: Rows, future: Array, low: Array, high: Array
@@ -197,12 +208,11 @@ class DirectLinear(Direct):
         if not len(origins):
             return
         future = history.future(origins, self.horizon)
-        before = self.model.predict_then_learn(
-            self.rotated(self.inputs(history, origins, future)), T
-        )
+        X = self.rotated(self.inputs(history, origins, future))
+        before = np.concatenate(in_parts(self.model.predict_then_learn, X, T))
         if self.model.n_samples_seen_ > (1 + ROWS_PER_INPUT) * self.rotation.shape[1]:
             X = self.narrow.inputs(history, origins, future, self.n_times)
-            self.residual.partial_fit(X, T - before.reshape(T.shape))
+            in_parts(self.residual.partial_fit, X, T - before.reshape(T.shape))
 
     def forecast(
         self, history: History, origins: Rows, future: Array, low: Array, high: Array
@@ -250,7 +260,8 @@ class Recursive(ForecastModel):
         origins = origins[history.seen[origins - history.first] > 0.0]
         if len(origins):
             y, before = history.values(origins), history.values(origins - 1)
-            self.model.partial_fit(self.view.at(history, origins), self.view.scaled(y, before))
+            X = self.view.at(history, origins)
+            in_parts(self.model.partial_fit, X, self.view.scaled(y, before))
 
     def forecast(
         self, history: History, origins: Rows, future: Array, low: Array, high: Array

@@ -11,12 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from parsimon._parts import whole
 from parsimon.estimators.inputs import require_unchanged
 from parsimon.forecasting.backtesting import Backtest, backtest
+from parsimon.forecasting.combining import combined
 from parsimon.forecasting.growing import GrowingForecaster
 from parsimon.forecasting.history import repeated
-from parsimon.forecasting.rows import Columns, Rows, as_table, checked_times, checked_values
+from parsimon.forecasting.rows import Columns, Rows, as_table, checked_values
+from parsimon.forecasting.times import checked_times
 from parsimon.preprocessing.reading import raw_columns
 
 __all__ = ["Forecaster"]
+
+#: What to do if a parameter was changed after learning began.
+REMEDY = "set it back, or learn with a new Forecaster"
 
 
 class Forecaster(GrowingForecaster):
@@ -85,6 +90,11 @@ class Forecaster(GrowingForecaster):
     errors_ : dict
         Mean absolute errors of earlier forecasts for each step, (H,): of this model, of the last
         value, and of the value one season before. They begin when the structure was last chosen.
+    column_kinds_ : dict
+        The kind of each column of X, such as "number" or "text". "empty" if it has had no value.
+    reading_ : dict
+        Set by the command line: which columns and rows of the data were learned, and how they were
+        read. The model does not use it.
     n_centers_ : int
         Number of centres of all kernel models, at most `budget`.
     nbytes_ : int
@@ -157,7 +167,7 @@ class Forecaster(GrowingForecaster):
         self._require_whole()
         began = hasattr(self, "_learns_with")
         if began:
-            require_unchanged(self, self._learns_with)
+            require_unchanged(self, self._learns_with, remedy=REMEDY)
         else:
             self._checked_parameters()
         values = checked_values(y)
@@ -197,7 +207,12 @@ class Forecaster(GrowingForecaster):
     # Forecasting
 
     def forecast(
-        self, horizon: int | None = None, X_future: Any = None, intervals: bool = False
+        self,
+        horizon: int | None = None,
+        X_future: Any = None,
+        intervals: bool = False,
+        *,
+        times_future: Any = None,
     ) -> Any:
         """Return the forecasts of the next rows, (h,).
 
@@ -209,6 +224,9 @@ class Forecaster(GrowingForecaster):
             The `known` columns of the next H rows.
         intervals : bool, default=False
             Whether to return intervals too.
+        times_future : array or None
+            Times of the rows of X_future. Each row is used for the step at its time, and there must
+            be one row per step. Later rows are left out. None means one row per step, in order.
 
         Returns
         -------
@@ -221,19 +239,20 @@ class Forecaster(GrowingForecaster):
         if not hasattr(self, "_learns_with"):
             raise ValueError("nothing has been learned yet: call learn with some values")
         self._require_whole()
-        require_unchanged(self, self._learns_with)
+        require_unchanged(self, self._learns_with, remedy=REMEDY)
         H = self.horizon
         h = H if horizon is None else whole("horizon", horizon, at_least=1, at_most=H)
-        future = self._future(X_future)
-        engine, history = self._caught_up()
-        if engine is None or history is None:
+        future = self._future(X_future, times_future)
+        ahead, history = self._caught_up()
+        if ahead is None or history is None or self._engine is None:
             values = repeated(self._early_values(), H, max(self.seasons_, default=1))
             bounds = np.full((H, 2), np.nan)
         else:
             origins = np.array([history.n_rows])
-            each = engine.of_experts(history, origins, future[np.newaxis])
-            values = engine.combined(each)[0]
-            width = engine.intervals.widths(engine.scales(each)[0])
+            each = ahead.of_experts(history, origins, future[np.newaxis])
+            weights = self._engine.recent_weights(history, future)
+            values = combined(each, weights)[0] + self._levels.offset
+            width = ahead.intervals.widths(ahead.scales(each, weights)[0])
             bounds = np.column_stack([values - width, values + width])
         return (values[:h], bounds[:h]) if intervals else values[:h]
 
@@ -250,6 +269,19 @@ class Forecaster(GrowingForecaster):
         if clock is None:
             return np.arange(self.n_rows_, self.n_rows_ + h)
         return clock.future(h)
+
+    def last_values(self, n: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the times and values of the last rows, at most n, both (m,).
+
+        Times are as in `future_times`, at regular steps before the last row. A missing value is
+        NaN. At least the last 2000 rows are held, if there are so many.
+        """
+        whole("n", n, at_least=1)
+        values = self._held_values()[-n:]
+        clock, m = self._present_clock() if len(values) else None, len(values)
+        if clock is None:
+            return np.arange(self.n_rows_ - m, self.n_rows_), values
+        return clock.shown(np.arange(1 - m, 1)), values
 
     def backtest(
         self,

@@ -10,26 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from parsimon import _schema
 from parsimon._parts import numbers, whole
-from parsimon.forecasting.clock import KINDS
-from parsimon.forecasting.history import Array
+from parsimon.forecasting.history import Array, are_features
 from parsimon.forecasting.structure import STARTS
 from parsimon.preprocessing import KINDS as COLUMN_KINDS
 from parsimon.preprocessing import (
     LARGEST,
     Column,
     TableEncoder,
-    TableError,
     concatenated,
     read_table,
     require_kind,
 )
 from parsimon.preprocessing.columns import codes
 
-__all__ = ["Columns", "Rows", "TimeError", "checked_times", "checked_values", "lag_list"]
-
-
-#: What is said about a row without a time.
-MISSING = "the time is missing: give its time, or leave the row out"
+__all__ = ["Columns", "Rows", "as_table", "checked_values", "is_reading", "lag_list"]
 
 
 class Rows(NamedTuple):
@@ -53,6 +47,27 @@ class Rows(NamedTuple):
                 for old, new in zip(self, more, strict=True)
             )
         )
+
+    def state(self) -> list[Array]:
+        """Return rows as a file holds them: a missing value has a flag. Files have no NaN."""
+        missing = np.isnan(self.y)
+        return [np.where(missing, 0.0, self.y), missing.astype(np.float64), *self[1:]]
+
+    @classmethod
+    def restored(cls, arrays: Sequence[Any]) -> Rows:
+        """Return rows from a file, or raise a ValueError."""
+        y, missing, times, known, other = arrays
+        n = len(y)
+        sound = (
+            _schema.finite_array(n, least=-LARGEST, most=LARGEST)(y)
+            and _schema.finite_array(n, least=0, most=1)(missing)
+            and _schema.finite_array(n)(times)
+            and are_features(n)(known)
+            and are_features(n)(other)
+        )
+        if not sound:
+            raise ValueError("its first rows are not sound")
+        return cls(np.where(missing > 0.0, np.nan, y), times, known, other)
 
 
 def lag_list(name: str, value: Any, at_most: int) -> list[int] | None:
@@ -78,55 +93,6 @@ def checked_values(y: ArrayLike) -> Array:
         row = int(wrong.argmax())
         raise ValueError(f"y is {found[row]:g} at row {row}: too large")
     return found
-
-
-class TimeError(TableError):
-    """Times that cannot be used. `column` is "times"."""
-
-
-def checked_times(times: Any, n: int, kind: str | None, last: float) -> tuple[str, Array]:
-    """Return the kind of times, and the times in seconds or as they are, (n,).
-
-    They must increase, also after `last`.
-    """
-    listed = isinstance(times, list | tuple) and len(times) > 0
-    if listed and all(isinstance(time, np.datetime64) for time in times):
-        times = np.array(times)
-    try:
-        column = read_table({"times": times})["times"]
-    except TableError as error:
-        raise TimeError(error.what, error.column, error.row) from None
-    if len(column.values) != n:
-        raise ValueError(f"times must have {n} values, one per row, got {len(column.values)}")
-    if n == 0:
-        return kind or "number", column.values
-    if column.kind == "empty":
-        raise TimeError(MISSING, "times", 0)
-    if column.kind not in KINDS:
-        raise TimeError(f"times must be timestamps, dates or numbers, got {column.kind}", "times")
-    if kind is not None and column.kind != kind:
-        raise TimeError(f"times are {column.kind}, but were {kind} before", "times")
-    before = np.concatenate([[last], column.values[:-1]])
-    wrong = ~(column.values > before) | (np.abs(column.values) > LARGEST)
-    if wrong.any():
-        row = int(wrong.argmax())
-        what = _objection(column.kind, float(column.values[row]), float(before[row]))
-        raise TimeError(what, "times", row)
-    return column.kind, column.values
-
-
-def _objection(kind: str, time: float, before: float) -> str:
-    """Return what is wrong with a time, given the one before it."""
-    if np.isnan(time):
-        return MISSING
-    if abs(time) > LARGEST:
-        return f"the time {time:g} is too large"
-    if kind == "timestamp" and time == before:
-        return (
-            "the time is not later than the one before, or by less than a microsecond: sort the "
-            "rows, one row per time, or give such times as numbers"
-        )
-    return "the time is not later than the one before: sort the rows, one row per time"
 
 
 class Columns:
@@ -188,6 +154,15 @@ class Columns:
             encoder.settle(first)
             self.held[group] = {}
         return encoder.learn_columns(columns)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of each column, "empty" if it has had no value so far."""
+        found: dict[str, str] = {}
+        for encoder, held in zip(self.encoders, self.held, strict=True):
+            found |= getattr(encoder, "columns_", {})
+            found |= {name: column.kind for name, column in held.items()}
+        return found
 
     def is_settled(self, group: int) -> bool:
         """Return whether a group has features, or no columns."""
@@ -299,3 +274,23 @@ def as_table(X: Any) -> Any:
             raise ValueError(f"X must be a table or have shape (n, d), got {found.shape}")
         return {f"x{i}": found[:, i] for i in range(found.shape[1])}
     return X
+
+
+def is_reading(value: Any) -> bool:
+    """Return whether this can be the attribute `reading_`, which says how data were read."""
+    text, texts = _schema.one_of(str), _schema.listed(_schema.one_of(str))
+    checks: dict[str, _schema.Check] = {
+        "target": text,
+        "time": lambda name: name is None or isinstance(name, str),
+        "ignore": texts,
+        "rows": _schema.whole(),
+        "kinds": _schema.mapped(text, text),
+        "zoned": _schema.one_of(bool),
+        "decimal": lambda mark: mark in (".", ","),
+        "date_formats": texts,
+    }
+    return (
+        isinstance(value, dict)
+        and value.keys() == checks.keys()
+        and all(check(value[name]) for name, check in checks.items())
+    )

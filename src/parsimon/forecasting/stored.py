@@ -15,8 +15,9 @@ from parsimon.estimators.filters import FilterRegressor
 from parsimon.estimators.regressor import StreamRegressor
 from parsimon.forecasting.clock import KINDS, Clock
 from parsimon.forecasting.engine import STRATEGIES, Engine
-from parsimon.forecasting.history import Array, History, are_features
-from parsimon.forecasting.rows import Columns, Rows, lag_list
+from parsimon.forecasting.history import Array, History
+from parsimon.forecasting.levels import Levels
+from parsimon.forecasting.rows import Columns, Rows, is_reading, lag_list
 from parsimon.forecasting.structure import STARTS, Structure
 from parsimon.mixtures import MixtureRegressor
 from parsimon.persistence import Storable, dumps
@@ -47,8 +48,11 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
     _clock: Clock | None
     _history: History | None
     _engine: Engine | None
+    _levels: Levels
+    _n_filled: int
     _first: Any
     _interrupted: bool
+    reading_: dict[str, Any]
     _attributes = _schema.Schema(
         {
             "_learns_with": _schema.one_of(dict),
@@ -58,9 +62,11 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
             "_clock": lambda state: state is None or isinstance(state, dict),
             "_history": lambda state: state is None or isinstance(state, dict),
             "_engine": lambda state: state is None or isinstance(state, dict),
+            "_levels": lambda state: state is None or isinstance(state, dict),
+            "_n_filled": _schema.whole(),
             "_first": lambda rows: rows is None or isinstance(rows, list | tuple),
         },
-        {},
+        {"reading_": is_reading},
     )
 
     @property
@@ -76,6 +82,11 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
         if self._history is not None:
             return self._history.n_rows
         return 0 if self._first is None else len(self._first.y)
+
+    @property
+    def column_kinds_(self) -> dict[str, str]:
+        """The kind of each further column, "empty" if it has had no value so far."""
+        return self._columns.kinds if self._is_begun else {}
 
     @property
     def seasons_(self) -> list[int]:
@@ -198,7 +209,8 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
             state["_columns"] = self._columns.state()
             for name in ("_clock", "_history", "_engine"):
                 state[name] = None if state[name] is None else state[name].state()
-            state["_first"] = None if self._first is None else _packed(self._first)
+            state["_levels"] = None if self._engine is None else self._levels.state()
+            state["_first"] = None if self._first is None else self._first.state()
         return dict(sorted(state.items()))  # one file for one model, loaded or not
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -207,8 +219,9 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
         if "_learns_with" not in state:
             super().__setstate__(state)
             return
-        columns, clock, history, engine, first = (
-            state.pop(name) for name in ("_columns", "_clock", "_history", "_engine", "_first")
+        columns, clock, history, engine, levels, first = (
+            state.pop(name)
+            for name in ("_columns", "_clock", "_history", "_engine", "_levels", "_first")
         )
         super().__setstate__(state)
         used = self._learns_with.get("estimator")
@@ -223,11 +236,14 @@ class StoredForecaster(Storable, BaseEstimator):  # type: ignore[misc]
         self._columns = Columns.restored(columns)
         self._clock = None if clock is None else Clock.restored(clock)
         self._history = None if history is None else History.restored(history)
-        self._first = None if first is None else _unpacked(first)
-        self._engine = None
+        self._first = None if first is None else Rows.restored(first)
+        self._engine, self._levels = None, Levels()
+        if (engine is None) != (levels is None):
+            raise ValueError("its levels are not complete")
         if engine is not None:
             if self._history is None:
                 raise ValueError("it has no rows")
+            self._levels = Levels.restored(levels, self._history)
             began = type(self)(**self._learns_with)
             began._clock = self._clock
             self._engine = began._make_engine(Structure.restored(engine["structure"]))
@@ -272,25 +288,3 @@ def _require_progress(engine: Engine, history: History) -> None:
     held = history.n_rows - max(history.first, 0)
     if not engine.learned <= history.n_rows < engine.due or (history.first and held < needed):
         raise ValueError("its progress does not fit its rows")
-
-
-def _packed(rows: Rows) -> list[Array]:
-    """Return rows as a file holds them: a missing value has a flag, because files have no NaN."""
-    missing = np.isnan(rows.y)
-    return [np.where(missing, 0.0, rows.y), missing.astype(np.float64), *rows[1:]]
-
-
-def _unpacked(arrays: Sequence[Any]) -> Rows:
-    """Return rows from a file, or raise a ValueError."""
-    y, missing, times, known, other = arrays
-    n = len(y)
-    sound = (
-        _schema.finite_array(n, least=-1e150, most=1e150)(y)
-        and _schema.finite_array(n, least=0, most=1)(missing)
-        and _schema.finite_array(n)(times)
-        and are_features(n)(known)
-        and are_features(n)(other)
-    )
-    if not sound:
-        raise ValueError("its first rows are not sound")
-    return Rows(np.where(missing > 0.0, np.nan, y), times, known, other)
