@@ -219,13 +219,15 @@ def forecast(
     data: o.Data,
     target: o.SeriesTarget,
     time: o.TimeColumn = None,
-    horizon: o.Horizon = 24,
+    horizon: o.Horizon = None,
     season: o.Seasons = None,
     known: o.KnownColumns = None,
-    intervals: o.Coverage = 0.9,
+    intervals: o.Coverage = None,
     out: o.TableFile = None,
     plot: o.ForecastPlot = None,
     model: o.ModelFile = None,
+    resume: o.Resume = False,
+    new_rows: o.NewRows = False,
     overwrite: o.Overwrite = False,
     json: o.Json = False,
     ignore: o.Ignore = None,
@@ -236,11 +238,12 @@ def forecast(
     """Learn a series in order of time, and forecast its next values with intervals.
 
     Rows must be in order of time. Other columns are used too. Rows at the end that have no value of
-    the target are the future: their --known columns are used.
+    the target are the future: their --known columns are used. Ctrl-C stops and changes no file.
 
     \b
     Examples:
       parsimon forecast stream.csv --target y --horizon 24
+      parsimon forecast stream.csv --target y --model y.parsimon --resume
       parsimon forecast stream.csv --target y --ignore x1 --horizon 12 --plot y.png --out y.csv
     """
     from parsimon.cli.forecast import Options
@@ -258,6 +261,8 @@ def forecast(
             out=out,
             plot=plot,
             model=model,
+            resume=resume,
+            new_rows=new_rows,
             overwrite=overwrite,
             json=json,
             ignore=ignore or [],

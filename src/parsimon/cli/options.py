@@ -101,7 +101,10 @@ TimeColumn = Annotated[
     str | None,
     typer.Option("--time", help="The column of times. Default: rows are one step apart."),
 ]
-Horizon = Annotated[int, typer.Option(min=1, max=1000, help="The number of steps to forecast.")]
+Horizon = Annotated[
+    int | None,
+    typer.Option(min=1, max=1000, help="The number of steps to forecast. Default: 24."),
+]
 Seasons = Annotated[
     list[int] | None,
     typer.Option(
@@ -110,10 +113,16 @@ Seasons = Annotated[
 ]
 KnownColumns = Annotated[
     list[str] | None,
-    typer.Option(help="A column that is known for the future. May be given more than once."),
+    typer.Option(
+        help="A column that is known for the future: with --time, the future rows are matched by "
+        "their times. May be given more than once."
+    ),
 ]
 Coverage = Annotated[
-    float, typer.Option("--intervals", help="The share of values that intervals should contain.")
+    float | None,
+    typer.Option(
+        "--intervals", help="The share of values that intervals should contain. Default: 0.9."
+    ),
 ]
 ForecastPlot = Annotated[
     Path | None,
