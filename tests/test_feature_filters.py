@@ -20,6 +20,7 @@ from parsimon import (
     persistence,
     published,
 )
+from parsimon.datasets import make_wiener
 from parsimon.estimators import FILTERS
 from parsimon.export import to_c
 
@@ -68,6 +69,24 @@ def test_kernels_of_any_kind():
         model.predict_then_learn(X, y), trajectory(expected, X, y), atol=1e-8
     )
     assert model.kernels_ == used
+
+
+def test_kernels_that_are_not_1_on_the_diagonal_have_one_size():
+    """Otherwise the largest one takes the whole step, and the error is larger than the variance."""
+    X, y = make_wiener(3000, random_state=0)
+    model = MKNLMSRegressor("polynomial")
+    errors = y - model.predict_then_learn(X, y)
+    assert np.square(errors[1500:]).mean() < 0.1 * y.var()
+    x = np.zeros((1, 5))
+    x[0, 2] = 1 / np.sqrt(model.kernel_.gamma)
+    sizes = [float(kernel(x, x)[0, 0]) for kernel in model.kernels_]
+    np.testing.assert_allclose(sizes, model.kernel_(x, x)[0, 0], rtol=1e-12)
+    assert content(persistence.loads(content(model))) == content(model)
+    # Without the scaling: the terms of a sum are used as they are.
+    gamma = model.kernel_.gamma
+    each = [kernels.Polynomial(gamma=factor * gamma) for factor in (0.2, 1.0, 5.0)]
+    plain = MKNLMSRegressor(each[0] + each[1] + each[2])
+    assert np.square(y - plain.predict_then_learn(X, y))[1500:].mean() > 0.5 * y.var()
 
 
 def test_one_kernel_is_knlms():

@@ -70,8 +70,28 @@ def test_lorenz_starts_on_the_attractor():
     states = datasets.make_lorenz(3000, random_state=1)
     assert states.shape == (3000, 3)
     assert (abs(states[:, :2]) < 30).all() and (states[:, 2] > 0).all() and states[:, 2].max() < 50
-    with pytest.raises(ValueError, match="three numbers, got 2"):
-        datasets.make_lorenz(5, start=(1.0, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        ((1.0, 2.0), "start must have three numbers, got 2"),
+        (5.0, "start must be three numbers or None, got 5.0"),
+        ("abc", "start must be three numbers or None, got 'abc'"),
+        ((1.0, 2.0, "x"), "start must be a number, got 'x'"),
+        ((1.0, 2.0, float("nan")), "start must be finite"),
+        (np.ones((3, 2)), "start must be a number, got"),
+        ((1.0, 1e8, 1.0), "start must be finite and >= -1000 and <= 1000, got 100000000.0"),
+    ],
+)
+def test_a_bad_start_of_lorenz_is_refused(start, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        datasets.make_lorenz(5, start=start)
+
+
+def test_lorenz_can_start_far_from_the_attractor():
+    states = datasets.make_lorenz(5, start=np.array([900.0, -900.0, 900.0]), skip=2000)
+    assert (np.abs(states) < 60).all()
 
 
 @pytest.mark.parametrize(("lags", "delay"), [(5, 2), (1, 0), (2, 4), (4, 4)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ Array = NDArray[np.float64]
 
 #: Step of the integration of Mackey-Glass, at most. Errors are of its fourth power.
 _STEP = 0.05
+#: The largest number in a state of Lorenz' system at time 0.
+_FARTHEST = 1000.0
 
 
 def make_mackey_glass(
@@ -109,8 +112,8 @@ def make_lorenz(
     period : float > 0, default=0.01
         Time between two rows. Larger values make the series harder to predict.
     start : three floats or None, default=None
-        The state at time 0. None draws it around (1, 1, 25), so that each seed gives another
-        series.
+        The state at time 0, each at most 1000 in size. None draws it around (1, 1, 25), so that
+        each seed gives another series.
     skip : int >= 0, default=1000
         Number of rows to skip at the start, where the state may not be on the attractor.
     noise : float >= 0, default=0.0
@@ -142,12 +145,7 @@ def make_lorenz(
     n, skip = whole("n_samples", n_samples, at_least=1), whole("skip", skip, at_least=0)
     period, noise = real("period", period, above=0), real("noise", noise, at_least=0)
     rng = np.random.default_rng(random_state)
-    if start is None:
-        first = np.array([1.0, 1.0, 25.0]) + rng.normal(size=3)
-    elif len(start) != 3:
-        raise ValueError(f"start must have three numbers, got {len(start)}")
-    else:
-        first = np.array([real("start", value) for value in start])
+    first = np.array([1.0, 1.0, 25.0]) + rng.normal(size=3) if start is None else _state(start)
     times = period * np.arange(n + skip)
     if len(times) == 1:
         states = first[np.newaxis]
@@ -155,6 +153,17 @@ def make_lorenz(
         found = solve_ivp(_lorenz, (0.0, times[-1]), first, "DOP853", times, rtol=1e-10, atol=1e-10)
         states = found.y.T
     return np.asarray(states[skip:] + noise * rng.normal(size=(n, 3)))
+
+
+def _state(start: Any) -> Array:
+    """Return a state of three numbers, (3,), or raise an error."""
+    values = start.tolist() if isinstance(start, np.ndarray) else start
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise TypeError(f"start must be three numbers or None, got {start!r}")
+    if len(values) != 3:
+        raise ValueError(f"start must have three numbers, got {len(values)}")
+    # Far from its attractor the system moves so quickly that its integration would not end.
+    return np.array([real("start", v, at_least=-_FARTHEST, at_most=_FARTHEST) for v in values])
 
 
 def _lorenz(_: float, state: Any) -> tuple[float, float, float]:

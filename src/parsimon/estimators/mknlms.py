@@ -40,8 +40,8 @@ class MKNLMSRegressor(FilterRegressor):
     ----------
     kernel : str or Kernel, default="gaussian"
         Kernel function k(x, z): a name, or an object of `parsimon.kernels`. For a name with a
-        width, the kernels k_i differ in their gamma, see `widths`. If it is a sum of kernel
-        objects, its terms are the kernels k_i. Other kernels are used alone.
+        width, the kernels k_i differ in their gamma, see `widths` and Notes. If it is a sum of
+        kernel objects, its terms are the kernels k_i. Other kernels are used alone.
     gamma : float, "scale" or "median", default="scale"
         {gamma}
     widths : tuple of float, default=(0.2, 1.0, 5.0)
@@ -84,6 +84,12 @@ class MKNLMSRegressor(FilterRegressor):
 
     Notes
     -----
+    Polynomial kernels of different gamma differ much in size. So a kernel given by name is scaled:
+    all k_i(x, x) are equal at gamma ||x||^2 = 1, the size of typical samples with gamma="scale".
+    Otherwise the largest kernel would take the whole step. A step at a small sample still changes
+    f at larger samples by the ratio of their ||h||. This is inherent in NLMS with kernels that grow
+    with x. For inputs with outliers, use a bounded kernel, such as ``kernels.Normalized``.
+
     The paper compares kernel values with delta. Here they are divided by sqrt(k_i(x, x) k_i(d_j,
     d_j)), which is the same for kernels with k_i(x, x) = 1. The paper has no budget.
 
@@ -181,7 +187,11 @@ class MKNLMSRegressor(FilterRegressor):
         if not isinstance(widths, tuple | list) or not widths:
             raise TypeError(f"widths must be a tuple of numbers, got {widths!r}")
         factors = [real("each of widths", value, above=0, at_most=1e100) for value in widths]
-        return tuple(_scaled(self.kernel_, factor) for factor in factors)
+        found = [_scaled(self.kernel_, factor) for factor in factors]
+        unit = np.array([[1.0 / np.sqrt(_innermost(self.kernel_).gamma)]])
+        own = float(self.kernel_(unit, unit)[0, 0])
+        sizes = [own / float(kernel(unit, unit)[0, 0]) for kernel in found]
+        return tuple(k if size == 1.0 else size * k for k, size in zip(found, sizes, strict=True))
 
     def _build(
         self, params: dict[str, Any], n_features: int, n_outputs: int, *, at_once: bool = True
