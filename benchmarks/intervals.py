@@ -116,10 +116,10 @@ def _learned_with_intervals(model, X, y):
     ConformalRegressor(model).predict_interval_then_learn(X, y)
 
 
-def adapi(stream, python):
+def adapi(X, y, python):
     with tempfile.TemporaryDirectory() as folder:
         source, result = Path(folder) / "stream.npz", Path(folder) / "result.npz"
-        np.savez(source, X=stream.X, y=stream.y)
+        np.savez(source, X=X, y=y)
         program = str(HERE / "intervals_capymoa.py")
         subprocess.run([python, program, str(source), str(result)], check=True, text=True)
         with np.load(result) as stored:
@@ -165,7 +165,7 @@ def coverage(streams, python, bars):
                 narrower = 100 * (1 - widths["learned"] / widths["constant"])
                 bars.append(Bar(f"narrower than constant, {name}", narrower, 20.0, True, " %"))
         if python is not None:
-            rows.append(row(stream, "SOKNL", "AdaPI", adapi(stream, python), bars))
+            rows.append(row(stream, "SOKNL", "AdaPI", adapi(X, stream.y, python), bars))
         print(f"{stream.name}: done", file=sys.stderr, flush=True)
     head = ["stream", "model", "intervals", "coverage - 90", "worst window", "at the change"]
     return markdown([*head, "mean width", "width / oracle, last half"], rows)

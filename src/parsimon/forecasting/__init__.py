@@ -2,8 +2,8 @@
 
 `Forecaster` is the entry point. Each file of this package has one job:
 
-- `rows`, `clock`: check what is given, and put rows on a regular grid of times.
-- `history`: the last rows.
+- `rows`, `times`, `clock`: check what is given, and put rows on a regular grid of times.
+- `history`: the last rows. `levels`: sudden shifts of their level.
 - `structure`: choose seasons, lags and units.
 - `features`: what a model sees at an origin.
 - `models`, `experts`: the estimators, and how they forecast. `combining`: their weights.

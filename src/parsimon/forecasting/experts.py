@@ -23,7 +23,7 @@ SPAN_WEIGHT = 1e-6
 #: A kernel model of residuals begins when the linear model has seen this many rows per input.
 ROWS_PER_INPUT = 3
 #: Rows that are learned in one call.
-PART = 64
+PART = 16
 
 
 def in_parts(learn: Callable[..., Any], X: Array, T: Array) -> list[Any]:
