@@ -30,7 +30,8 @@ template <class Kernels>
 struct Leaves;
 template <class... Kernels>
 struct Leaves<List<Kernels...>> {
-    static constexpr Leaf all[] = {leaf_of<Kernels>()...};
+    // With its size: without it, clang does not index the array in constant expressions.
+    static constexpr Leaf all[sizeof...(Kernels)] = {leaf_of<Kernels>()...};
     static constexpr bool distinct() {
         for (std::size_t i = 0; i < sizeof...(Kernels); ++i)
             for (std::size_t j = 0; j < i; ++j)
