@@ -10,7 +10,10 @@
 namespace parsimon {
 namespace {
 
-constexpr std::size_t largest_budget = 1'000'000'000, no_budget = std::size_t{1} << 62;
+constexpr std::size_t largest_budget = 1'000'000'000;
+// 2^62, or 2^30 where sizes have 32 bits.
+constexpr std::size_t no_budget = std::numeric_limits<std::size_t>::max() / 4 + 1;
+static_assert(no_budget > largest_budget);
 
 // The same checks as in src/parsimon/_parts.py: finite numbers within bounds.
 void require(const char* what, double value, bool within, const char* range) {

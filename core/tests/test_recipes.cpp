@@ -1,5 +1,6 @@
 // Recipes: each learns what its parts learn, and refuses parameters out of range.
 #include <cmath>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,7 +13,7 @@ namespace {
 
 using namespace parsimon;
 
-constexpr std::size_t n = 400, none = std::size_t{1} << 62;
+constexpr std::size_t n = 400, none = std::numeric_limits<std::size_t>::max() / 4 + 1;
 
 std::vector<double> learned(Recipe recipe) {
     std::mt19937 rng(3);
