@@ -1,12 +1,13 @@
 # Two commands set everything up: `make demo` and `make test`. Each makes .venv and builds the package if need be.
 PYTHON ?= python3
-BIN := .venv/bin
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := .venv/$(SCRIPTS)
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard core/*.?pp core/*/*.?pp bindings/*.?pp)
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.7" "cmake>=3.26" ninja
 SOURCES := core/*.?pp core/*/*.?pp bindings/*.?pp benchmarks/*.cpp examples/cpp/*.cpp
 
-.PHONY: demo test lint format core-test wheel asan tsan bench bench-quick bench-compare arena soak test-serve mutants experiments clean
+.PHONY: demo test lint format prose picture wheel asan tsan bench bench-quick bench-compare arena soak test-serve mutants experiments clean
 
 demo: .venv/installed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m parsimon.cli.demo
@@ -50,17 +51,25 @@ lint: .venv/dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
+	$(BIN)/zizmor --offline --quiet --config .github/zizmor.yml .github/workflows
+	@if command -v actionlint >/dev/null; then actionlint; else echo "actionlint is not installed: only zizmor checked the workflows"; fi
+
+# Spelling, and the prose of the pages. tools/prose.py says what is checked.
+prose: .venv/dev
+	$(BIN)/codespell
+	$(BIN)/python tools/prose.py
+
+# The picture of README.md.
+picture: .venv/test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/front_picture.py
 
 format: .venv/dev
 	$(BIN)/ruff check --fix --exit-zero .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(SOURCES)
 
-# The core's own tests, in C++.
-core-test: .venv/tools
-	$(BIN)/cmake -S . -B build/core-test -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPARSIMON_PYTHON=OFF -DPARSIMON_TESTS=ON -DPARSIMON_WERROR=ON >/dev/null
-	$(BIN)/cmake --build build/core-test
-	build/core-test/core_tests
+# The core's own tests (core-test) and their ports; packages and releases.
+include tools/ports.mk tools/packages.mk
 
 # Builds tests and extension with sanitizers (GCC): folder, sanitizers. Python itself has none, so what it loads them with is preloaded.
 define SANITIZED
@@ -91,9 +100,9 @@ wheel: .venv/installed
 	rm -rf build/wheel
 	$(PIP) wheel --no-build-isolation --no-deps --no-index -C cmake.define.PARSIMON_WERROR=ON -w build/wheel .
 	$(PYTHON) -m venv build/wheel/env
-	build/wheel/env/bin/python -m pip --disable-pip-version-check -q install --no-index --no-deps build/wheel/*.whl
-	$(BIN)/python -c "import numpy, pathlib; print(pathlib.Path(numpy.__file__).parents[1])" > "$$(build/wheel/env/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dependencies.pth"
-	cd build/wheel && env/bin/python -I ../../tools/installed.py
+	build/wheel/env/$(SCRIPTS)/python -m pip --disable-pip-version-check -q install --no-index --no-deps build/wheel/*.whl
+	$(BIN)/python -c "import numpy, pathlib; print(pathlib.Path(numpy.__file__).parents[1])" > "$$(build/wheel/env/$(SCRIPTS)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dependencies.pth"
+	cd build/wheel && env/$(SCRIPTS)/python -I ../../tools/installed.py
 
 # Beside peers, which it installs where it can; writes benchmarks/RESULTS.md and plots. `make bench DATA=folder` reads MNIST (mnist.npz) from there.
 bench: .venv/installed

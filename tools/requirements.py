@@ -2,7 +2,8 @@
 cli``.
 
 It lets the Makefile install dependencies in the usual way, each built in its own environment, and
-parsimon alone with the build tools of ``.venv``.
+parsimon alone with the build tools of ``.venv``. With ``--lowest``, the lowest version of each that
+``pyproject.toml`` allows.
 """
 
 import re
@@ -23,6 +24,12 @@ def requirements(project, extras):
     return list(dict.fromkeys(found))
 
 
+def lowest(found):
+    """Return requirements with the lowest version that each allows."""
+    return [line.replace(">=", "==") for line in found]
+
+
 if __name__ == "__main__":
     pyproject = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
-    print("\n".join(requirements(pyproject["project"], sys.argv[1:])))
+    found = requirements(pyproject["project"], [name for name in sys.argv[1:] if name[0] != "-"])
+    print("\n".join(lowest(found) if "--lowest" in sys.argv else found))

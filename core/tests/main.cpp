@@ -1,7 +1,17 @@
-#include "check.hpp"
+#include <cstring>
 
-int main() {
+#include "check.hpp"
+#include "simd/loops.hpp"
+
+// With an argument: the inner loops that dispatch must choose on this processor.
+int main(int argc, char** argv) {
     int passed = 0, failed = 0;
+    const char* loops = parsimon::simd::loops().name;
+    std::printf("inner loops: %s\n", loops);
+    if (argc > 1 && std::strcmp(argv[1], loops) != 0) {
+        std::printf("expected: %s\n", argv[1]);
+        return 1;
+    }
     for (const auto& test : check::cases()) {
         const int before = check::failures();
         test.run();
