@@ -7,7 +7,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard core/*.?pp core/*/*.?pp bindi
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.7" "cmake>=3.26" ninja
 SOURCES := core/*.?pp core/*/*.?pp bindings/*.?pp benchmarks/*.cpp examples/cpp/*.cpp
 
-.PHONY: demo test lint format prose picture wheel asan tsan bench bench-quick bench-compare arena soak test-serve mutants experiments clean
+.PHONY: demo test lint format prose picture wheel asan tsan bench bench-quick bench-compare arena soak test-serve mutants experiments docs clean
 
 demo: .venv/installed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m parsimon.cli.demo
@@ -161,6 +161,16 @@ mutants: .venv/test
 experiments: .venv/installed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m parsimon.experiments $(if $(DATA),--data-dir $(DATA))
 
+# The site, in build/docs. All examples of the gallery run. A warning is an error, as is a link that leads nowhere.
+docs: .venv/docs
+	OPENBLAS_NUM_THREADS=1 $(BIN)/sphinx-build -W -n --keep-going -q -b html -d build/doctrees docs build/docs
+	$(BIN)/python tools/check_site.py build/docs
+
+.venv/docs: .venv/installed
+	@echo "installing what the site needs ..."
+	@$(call REQUIRE,docs)
+	@touch $@
+
 clean:
-	rm -rf .venv build dist demo-output results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist demo-output results docs/api docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -44,14 +44,15 @@ MISSING = {
 class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
     """Turn blocks of a table into matrices of fixed width, online.
 
-    | column | features |
-    |---|---|
-    | number, duration | (x - mean) / deviation, clipped to [-clip, clip]; 0 if all are equal |
-    | boolean | the same, for the values 0 and 1 |
-    | timestamp | the same, for the time in seconds; sine and cosine of time of day and weekday |
-    | time | the same, for the time in seconds; sine and cosine of the time of day |
-    | date | the same, for the time in seconds; sine and cosine of the weekday |
-    | text | one-hot: the first `max_categories` values, one for all others, one for missing |
+    - A number or duration becomes (x - mean) / deviation, clipped to [-clip, clip]. It becomes 0 if
+      all values are equal.
+    - A boolean becomes the same, for the values 0 and 1.
+    - A timestamp becomes the same, for the time in seconds, and the sine and cosine of the time of
+      day and of the weekday.
+    - A time becomes the same, for the time in seconds, and the sine and cosine of the time of day.
+    - A date becomes the same, for the time in seconds, and the sine and cosine of the weekday.
+    - Text becomes one-hot features: the first `max_categories` values, one for all others, and one
+      for missing values.
 
     x is a value, and mean and deviation are the mean and the standard deviation of its column. They
     are running: row i is scaled by the statistics of rows 1 to i. So encoding a block equals

@@ -1,0 +1,32 @@
+"""The public modules: every name in the ``__all__`` of one of them has a page of the reference."""
+
+#: Modules by priority: a name that several have is documented where it comes first.
+MODULES = (
+    "parsimon",
+    "parsimon.kernels",
+    "parsimon.losses",
+    "parsimon.admission",
+    "parsimon.updates",
+    "parsimon.compression",
+    "parsimon.algorithms",
+    "parsimon.estimators",
+    "parsimon.dictionary_learning",
+    "parsimon.mixtures",
+    "parsimon.conformal",
+    "parsimon.forecasting",
+    "parsimon.tables",
+    "parsimon.preprocessing",
+    "parsimon.evaluation",
+    "parsimon.diagnostics",
+    "parsimon.merging",
+    "parsimon.distributed",
+    "parsimon.distributed.streaming",
+    "parsimon.persistence",
+    "parsimon.export",
+    "parsimon.formulas",
+    "parsimon.datasets",
+    "parsimon.plots",
+    "parsimon.client",
+    "parsimon.serving",
+    "parsimon.river",
+)
