@@ -33,6 +33,8 @@ templates_path = ["_templates"]
 root_doc = "index"
 nitpicky = True
 default_role = "literal"
+smartquotes = False
+toc_object_entries_show_parents = "hide"
 suppress_warnings = ["config.cache"]  # the gallery's order is a function
 
 # Reference: signatures without annotations, because the text of a parameter says its type.

@@ -134,6 +134,40 @@ def test_error_messages_are_as_shown():
     assert len(test.examples) > 10
 
 
+def shown_commands():
+    """Return the words of each command that a page shows."""
+    pages = [DOCS / "start.md", *sorted((DOCS / "guides").glob("*.md"))]
+    lines = [line for page in pages for line in page.read_text().splitlines()]
+    commands = [re.search(r"(?:^\$ |\| )parsimon (.*)", line) for line in lines]
+    return [re.split(r"[<>|#]", found[1])[0].split() for found in commands if found]
+
+
+@pytest.mark.parametrize("words", shown_commands(), ids=" ".join)
+def test_a_command_has_the_options_shown(words):
+    typer = pytest.importorskip("typer")
+    from parsimon.cli.app import app
+
+    command = typer.main.get_command(app)
+    while hasattr(command, "commands") and words:
+        command, words = command.commands[words[0]], words[1:]
+    known = {name for parameter in command.params for name in parameter.opts}
+    assert {word for word in words if word.startswith("--")} <= known
+
+
+def test_experiments_have_the_names_shown():
+    from parsimon.experiments import EXPERIMENTS
+
+    shown = [
+        name
+        for page in [*(DOCS / "theory").glob("*.md"), *(DOCS / "guides").glob("*.md")]
+        for command in re.findall(r"parsimon reproduce ([\w/\s-]+)", page.read_text())
+        for name in command.split()
+        if "/" in name
+    ]
+    assert len(shown) > 10
+    assert set(shown) <= set(EXPERIMENTS)
+
+
 EXAMPLES = sorted(GALLERY.rglob("*.py"))
 
 

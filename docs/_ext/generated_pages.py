@@ -18,14 +18,14 @@ DOCS = Path(__file__).parents[1]
 ROOT = DOCS.parent
 OUT = DOCS / "generated"
 
-#: Files outside docs that are pages: their name here, and a line that says where they come from.
+#: Files outside docs that are pages: the name and the title of the page.
 COPIED = {
-    "benchmarks/RESULTS.md": ("speed", "Stored results of `make bench`."),
-    "benchmarks/ARENA.md": ("arena", "Stored results of `make arena DATA=folder`."),
-    "benchmarks/README.md": ("benchmarks", "The file `benchmarks/README.md`."),
-    "CHANGELOG.md": ("changelog", ""),
-    "CONTRIBUTING.md": ("contributing", "The file `CONTRIBUTING.md`."),
-    "examples/cpp/README.md": ("cpp_example", "The folder `examples/cpp`."),
+    "benchmarks/ARENA.md": ("arena", "Arena: the default model on 31 streams"),
+    "benchmarks/RESULTS.md": ("speed", "Speed beside other libraries"),
+    "benchmarks/README.md": ("benchmarks", "How to read the results"),
+    "CHANGELOG.md": ("changelog", "Changelog"),
+    "CONTRIBUTING.md": ("contributing", "Contributing"),
+    "examples/cpp/README.md": ("cpp_example", "A program in C++"),
 }
 #: Where links to files outside docs lead on the site.
 LINKS = {
@@ -50,8 +50,8 @@ def generate():
     for page in pages():
         write(OUT / "reference" / f"{page.module}.rst", reference_page(page))
     write(OUT / "commands.md", command_page())
-    for source, (name, origin) in COPIED.items():
-        write(OUT / f"{name}.md", copied(source, origin))
+    for source, (name, title) in COPIED.items():
+        write(OUT / f"{name}.md", copied(source, title))
     write(OUT / "model.h", example_header())
 
 
@@ -71,8 +71,11 @@ def reference_page(page):
     return "\n".join(lines) + "\n"
 
 
-def copied(source, origin):
-    """Return a file outside docs as a page: links lead to other pages, pictures are found."""
+def copied(source, title):
+    """Return a file outside docs as a page: links lead to other pages, pictures are found.
+
+    The page says which file it is. A title that is already the first line of the file is replaced.
+    """
     folder = Path(source).parent
     text = (ROOT / source).read_text()
 
@@ -89,8 +92,8 @@ def copied(source, origin):
         return f"](../../{inner}{hash_mark}{anchor})"
 
     text = re.sub(r"\]\(([^)\s]+)\)", moved, text)
-    head, _, rest = text.partition("\n")
-    return f"{head}\n\n{origin}\n{rest}" if origin else text
+    text = text.partition("\n")[2] if text.startswith("# ") else text
+    return f"# {title}\n\nThis page is the file `{source}` of the repository.\n{text}"
 
 
 def example_header():

@@ -28,11 +28,7 @@ for ax, until in zip(axes, (50, 500, 5000), strict=True):
     model.partial_fit(X[seen:until], y[seen:until])
     seen = until
     ax.scatter(*X[:until].T, s=4, color="0.75")
-    limit = np.abs(model.weights_).max()
-    ax.scatter(
-        *model.centers_.T, c=model.weights_, cmap="coolwarm", vmin=-limit, vmax=limit,
-        edgecolors="k", s=45,
-    )  # fmt: skip
+    ax.scatter(*model.centers_.T, c=model.weights_, cmap="coolwarm", edgecolors="k", s=45)
     ax.set_title(f"{until} samples, {model.n_centers_} centres")
     ax.set_aspect("equal")
 
