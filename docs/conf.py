@@ -8,6 +8,8 @@ import parsimon
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
+from public_names import MODULES  # noqa: E402
+
 project = "parsimon"
 author = "The parsimon developers"
 copyright = author
@@ -38,7 +40,7 @@ toc_object_entries_show_parents = "hide"
 suppress_warnings = ["config.cache"]  # the gallery's order is a function
 
 # Reference: signatures without annotations, because the text of a parameter says its type.
-autosummary_generate = True
+autosummary_generate = [f"generated/reference/{module}.rst" for module in MODULES]
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False

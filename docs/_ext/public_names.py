@@ -28,5 +28,6 @@ MODULES = (
     "parsimon.plots",
     "parsimon.client",
     "parsimon.serving",
+    "parsimon.mlflow",
     "parsimon.river",
 )

@@ -57,11 +57,11 @@ class Page:
         return [f"{self.module}.{name}" for names in self.groups.values() for name in names]
 
 
-def pages():
+def pages(modules=MODULES):
     """Return the page of each public module."""
     owners: dict[int, str] = {}
     found = []
-    for name in MODULES:
+    for name in modules:
         module = importlib.import_module(name)
         here, elsewhere = [], {}
         for public in module.__all__:
