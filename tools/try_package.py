@@ -8,6 +8,7 @@ is used.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import tarfile
@@ -19,7 +20,7 @@ TESTS = (
     "kernels losses knlms krls_budget polk filters dictionary state golden sklearn outputs "
     "mixtures merging threads export"
 )
-TOOLS = ("pytest>=8", "hypothesis>=6.100", "safetensors>=0.4.2")
+TOOLS = ("pytest>=8", "hypothesis>=6.100", "safetensors>=0.4.2", "pandas>=2")
 
 
 def run(*command, **options):
@@ -43,7 +44,7 @@ def main():
     name = source.name.removesuffix(".tar.gz")
     with tempfile.TemporaryDirectory() as folder:
         run(options.python, "-m", "venv", f"{folder}/env")
-        (python,) = Path(folder, "env").glob("*/python*[!.0-9w]")
+        python = Path(folder, "env", "Scripts" if os.name == "nt" else "bin", "python")
         pip = [python, "-m", "pip", "--disable-pip-version-check", "-qq", "install"]
         only = ["--no-binary", "parsimon"] if options.sdist else []
         run(*pip, *only, "--find-links", options.folder, name.replace("-", "=="), *TOOLS)
