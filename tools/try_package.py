@@ -15,12 +15,11 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-#: Tests of the package by itself. Those that need a further package skip.
+#: Tests of the package that need no further one.
 TESTS = (
-    "kernels losses knlms krls_budget polk filters dictionary state golden sklearn outputs "
-    "mixtures merging threads export"
+    "kernels losses knlms krls_budget polk filters dictionary state golden sklearn mixtures merging"
 )
-TOOLS = ("pytest>=8", "hypothesis>=6.100", "safetensors>=0.4.2", "pandas>=2")
+TOOLS = ("pytest>=8", "hypothesis>=6.100", "safetensors>=0.4.2")
 
 
 def run(*command, **options):
