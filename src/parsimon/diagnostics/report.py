@@ -107,7 +107,7 @@ class Report:
 def report(model: Any, X: ArrayLike | None = None, *, n_axes: int = 5) -> Report:
     """Measure the dictionary of a fitted model, and compare each measure with its bound.
 
-    `print` shows the result as a table. The example is at the top of `parsimon.diagnostics`.
+    `print` shows the result as a table.
 
     Parameters
     ----------
@@ -122,6 +122,14 @@ def report(model: Any, X: ArrayLike | None = None, *, n_axes: int = 5) -> Report
     Returns
     -------
     Report
+
+    Examples
+    --------
+    >>> from parsimon import KNLMSRegressor
+    >>> model = KNLMSRegressor("gaussian", gamma=1.0, coherence=0.5, budget=None)
+    >>> found = report(model.partial_fit([[0.0], [1.0], [3.0], [3.1]], [0.0, 1.0, 0.0, 0.0]))
+    >>> found.n_centers, round(found.coherence, 4)
+    (3, 0.3679)
     """
     _, centers = kernel_and_centers(model)
     if not len(centers):

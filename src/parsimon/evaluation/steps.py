@@ -44,6 +44,12 @@ def predict_then_learn(
 
     A model that has learned nothing cannot predict its first row. The prediction is then the target
     of the row itself, and the metrics do not count this row.
+
+    >>> from sklearn.linear_model import SGDRegressor
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> before = predict_then_learn(SGDRegressor(random_state=0), X, X[:, 0]).values
+    >>> bool(np.mean((before[-100:] - X[-100:, 0]) ** 2) < 0.5 * X[:, 0].var())
+    True
     """
     labels = np.asarray(y)
     if not len(labels):

@@ -124,6 +124,16 @@ def prequential(
         All labels, for classifiers that need them in the first `partial_fit`.
     metrics : RegressionMetrics or ClassificationMetrics, default=None
         Metrics of an earlier run, which are continued.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from parsimon import KRLSRegressor
+    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(1000, 1))
+    >>> blocks = [(X[i : i + 100], np.sin(X[i : i + 100, 0])) for i in range(0, 1000, 100)]
+    >>> trace = prequential(KRLSRegressor("gaussian", gamma=1.0), blocks, every=500)
+    >>> [report.rows for report in trace.reports], trace.metrics.rolling()["r2"] > 0.9
+    ([500, 1000], True)
     """
     if metrics is None and not _is_table_model(model):
         metrics = METRICS[_task(model, task)](window)

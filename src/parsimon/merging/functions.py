@@ -22,12 +22,21 @@ def norm(model: Any) -> float:
     """Return the RKHS norm of the function f of a model, with the squares summed over the outputs.
 
     The same as ``model.norm()``.
+
+    >>> from parsimon import KernelExpansionRegressor, kernels
+    >>> norm(KernelExpansionRegressor(kernels.Gaussian(1.0), [[0.0], [9.0]], [3.0, 4.0]))
+    5.0
     """
     return float(np.sqrt(squared_norm(model)))
 
 
 def squared_norm(model: Any) -> float:
-    """Return sum_c ||f_c||^2 in the RKHS, over the outputs f_c of a model."""
+    """Return sum_c ||f_c||^2 in the RKHS, over the outputs f_c of a model.
+
+    >>> from parsimon import KernelExpansionRegressor, kernels
+    >>> squared_norm(KernelExpansionRegressor(kernels.Gaussian(1.0), [[0.0], [9.0]], [3.0, 4.0]))
+    25.0
+    """
     return float(quadratic_forms(_kernel(model), *_expansion(model)).sum())
 
 
@@ -37,6 +46,12 @@ def distance(model: Any, other: Any) -> float:
     With several outputs, it is the square root of the sum of their squared distances. The same as
     ``model.distance(other)``. Outputs of regressors are paired in order, outputs of classifiers by
     label. A model has the output f_c = 0 for a class c that it has not seen.
+
+    >>> from parsimon import KernelExpansionRegressor, kernels
+    >>> f = KernelExpansionRegressor(kernels.Gaussian(1.0), [[0.0]], [3.0])
+    >>> g = KernelExpansionRegressor(kernels.Gaussian(1.0), [[0.0]], [1.0])
+    >>> distance(f, g)
+    2.0
     """
     if _kernel(model) != _kernel(other):
         raise ValueError(

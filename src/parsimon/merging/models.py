@@ -172,6 +172,13 @@ def compress(
     """Return a model with fewer centres, and its distance from the given model.
 
     ``model.compress(...)`` does the same in place.
+
+    >>> from parsimon import KRLSRegressor
+    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(300, 1))
+    >>> model = KRLSRegressor("gaussian", gamma=1.0).fit(X, np.sin(X[:, 0]))
+    >>> smaller = compress(model, 6, None)
+    >>> smaller.model.n_centers_, bool(smaller.distance < model.norm())
+    (6, True)
     """
     require_limit(budget, tolerance)
     require_alike([model], budget)

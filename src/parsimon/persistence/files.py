@@ -46,6 +46,14 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     A file that is damaged, truncated, of another kind or too new raises `ModelFileError`. The
     message says what is wrong.
+
+    >>> import tempfile
+    >>> from parsimon import KNLMSRegressor
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     KNLMSRegressor(gamma=1.0).fit([[0.0], [1.0]], [0.0, 1.0]).save(folder + "/m.parsimon")
+    ...     model = load(folder + "/m.parsimon")
+    >>> model.n_centers_
+    2
     """
     path = Path(path)
     if path.is_dir():
