@@ -17,9 +17,11 @@ ROOT = Path(__file__).parents[1]
 PAGES = ("*.md", "docs/**/*.md", "benchmarks/README.md", "examples/**/*.md", ".github/*.md")
 #: Pages that other files are copied to when the site is built.
 MADE = ("docs/generated/", "docs/api/", "docs/gallery/")
-#: Fenced and indented blocks, code within a line, addresses.
+#: Fenced and indented blocks, directives, code within a line, addresses, formulas.
 CODE = re.compile(
-    r"^```.*?^```[^\n]*$|(?<=\n\n)(^    [^\n]*\n)+|`[^`\n]*`|\]\([^)]*\)", re.MULTILINE | re.DOTALL
+    r"^```.*?^```[^\n]*$|(?<=\n\n)(^    [^\n]*\n)+|^:::+[^\n]*$|`[^`\n]*`|\]\([^)]*\)"
+    r"|\$\$.+?\$\$|\$[^$]+\$",
+    re.MULTILINE | re.DOTALL,
 )
 
 
