@@ -56,14 +56,3 @@ def test_numbers_of_the_front_page_are_those_of_the_stored_results():
     assert f"| {min(ratios)} to {max(ratios)} |" in README
     time = re.search(r"^\| 100 \| 10 \| ([\d.]+) \|", results, re.MULTILINE)[1]
     assert f"| {time} µs |" in README
-
-
-@pytest.mark.parametrize(
-    "document",
-    [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))],
-    ids=lambda path: path.name,
-)
-def test_links_lead_somewhere(document):
-    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text()):
-        if "://" not in target:
-            assert (document.parent / target).exists(), target
