@@ -1,7 +1,7 @@
 # What others install: a source distribution and wheels, tried as they would try them. CONTRIBUTING.md
 # says how a release is made. PYTHONS: the versions of Python to try packages with.
 PYTHONS ?= $(PYTHON)
-TEST_TOOLS := "pytest>=8" "hypothesis>=6.100" "pytest-xdist>=3.6" "safetensors>=0.4.2"
+TEST_TOOLS := "pytest>=8" "hypothesis>=6.100" "pytest-xdist>=3.6" "safetensors>=0.4.2" "pandas>=2" "polars>=1"
 .PHONY: sdist dist wheels audit test-packages test-lowest release
 
 .venv/release: .venv/tools
@@ -33,14 +33,14 @@ test-packages:
 	for python in $(PYTHONS); do $(PYTHON) tools/try_package.py $$python dist $(if $(SDIST),--sdist) || exit 1; done
 
 # The lowest versions that pyproject.toml allows. River, Dask and Spark need newer ones of the others, and
-# import-linter needs a newer typer.
+# import-linter needs a newer typer. Old versions may warn of what newer ones do not.
 LOWEST := build/lowest/env/$(SCRIPTS)/python
 test-lowest: wheel
 	$(PYTHON) -m venv build/lowest/env
 	$(PYTHON) tools/requirements.py --lowest plot cli onnx serve > build/lowest/requirements.txt
 	$(LOWEST) -m pip --disable-pip-version-check -qq install -r build/lowest/requirements.txt $(TEST_TOOLS)
 	$(LOWEST) -m pip --disable-pip-version-check -qq install --no-deps --force-reinstall build/wheel/*.whl
-	OPENBLAS_NUM_THREADS=1 $(LOWEST) -m pytest -q -n 2 --dist loadfile --ignore tests/test_map.py $(or $(TESTS),tests)
+	OPENBLAS_NUM_THREADS=1 $(LOWEST) -m pytest -q -n 2 --dist loadfile -W default --ignore tests/test_map.py $(or $(TESTS),tests)
 
 # All of a release that needs neither a network nor rights. Prints the rest: `make release VERSION=0.1.0`
 release:
