@@ -8,5 +8,6 @@ NEEDS = {
     "mlflow": "src/parsimon/mlflow",
     "paho": "src/parsimon/serving/sources/mqtt.py",
     "confluent_kafka": "src/parsimon/serving/sources/kafka.py",
+    "schemathesis": "tests/soak/serving_schema.py",
 }
 collect_ignore = [path for module, path in NEEDS.items() if not find_spec(module)]
