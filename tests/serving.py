@@ -14,10 +14,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 import uvicorn
 
 from parsimon import TableModel
-from parsimon.client import Client
+from parsimon.client import Client, ServerError
 from parsimon.persistence.files import dumps, loads
 from parsimon.serving import Limits, Service
 from parsimon.serving.routes import make_app
@@ -127,3 +128,21 @@ def example_rows(n, seed=0, start=0):
         {"n": float(start + i), "a": a, "b": b, "y": float(np.sin(a) + b * b)}
         for i, (a, b) in enumerate(X)
     ]
+
+
+def without_target(rows):
+    return [{name: value for name, value in row.items() if name != "y"} for row in rows]
+
+
+def refusal(action):
+    """Return the error of an action that a server refuses."""
+    with pytest.raises(ServerError) as caught:
+        action()
+    return caught.value
+
+
+def refused_by_store(action):
+    """Return the message of an action that is refused because the store cannot be written."""
+    error = refusal(action)
+    assert error.status == 503
+    return str(error)

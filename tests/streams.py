@@ -12,6 +12,10 @@ import threading
 import time
 from collections import deque
 
+from parsimon import TableModel
+from parsimon.serving import Service
+from parsimon.serving.connecting import StreamSettings, connected
+from parsimon.serving.sources import Address
 from parsimon.serving.sources.base import Message, Options, Source
 
 
@@ -96,6 +100,28 @@ class InLoop:
 
     def _call(self, coroutine):
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(30)
+
+
+@contextlib.contextmanager
+def running(folder, address, limits=None, acknowledges=True, **settings):
+    """Give a stream that runs in this process, its service, and what it notes."""
+    notes = []
+    service = Service(folder, limits, lambda text, **values: notes.append({"text": text, **values}))
+    try:
+        if "default" not in service.models:
+            service.create("default", TableModel("y"))
+        found = StreamSettings(Address.parsed(address), **settings)
+        stream = connected(service, "default", found)
+        if not acknowledges:
+            stream.source.acknowledge = _nothing
+        with InLoop(stream):
+            yield stream, service, notes
+    finally:
+        service.close()
+
+
+async def _nothing(messages):
+    pass
 
 
 def free_port():

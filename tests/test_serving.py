@@ -9,22 +9,12 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 
-from serving import example_rows, learned_from, rows_of_log, send, served
+from serving import example_rows, learned_from, refusal, rows_of_log, send, served, without_target
 
 from parsimon import TableModel
 from parsimon.client import Client, ServerError
 from parsimon.persistence.files import dumps, loads
 from parsimon.serving import Limits
-
-
-def without_target(rows):
-    return [{name: value for name, value in row.items() if name != "y"} for row in rows]
-
-
-def refusal(action):
-    with pytest.raises(ServerError) as caught:
-        action()
-    return caught.value
 
 
 def published(client):

@@ -7,7 +7,14 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 
-from serving import Process, example_rows, learned_from, rows_of_log
+from serving import (
+    Process,
+    example_rows,
+    learned_from,
+    refused_by_store,
+    rows_of_log,
+    without_target,
+)
 
 from parsimon import TableModel
 from parsimon.client import Client, ServerError
@@ -31,17 +38,6 @@ def disk(tmp_path):
     subprocess.run(["umount", "-l", folder], check=True)
 
 
-def refusal(action):
-    with pytest.raises(ServerError) as caught:
-        action()
-    assert caught.value.status == 503
-    return str(caught.value)
-
-
-def without_target(rows):
-    return [{name: value for name, value in row.items() if name != "y"} for row in rows]
-
-
 def test_a_full_disk(disk):
     folder, remount = disk
     rows = example_rows(400)
@@ -62,7 +58,9 @@ def test_a_full_disk(disk):
                 break
         else:
             raise AssertionError("the disk was never full")
-        message = refusal(lambda: client.learn([{**row, "text": "x" * 9000} for row in rows[:50]]))
+        message = refused_by_store(
+            lambda: client.learn([{**row, "text": "x" * 9000} for row in rows[:50]])
+        )
         assert "full" in message and "nothing was stored" in message
         assert client.predict(without_target(rows[:1]), remember=False)  # reading goes on
         assert client.request("GET", "/healthz") == {"status": "running"}

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 
-from serving import example_rows, learned_from, rows_of_log, send, served
+from serving import example_rows, learned_from, refused_by_store, rows_of_log, send, served
 
 from parsimon import TableModel
 from parsimon.client import Client, ServerError
@@ -278,13 +278,6 @@ def full(service, pages=None):
     count = service.store.run(lambda c: c.execute("PRAGMA page_count").fetchone()[0])
     most = count if pages is None else pages
     service.store.run(lambda c: c.execute(f"PRAGMA max_page_count = {most}").fetchone())
-
-
-def refused_by_store(action):
-    with pytest.raises(ServerError) as caught:
-        action()
-    assert caught.value.status == 503
-    return str(caught.value)
 
 
 def test_a_full_store_refuses_and_goes_on_when_there_is_room(tmp_path):

@@ -8,15 +8,11 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 
-from serving import Process, example_rows, served
+from serving import Process, example_rows, served, without_target
 
 from parsimon.client import Client, ServerError
 from parsimon.serving import Limits
 from parsimon.serving.store import Store
-
-
-def without_target(rows):
-    return [{name: value for name, value in row.items() if name != "y"} for row in rows]
 
 
 def number(found):

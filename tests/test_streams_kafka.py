@@ -1,7 +1,6 @@
 """Streams of Kafka, with the mock cluster of librdkafka in a process of its own."""
 
 import json
-from contextlib import contextmanager
 
 import pytest
 
@@ -9,14 +8,13 @@ pytest.importorskip("starlette", reason="the extra serve is not installed")
 pytest.importorskip("confluent_kafka", reason="the extra kafka is not installed")
 
 import confluent_kafka as kafka
+import streams
 from serving import example_rows, rows_of_log
 from stream_crash import kill_kafka
-from streams import InLoop, free_port, mock_kafka, wait_for
+from streams import free_port, mock_kafka, wait_for
 
 from parsimon import TableModel
 from parsimon.serving import Service, inbox
-from parsimon.serving.connecting import StreamSettings, connected
-from parsimon.serving.sources import Address
 
 
 @pytest.fixture
@@ -25,25 +23,8 @@ def cluster():
         yield address
 
 
-@contextmanager
-def running(folder, cluster, acknowledges=True, topic="rows", **settings):
-    """Give a stream of a cluster that runs in this process, and its service."""
-    service = Service(folder)
-    try:
-        if "default" not in service.models:
-            service.create("default", TableModel("y"))
-        address = Address.parsed(f"kafka://{cluster}/{topic}")
-        stream = connected(service, "default", StreamSettings(address, **settings))
-        if not acknowledges:
-            stream.source.acknowledge = nothing
-        with InLoop(stream):
-            yield stream, service
-    finally:
-        service.close()
-
-
-async def nothing(messages):
-    pass
+def running(folder, cluster, topic="rows", **options):
+    return streams.running(folder, f"kafka://{cluster}/{topic}", **options)
 
 
 def send(cluster, messages, part=None, topic="rows"):
@@ -75,12 +56,12 @@ def test_kills_lose_nothing(tmp_path, cluster):
 def test_a_crash_between_log_and_commit(tmp_path, cluster):
     """Learned once, without keys in the messages. Predictions are published again."""
     send(cluster, example_rows(20))
-    with running(tmp_path, cluster, acknowledges=False, publish="answers") as (stream, _):
+    with running(tmp_path, cluster, acknowledges=False, publish="answers") as (stream, *_):
         wait_for(lambda: stream.counts["published"] == 20)
         group = stream.source.options.client
     assert committed(cluster, group) == 0
     send(cluster, example_rows(5, start=20))
-    with running(tmp_path, cluster, publish="answers") as (stream, _):
+    with running(tmp_path, cluster, publish="answers") as (stream, *_):
         wait_for(lambda: stream.counts["published"] == 25)
         assert stream.counts["known"] == 20 and stream.counts["learned"] == 5
         wait_for(lambda: committed(cluster, group) == 25)
@@ -93,14 +74,14 @@ def test_the_store_is_right_where_the_group_differs(tmp_path, cluster):
     consumer = kafka.Consumer({"bootstrap.servers": cluster, "group.id": "shop"})
     consumer.commit(offsets=[kafka.TopicPartition("rows", 2, 6)], asynchronous=False)
     consumer.close()
-    with running(tmp_path / "new", cluster, client="shop") as (stream, _):
+    with running(tmp_path / "new", cluster, client="shop") as (stream, *_):
         send(cluster, example_rows(1, start=6), part=2)
         wait_for(lambda: stream.counts["learned"] == 1)  # a new store begins where the group is
     service = Service(tmp_path / "old")
     service.create("default", TableModel("y"))
     service.store.run(lambda c: inbox.advance(c, 1, f"kafka://{cluster}/rows", 2, 3))
     service.close()
-    with running(tmp_path / "old", cluster, client="shop") as (stream, _):
+    with running(tmp_path / "old", cluster, client="shop") as (stream, *_):
         wait_for(lambda: stream.counts["learned"] == 4)
     assert logged(tmp_path / "old") == [3.0, 4.0, 5.0, 6.0]
 
@@ -111,12 +92,12 @@ def test_a_topic_that_was_made_anew(tmp_path, cluster):
     service.store.run(lambda c: inbox.advance(c, 1, f"kafka://{cluster}/rows", 0, 500))
     service.close()
     send(cluster, example_rows(4), part=0)
-    with running(tmp_path, cluster) as (stream, _):
+    with running(tmp_path, cluster) as (stream, *_):
         wait_for(lambda: stream.counts["learned"] == 4)
 
 
 def test_no_broker(tmp_path):
-    with running(tmp_path, f"127.0.0.1:{free_port()}") as (stream, _):
+    with running(tmp_path, f"127.0.0.1:{free_port()}") as (stream, *_):
         wait_for(lambda: stream.source.problem)
         assert not stream.state()["connected"] and "127.0.0.1" in stream.state()["problem"]
 
@@ -154,7 +135,7 @@ def test_settings_that_kafka_refuses(tmp_path, cluster):
 
 
 def test_a_topic_that_does_not_exist_yet(tmp_path, cluster):
-    with running(tmp_path, cluster, topic="later") as (stream, _):
+    with running(tmp_path, cluster, topic="later") as (stream, *_):
         wait_for(lambda: stream.source.problem)
         assert "later" in stream.source.problem
         send(cluster, example_rows(3), topic="later")

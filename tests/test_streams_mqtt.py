@@ -1,22 +1,20 @@
 """Streams of MQTT, with a real mosquitto."""
 
 import json
-from contextlib import contextmanager
 
 import pytest
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 pytest.importorskip("paho", reason="the extra mqtt is not installed")
 
+import streams
 from serving import Process, example_rows, learned_from, rows_of_log
 from stream_crash import kill_mqtt
-from streams import InLoop, Mosquitto, mqtt_client, wait_for
+from streams import Mosquitto, mqtt_client, wait_for
 
 from parsimon import TableModel
 from parsimon.client import Client
-from parsimon.serving import Limits, Service
-from parsimon.serving.connecting import StreamSettings, connected
-from parsimon.serving.sources import Address
+from parsimon.serving import Limits
 
 pytestmark = pytest.mark.skipif(Mosquitto.path is None, reason="mosquitto is not installed")
 
@@ -28,26 +26,8 @@ def broker(tmp_path):
     found.stop()
 
 
-@contextmanager
-def running(folder, broker, limits=None, topic="rows", acknowledges=True, **settings):
-    """Give a stream of a broker that runs in this process, and its service."""
-    notes = []
-    service = Service(folder, limits, lambda text, **values: notes.append({"text": text, **values}))
-    try:
-        if "default" not in service.models:
-            service.create("default", TableModel("y"))
-        address = Address.parsed(f"mqtt://127.0.0.1:{broker.port}/{topic}")
-        stream = connected(service, "default", StreamSettings(address, **settings))
-        if not acknowledges:
-            stream.source.acknowledge = nothing
-        with InLoop(stream):
-            yield stream, service, notes
-    finally:
-        service.close()
-
-
-async def nothing(messages):
-    pass
+def running(folder, broker, limits=None, topic="rows", **options):
+    return streams.running(folder, f"mqtt://127.0.0.1:{broker.port}/{topic}", limits, **options)
 
 
 def send(client, messages, qos=1):

@@ -22,7 +22,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import hostile
 import sound
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from drawing import drawn
+from hypothesis import given, seed
 
 CHUNK = 100
 
@@ -58,14 +59,7 @@ def run(prove, strategy, n, number, failures):
     counts = [0, 0, 0]
 
     @seed(number)
-    # Fmt: skip
-    @settings(
-        max_examples=n,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @drawn(n)
     @given(strategy)
     def each(case):
         counts[0] += 1

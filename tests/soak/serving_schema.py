@@ -17,7 +17,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import schemathesis
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from drawing import drawn
+from hypothesis import given, seed
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from serving import Process, example_rows
@@ -70,13 +71,7 @@ class Hostile:
         """Send n requests to one address."""
 
         @seed(start)
-        @settings(
-            max_examples=n,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
+        @drawn(n)
         @given(case=operation.as_strategy(generation_mode=mode))
         def check(case):
             self.try_one(case)

@@ -32,8 +32,15 @@ _WAIT = {
     "default": False,
     "description": "Answer after the rows were learned, with the predictions before learning.",
 }
-_INTERVALS = {"type": "boolean", "default": False, "description": "Give an interval for each row."}
-_PROBABILITIES = {"type": "boolean", "default": False, "description": "Give probabilities."}
+#: What can be asked for with a prediction.
+_ASKED = {
+    "intervals": {
+        "type": "boolean",
+        "default": False,
+        "description": "Give an interval for each row.",
+    },
+    "probabilities": {"type": "boolean", "default": False, "description": "Give probabilities."},
+}
 _REMEMBER = {
     "type": "boolean",
     "default": True,
@@ -71,26 +78,11 @@ def _object(required: Iterable[str] = (), **properties: Any) -> dict[str, Any]:
 
 #: The fields of JSON bodies, and of messages of streams, by name.
 SCHEMAS: dict[str, dict[str, Any]] = {
-    "Predict": _object(
-        ["rows"],
-        rows=_ROWS,
-        intervals=_INTERVALS,
-        probabilities=_PROBABILITIES,
-        remember=_REMEMBER,
-    ),
+    "Predict": _object(["rows"], rows=_ROWS, **_ASKED, remember=_REMEMBER),
     "Learn": _object(["rows"], rows=_ROWS, wait=_WAIT),
-    "PredictLearn": _object(
-        ["rows"], rows=_ROWS, intervals=_INTERVALS, probabilities=_PROBABILITIES, wait=_WAIT
-    ),
+    "PredictLearn": _object(["rows"], rows=_ROWS, **_ASKED, wait=_WAIT),
     "Labels": _object(["labels"], labels=_LABELS, wait=_WAIT),
-    "RowsMessage": _object(
-        ["rows"],
-        rows=_ROWS,
-        key=_KEY,
-        intervals=_INTERVALS,
-        probabilities=_PROBABILITIES,
-        remember=_REMEMBER,
-    ),
+    "RowsMessage": _object(["rows"], rows=_ROWS, key=_KEY, **_ASKED, remember=_REMEMBER),
     "LabelsMessage": _object(["labels"], labels=_LABELS, key=_KEY),
     "Model": _object(
         ["target"],
