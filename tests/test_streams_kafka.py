@@ -106,7 +106,7 @@ def test_the_broker_goes_away(tmp_path):
     with mock_kafka("rows") as cluster:
         send(cluster, example_rows(3))
         context = running(tmp_path, cluster)
-        stream, _ = context.__enter__()
+        stream, *_ = context.__enter__()
         wait_for(lambda: stream.counts["learned"] == 3)
         assert stream.state()["connected"]
     try:
