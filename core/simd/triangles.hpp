@@ -240,17 +240,70 @@ void turn(const Turn* turns, std::size_t count, double* v, std::size_t n) {
         for (std::size_t r = 0; r < count; ++r) turn_rows<1>(turns + r, v, n);
 }
 
+// Vectors that are multiplied by a group of rows at a time: as many as the registers hold.
+constexpr std::size_t vector_tile = parts == 1 ? 4 : 1;
+
+// `symmetric` for N rows from row i on and V vectors. No result depends on V.
+template <std::size_t N, std::size_t V>
+PARSIMON_INLINE void symmetric_rows(const double* T, std::size_t i, const double* x,
+                                    std::size_t stride, double* y) {
+    const double* rows = T + row_start(i);
+    const std::size_t length = padded(i + 1);
+    double f[V][N];
+    if constexpr (V == 1) {
+        dots<N>(rows, length, x, f[0]);
+        combine_rows<N>(rows, length, x + i, y);
+    } else {
+        constexpr std::size_t width = 4;
+        static_assert(N % width == 0);
+        // Each number of the rows that is loaded serves all vectors.
+        for (std::size_t first = 0; first < N; first += width) {
+            const double* row = rows + first * length;
+            Pack acc[V][width], own[width];
+            for (auto& each : acc)
+                for (Pack& one : each) one = broadcast(0.0);
+            for (std::size_t j = 0; j < length; j += lanes) {
+                for (std::size_t r = 0; r < width; ++r) own[r] = load(row + r * length + j);
+                for (std::size_t c = 0; c < V; ++c) {
+                    const Pack v = load(x + c * stride + j);
+                    for (std::size_t r = 0; r < width; ++r) acc[c][r] = fma(own[r], v, acc[c][r]);
+                }
+            }
+            for (std::size_t c = 0; c < V; ++c)
+                for (std::size_t r = 0; r < width; ++r) f[c][first + r] = sum(acc[c][r]);
+        }
+        for (std::size_t first = 0; first < N; first += width) {
+            const double* row = rows + first * length;
+            Part scale[V][width];
+            for (std::size_t c = 0; c < V; ++c)
+                for (std::size_t r = 0; r < width; ++r)
+                    scale[c][r] = one::broadcast(x[c * stride + i + first + r]);
+            for (std::size_t j = 0; j < length; j += lanes) {
+                Pack own[width];
+                for (std::size_t r = 0; r < width; ++r) own[r] = load(row + r * length + j);
+                for (std::size_t c = 0; c < V; ++c) {
+                    Pack v = load(y + c * stride + j);
+                    for (std::size_t r = 0; r < width; ++r) v = fma(scale[c][r], own[r], v);
+                    store(y + c * stride + j, v);
+                }
+            }
+        }
+    }
+    for (std::size_t c = 0; c < V; ++c)
+        for (std::size_t r = 0; r < N; ++r) y[c * stride + i + r] += f[c][r];
+}
+
 void symmetric(const double* T, std::size_t m, const double* x, std::size_t count,
                std::size_t stride, double* y) {
     in_groups(0, m, [&]<std::size_t N>(std::size_t i) {
-        const double* rows = T + row_start(i);
-        const std::size_t length = padded(i + 1);
-        for (std::size_t c = 0; c < count; ++c) {  // all vectors while the rows are in the cache
+        for (std::size_t c = 0; c < count;) {  // all vectors while the rows are in the cache
             const double* in = x + c * stride;
-            double *out = y + c * stride, f[N];
-            dots<N>(rows, length, in, f);
-            combine_rows<N>(rows, length, in + i, out);
-            for (std::size_t r = 0; r < N; ++r) out[i + r] += f[r];
+            double* out = y + c * stride;
+            constexpr std::size_t most = N == group ? vector_tile : 1;
+            const std::size_t some = count - c < most ? count - c : most;
+            with_count<most>(
+                some, [&]<std::size_t V>() { symmetric_rows<N, V>(T, i, in, stride, out); });
+            c += some;
         }
     });
 }
