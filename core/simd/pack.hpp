@@ -114,7 +114,11 @@ PARSIMON_INLINE Part maximum(Part a, Part b) { return a > b ? a : b; }
 PARSIMON_INLINE Part minimum(Part a, Part b) { return a < b ? a : b; }
 PARSIMON_INLINE Part absolute(Part a) { return from_bits(bits(a) & ~bits(broadcast(-0.0))); }
 PARSIMON_INLINE Part square_root(Part a) {
-#ifdef PARSIMON_VECTOR_EXTENSIONS
+#if defined(PARSIMON_VECTOR_EXTENSIONS) && defined(__AVX512F__)
+    return (Part)_mm512_maskz_sqrt_pd(0xff, (__m512d)a);
+#elif defined(PARSIMON_VECTOR_EXTENSIONS) && defined(__AVX__)
+    return (Part)_mm256_sqrt_pd((__m256d)a);
+#elif defined(PARSIMON_VECTOR_EXTENSIONS)
     Part r = a;
     for (std::size_t i = 0; i < sizeof(Part) / sizeof(double); ++i) r[i] = std::sqrt(a[i]);
     return r;
@@ -221,6 +225,11 @@ PARSIMON_INLINE double sum(const Pack& a) {
     return s[0] + s[1];
 #elif defined(PARSIMON_VECTOR_EXTENSIONS) && !defined(__AVX512F__)
     const Part s = a.v[0] + a.v[1];
+    return (s[0] + s[2]) + (s[1] + s[3]);
+#elif defined(PARSIMON_VECTOR_EXTENSIONS)
+    const __m512d all = (__m512d)a.v[0];
+    const __m256d s = _mm256_add_pd(_mm512_maskz_extractf64x4_pd(0xf, all, 0),
+                                    _mm512_maskz_extractf64x4_pd(0xf, all, 1));
     return (s[0] + s[2]) + (s[1] + s[3]);
 #else
     double v[lanes];

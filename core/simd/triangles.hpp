@@ -60,8 +60,8 @@ constexpr std::size_t group = panel_width;
 // t_r = row_r h for N rows of the same length.
 template <std::size_t N>
 PARSIMON_INLINE void dots(const double* rows, std::size_t length, const double* h, double (&t)[N]) {
-    // Four sums fit in the registers, and need only four streams from memory.
-    constexpr std::size_t width = N < 4 ? N : 4;
+    // As many sums as fit in the registers
+    constexpr std::size_t most = parts == 1 ? 8 : 4, width = N < most ? N : most;
     for (std::size_t first = 0; first < N; first += width) {
         const double* row = rows + first * length;
         Pack acc[width];
@@ -153,48 +153,81 @@ double squared_norm(const double* S, std::size_t m, const double* h) {
     return total;
 }
 
-// `absorb` for N rows from row i on. alpha is noise plus the squares of earlier rows, `square` the
-// squares alone, not scaled. Returns the new alpha.
-template <std::size_t N>
-double absorb_rows(double* R, std::size_t i, const double* a, double alpha, double scale, double* k,
-                   double& square) {
-    const std::size_t length = padded(i + 1);
-    double* rows = R + row_start(i);
-    double f[N];
-    dots<N>(rows, length, a, f);
-    Part keep[N], gone[N], gain[N];
-    double root = std::sqrt(alpha);
-    for (std::size_t r = 0; r < N; ++r) {
-        // row <- sqrt(alpha / next) row - f / sqrt(alpha next) k, then k += f row with the old row.
-        // Without noise, the first row with f != 0 becomes zero.
-        const double seen = scale * f[r];
+// The factors with which a row takes part in `absorb`.
+struct Absorbing {
+    static constexpr std::size_t most = 4 * group;  // rows, whose numbers stay in the cache
+    double keep[most], gone[most], gain[most];
+};
+
+// Computes the factors of n rows from their products f with a, and updates alpha, which is noise
+// plus the squares of earlier rows, and `square`, the squares alone, not scaled:
+//
+//     row <- sqrt(alpha / next) row - f / sqrt(alpha next) k,    then k += f row with the old row.
+//
+// Without noise, the first row with f != 0 becomes zero.
+PARSIMON_INLINE void absorbing(const double* f, std::size_t n, double scale, double& alpha,
+                               double& square, Absorbing& factors) {
+    double seen[Absorbing::most], roots[Absorbing::most + lanes];
+    double* next = roots + 1;
+    roots[0] = std::sqrt(alpha);
+    for (std::size_t r = 0; r < n; ++r) {
+        seen[r] = scale * f[r];
         square += f[r] * f[r];
-        alpha += seen * seen;
-        const double next = std::sqrt(alpha), product = root * next;
-        keep[r] = one::broadcast(scale * (next > 0.0 ? root / next : 1.0));
-        gone[r] = one::broadcast(product > 0.0 ? -seen / product : 0.0);
-        gain[r] = one::broadcast(scale * seen);
-        root = next;
+        alpha += seen[r] * seen[r];
+        next[r] = alpha;
     }
-    for (std::size_t j = 0; j < length; j += lanes) {
-        Pack v = load(k + j);
-        for (std::size_t r = 0; r < N; ++r) {
-            const Pack old = load(rows + r * length + j);
-            store(rows + r * length + j, fma(gone[r], v, times(keep[r], old)));
-            v = fma(gain[r], old, v);
+    for (std::size_t r = n; r < padded(n); ++r) seen[r] = next[r] = 0.0;
+    for (std::size_t r = 0; r < n; r += lanes) store(next + r, square_root(load(next + r)));
+    for (std::size_t r = 0; r < n; ++r) {
+        const double product = roots[r] * next[r];
+        factors.keep[r] = scale * (next[r] > 0.0 ? roots[r] / next[r] : 1.0);
+        factors.gone[r] = product > 0.0 ? -seen[r] / product : 0.0;
+        factors.gain[r] = scale * seen[r];
+    }
+}
+
+// Applies the factors from `at` on to N rows of the same length.
+template <std::size_t N>
+PARSIMON_INLINE void absorb_rows(double* rows, std::size_t length, const Absorbing& factors,
+                                 std::size_t at, double* k) {
+    // Each row needs three factors: eight or four rows fit in the registers.
+    constexpr std::size_t most = parts == 1 ? 8 : 4, width = N < most ? N : most;
+    for (std::size_t first = 0; first < N; first += width) {
+        double* row = rows + first * length;
+        Part keep[width], gone[width], gain[width];
+        for (std::size_t r = 0; r < width && first + r < N; ++r) {
+            keep[r] = one::broadcast(factors.keep[at + first + r]);
+            gone[r] = one::broadcast(factors.gone[at + first + r]);
+            gain[r] = one::broadcast(factors.gain[at + first + r]);
         }
-        store(k + j, v);
+        for (std::size_t j = 0; j < length; j += lanes) {
+            Pack v = load(k + j);
+            for (std::size_t r = 0; r < width && first + r < N; ++r) {
+                const Pack old = load(row + r * length + j);
+                store(row + r * length + j, fma(gone[r], v, times(keep[r], old)));
+                v = fma(gain[r], old, v);
+            }
+            store(k + j, v);
+        }
     }
-    return alpha;
 }
 
 double absorb(double* R, std::size_t m, const double* a, double noise, double scale, double* k,
               double& square) {
-    double alpha = noise;
-    std::size_t i = 0;
-    // Each row needs three factors, so that four rows fit in the registers.
-    for (; i + 4 <= m; i += 4) alpha = absorb_rows<4>(R, i, a, alpha, scale, k, square);
-    for (; i < m; ++i) alpha = absorb_rows<1>(R, i, a, alpha, scale, k, square);
+    double alpha = noise, f[Absorbing::most];
+    Absorbing factors;
+    for (std::size_t first = 0; first < m; first += Absorbing::most) {
+        const std::size_t last = first + Absorbing::most < m ? first + Absorbing::most : m;
+        in_groups(first, last, [&]<std::size_t N>(std::size_t i) {
+            double own[N];
+            dots<N>(R + row_start(i), padded(i + 1), a, own);
+            for (std::size_t r = 0; r < N; ++r) f[i - first + r] = own[r];
+        });
+        absorbing(f, last - first, scale, alpha, square, factors);
+        in_groups(first, last, [&]<std::size_t N>(std::size_t i) {
+            absorb_rows<N>(R + row_start(i), padded(i + 1), factors, i - first, k);
+        });
+    }
     return alpha;
 }
 
