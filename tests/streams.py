@@ -136,17 +136,17 @@ class Mosquitto:
 
     def __init__(self, folder, **options):
         self.port, self.folder = free_port(), folder
-        lines = [
-            f"listener {self.port} 127.0.0.1",
-            "allow_anonymous true",
-            "max_queued_messages 0",
-            "persistence true",
-            f"persistence_location {folder}/",
-            "autosave_interval 1",
-        ]
+        settings = {
+            "listener": f"{self.port} 127.0.0.1",
+            "allow_anonymous": "true",
+            "max_queued_messages": 0,
+            "persistence": "true",
+            "persistence_location": f"{folder}/",
+            "autosave_interval": 1,
+        }
         if os.getuid() == 0:  # else it would give up its rights, and could not write the folder
-            lines.append("user root")
-        lines += [f"{name} {value}" for name, value in options.items()]
+            settings["user"] = "root"
+        lines = [f"{name} {value}" for name, value in (settings | options).items()]
         self.config = folder / "mosquitto.conf"
         self.config.write_text("\n".join(lines) + "\n")
         self.process = None
@@ -171,12 +171,16 @@ class Mosquitto:
 
 
 @contextlib.contextmanager
-def mqtt_client(port, topic=None, name="test"):
-    """Give a client of a broker, and what it received of a topic."""
+def mqtt_client(port, topic=None, name="test", user=None, tls=False):
+    """Give a client of a broker, and what it received of a topic. `user` is a name and password."""
     from paho.mqtt import client as mqtt
     from paho.mqtt.enums import CallbackAPIVersion
 
     client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=name, protocol=mqtt.MQTTv5)
+    if user is not None:
+        client.username_pw_set(*user)
+    if tls:
+        client.tls_set()
     received, ready = [], threading.Event()
     client.on_message = lambda c, u, message: received.append(json.loads(message.payload))
     client.on_subscribe = lambda *_: ready.set()

@@ -1,6 +1,8 @@
 """Streams of MQTT, with a real mosquitto."""
 
 import json
+import shutil
+import subprocess
 
 import pytest
 
@@ -235,3 +237,74 @@ def test_a_server_with_a_stream(tmp_path, broker, server):
     ]
     server.start()
     assert client.download() == learned_from(entries, TableModel("y"))
+
+
+# A user, and TLS
+
+
+def with_user(folder):
+    """Return the options of a broker that knows one user, `me`, with the password `secret`."""
+    passwords = folder / "passwords"
+    tool = shutil.which("mosquitto_passwd")
+    subprocess.run([tool, "-c", "-b", passwords, "me", "secret"], check=True)
+    passwords.chmod(0o644)  # the broker may run as a user of its own
+    return {"allow_anonymous": "false", "password_file": passwords}
+
+
+def authority(folder):
+    """Return an authority, and the key and certificate that it gave to 127.0.0.1."""
+
+    def openssl(*arguments):
+        subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
+
+    ca, ca_key, key, request, certificate, names = (
+        folder / name for name in ("ca.pem", "ca.key", "key", "request", "certificate", "names")
+    )
+    names.write_text("subjectAltName=IP:127.0.0.1\n")
+    new = ("req", "-newkey", "rsa:2048", "-nodes", "-subj")
+    openssl(*new, "/CN=authority", "-x509", "-days", 2, "-keyout", ca_key, "-out", ca)
+    openssl(*new, "/CN=broker", "-keyout", key, "-out", request)
+    signed = ("x509", "-req", "-in", request, "-CA", ca, "-CAkey", ca_key, "-CAcreateserial")
+    openssl(*signed, "-days", 2, "-extfile", names, "-out", certificate)
+    key.chmod(0o644)
+    return ca, key, certificate
+
+
+@pytest.mark.skipif(not shutil.which("mosquitto_passwd"), reason="mosquitto_passwd is missing")
+def test_a_user_with_a_password(tmp_path):
+    broker = Mosquitto(tmp_path, **with_user(tmp_path)).start()
+    address = f"mqtt://me@127.0.0.1:{broker.port}/rows"
+    try:
+        for password in ("wrong", None):
+            with streams.running(tmp_path / "store", address, password=password) as (stream, *_):
+                problem = wait_for(lambda: stream.source.problem)
+                assert "refuses the connection: Not authorized" in problem
+        with streams.running(tmp_path / "store", address, password="secret") as (stream, *_):
+            wait_for(lambda: stream.source.connected)
+            with mqtt_client(broker.port, user=("me", "secret")) as (client, _):
+                send(client, example_rows(3))
+            wait_for(lambda: stream.counts["learned"] == 3)
+    finally:
+        broker.stop()
+
+
+# paho-mqtt leaves the socket of a failed handshake to the garbage collector.
+@pytest.mark.filterwarnings("ignore:Exception ignored in. <ssl.SSLSocket")
+@pytest.mark.skipif(not shutil.which("openssl"), reason="openssl is missing")
+def test_tls(tmp_path, monkeypatch):
+    """The broker's certificate is checked: an unknown authority is refused, and said to be."""
+    ca, key, certificate = authority(tmp_path)
+    broker = Mosquitto(tmp_path, keyfile=key, certfile=certificate).start()
+    address = f"mqtts://127.0.0.1:{broker.port}/rows"
+    try:
+        with streams.running(tmp_path / "store", address) as (stream, *_):
+            problem = wait_for(lambda: stream.source.problem)
+            assert "TLS with 127.0.0.1" in problem and "certificate" in problem
+        monkeypatch.setenv("SSL_CERT_FILE", str(ca))
+        with streams.running(tmp_path / "store", address) as (stream, *_):
+            wait_for(lambda: stream.source.connected)
+            with mqtt_client(broker.port, tls=True) as (client, _):
+                send(client, example_rows(3))
+            wait_for(lambda: stream.counts["learned"] == 3)
+    finally:
+        broker.stop()

@@ -10,6 +10,8 @@ The thread of paho-mqtt receives messages. Everything else runs in the event loo
 from __future__ import annotations
 
 import asyncio
+import ssl
+import sys
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -188,7 +190,14 @@ class MqttSource(Source):
         )
 
     def _on_connect_fail(self, client: Any, _: Any) -> None:
-        self._tell(self._changed, f"no broker answers at {self.address.broker}")
+        # paho-mqtt calls this while it handles the error, which it does not pass on
+        error = sys.exception()
+        if isinstance(error, ssl.SSLError):
+            reason = getattr(error, "verify_message", None) or error.reason or str(error)
+            problem = f"TLS with {self.address.broker} failed: {reason}"
+        else:
+            problem = f"no broker answers at {self.address.broker}"
+        self._tell(self._changed, problem)
 
     def _on_disconnect(self, client: Any, _: Any, flags: Any, reason: Any, __: Any) -> None:
         with self._lock:
