@@ -44,6 +44,7 @@ SECTIONS = (
     "batches",
     "roofline",
     "scaling",
+    "default_model",
     "long_run",
     "import_time",
 )
