@@ -248,8 +248,8 @@ def _cost(out, measured):
     found = json.loads((out / "cost.json").read_text())
     text = f"""Processor time per row from row 1001 to {found["rows"]}, the least of some rounds.
 One thread over two is by the clock, the median of some rounds. It is judged only where two threads
-with independent work are {arena_cost.FREE} times faster than one: virtual cores can share a real one. Rows
-learned one at a time: each is the least of some rounds.
+with independent work are {arena_cost.FREE} times faster than one: virtual cores can share a real
+one. Rows learned one at a time: each is the least of some rounds.
 
 {arena_cost.tables(found)}
 
