@@ -12,6 +12,7 @@ import os
 import resource
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -306,38 +307,38 @@ ANYTHING = (
 
 
 def named_forgeries(data):
-    """Yield what is forged, and the file: each size by each value, each array by each number, each
-    attribute left out or of another type.
+    """Yield what is forged, and a function that makes the file: each size by each value, each array
+    by each number, each attribute left out or of another type.
+
+    Most of the time goes into making files, so tests that need some of them make only these.
     """
     header, arrays = parsed(data)
+
+    def with_header(change, *args):
+        change(forged := copy.deepcopy(header), *args)
+        return packed(forged, arrays)
+
+    def with_array(name, change, *args):
+        return packed(header, {**arrays, name: np.ascontiguousarray(change(arrays[name], *args))})
+
     for name, values in SIZES.items():
         for value in values if has_name(header, name) else ():
-            put_by_name(forged := copy.deepcopy(header), name, value)
-            yield f"{name} = {value!r}", packed(forged, arrays)
+            yield f"{name} = {value!r}", partial(with_header, put_by_name, name, value)
     for name, array in arrays.items():
         for value in VALUES if array.dtype.kind == "f" and array.size else ():
-            yield (
-                f"{name} filled with {value}",
-                packed(header, {**arrays, name: np.full_like(array, value)}),
-            )
-            single = array.copy()
-            single.flat[array.size // 2] = value
-            yield f"{name} with {value} in it", packed(header, {**arrays, name: single})
-        for what, other in (
-            ("shorter", array[:-1]),
-            ("of integers", np.ones(array.shape, dtype=np.int64)),
-            ("2-D", array[None]),
+            yield f"{name} filled with {value}", partial(with_array, name, np.full_like, value)
+            yield f"{name} with {value} in it", partial(with_array, name, _with_one, value)
+        for what, change in (
+            ("shorter", lambda array: array[:-1]),
+            ("of integers", lambda array: np.ones(array.shape, dtype=np.int64)),
+            ("2-D", lambda array: array[None]),
         ):
-            yield f"{name} {what}", packed(header, {**arrays, name: np.ascontiguousarray(other)})
-    attributes = header["state"]["dict"]
-    for i, (name, _) in enumerate(attributes):
-        forged = copy.deepcopy(header)
-        del forged["state"]["dict"][i]
-        yield f"without {name}", packed(forged, arrays)
+            yield f"{name} {what}", partial(with_array, name, change)
+    for i, (name, _) in enumerate(header["state"]["dict"]):
+        yield f"without {name}", partial(with_header, _without, i)
         for value in ANYTHING:
-            forged = copy.deepcopy(header)
-            forged["state"]["dict"][i][1] = value
-            yield f"{name} = {value!r}"[:80], packed(forged, arrays)
+            place = ("state", "dict", i, 1)
+            yield f"{name} = {value!r}"[:80], partial(with_header, put, place, value)
     for name in (
         "_rows",
         "_lock",
@@ -348,9 +349,21 @@ def named_forgeries(data):
         "_recent",
         "mine",
     ):
-        forged = copy.deepcopy(header)
-        forged["state"]["dict"].append([name, 5])
-        yield f"with {name}", packed(forged, arrays)
+        yield f"with {name}", partial(with_header, _with, name)
+
+
+def _with_one(array, value):
+    changed = array.copy()
+    changed.flat[array.size // 2] = value
+    return changed
+
+
+def _without(header, i):
+    del header["state"]["dict"][i]
+
+
+def _with(header, name):
+    header["state"]["dict"].append([name, 5])
 
 
 def random_forgeries(data, rng):

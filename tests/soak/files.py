@@ -103,8 +103,9 @@ def forged(models):
     tally = Tally()
     for i, (kind, data) in enumerate(models):
         drawn = forgeries.random_forgeries(data, np.random.default_rng(i))
+        named = ((what, make()) for what, make in forgeries.named_forgeries(data))
         for what, bad in itertools.chain(
-            forgeries.named_forgeries(data), itertools.islice(drawn, FORGERIES // len(models) + 1)
+            named, itertools.islice(drawn, FORGERIES // len(models) + 1)
         ):
             tally.take(kind, what, bad)
         print(f"forged {kind}: {tally}", flush=True)
