@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 import parsimon
 from parsimon import KNLMSRegressor, KRLSRegressor, POLKClassifier, _core, published
@@ -608,3 +609,13 @@ def test_standard_deviations_of_a_mixture(tmp_path):
     both = MixtureRegressor().partial_fit(X, np.column_stack([y, 2 * y]))
     assert both.predict(X[:4], return_std=True)[1].shape == (4, 2)
     assert both.noise_[1] == pytest.approx(4 * both.noise_[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_weights_are_refused_by_name(kind):
+    X, y = stream(kind, 40)
+    model = MODELS[kind]()
+    for learn in (model.fit, model.partial_fit):
+        with pytest.raises(TypeError, match=f"{type(model).__name__} takes no sample weights"):
+            learn(X, y, sample_weight=np.ones(40))
+    assert not has_fit_parameter(model, "sample_weight")

@@ -12,6 +12,7 @@ from parsimon import _schema
 from parsimon.conformal.calibrator import Calibrator
 from parsimon.conformal.wrapped import Wrapped
 from parsimon.estimators.inputs import one_row, points
+from parsimon.estimators.shuffled import without_weights
 from parsimon.estimators.state import unchanged_on_error
 from parsimon.evaluation import Predictions, predict_then_learn
 
@@ -115,6 +116,7 @@ class ConformalClassifier(ClassifierMixin, Wrapped):  # type: ignore[misc]
 
     # Learning
 
+    @without_weights
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sets: ArrayLike | None = None) -> Self:
         """Continue learning with a block X (n, d), y (n,), in order.
 

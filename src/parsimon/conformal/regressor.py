@@ -14,6 +14,7 @@ from parsimon.conformal.intervals import Intervals
 from parsimon.conformal.wrapped import Wrapped
 from parsimon.estimators.inputs import one_row, points
 from parsimon.estimators.regressor import StreamRegressor, regression_targets
+from parsimon.estimators.shuffled import without_weights
 from parsimon.estimators.state import unchanged_on_error
 from parsimon.estimators.variance import VarianceRegressor
 from parsimon.evaluation import predict_then_learn
@@ -128,6 +129,7 @@ class ConformalRegressor(RegressorMixin, Wrapped):  # type: ignore[misc]
 
     # Learning
 
+    @without_weights
     def partial_fit(self, X: ArrayLike, y: ArrayLike, intervals: ArrayLike | None = None) -> Self:
         """Continue learning with a block X (n, d), y (n,) or (n, C), in order.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self, cast
+from functools import wraps
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +14,27 @@ from sklearn.utils import shuffle
 from parsimon.estimators.inputs import points
 from parsimon.estimators.state import unchanged_on_error
 
-__all__ = ["Shuffled"]
+__all__ = ["Shuffled", "without_weights"]
 
 Array = NDArray[np.float64]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def without_weights(method: Method) -> Method:
+    """Let a method say that its model takes no sample weights.
+
+    Its signature stays, so scikit-learn knows that there are none.
+    """
+
+    @wraps(method)
+    def call(self: Any, *args: Any, sample_weight: Any = None, **options: Any) -> Any:
+        if sample_weight is not None:
+            raise TypeError(
+                f"{type(self).__name__} takes no sample weights: leave sample_weight out"
+            )
+        return method(self, *args, **options)
+
+    return cast(Method, call)
 
 
 class Shuffled:
@@ -25,6 +44,7 @@ class Shuffled:
     random_state: Any
     partial_fit: Callable[..., Any]
 
+    @without_weights
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from X (n, d) and y as a stream, shuffled unless `shuffle` is False.
 

@@ -14,6 +14,7 @@ from parsimon import _parts, _schema
 from parsimon._parts import extended_labels
 from parsimon.estimators.classifier import StreamClassifier, first_rows
 from parsimon.estimators.inputs import one_row
+from parsimon.estimators.shuffled import without_weights
 from parsimon.mixtures.base import Mixture
 from parsimon.mixtures.candidates import CandidateClassifier
 from parsimon.mixtures.combiners import LabelHistory, PoolPair
@@ -145,6 +146,7 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
 
     # Learning
 
+    @without_weights
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue learning with a block X (n, d) and labels y (n,), in order.
 

@@ -12,6 +12,7 @@ from sklearn.base import RegressorMixin
 from parsimon._parts import numbers
 from parsimon.estimators.inputs import one_row
 from parsimon.estimators.regressor import StreamRegressor
+from parsimon.estimators.shuffled import without_weights
 from parsimon.mixtures.bounds import bounds, running_range
 from parsimon.mixtures.combiners import RecentMean, StackPair, filled
 from parsimon.mixtures.defaults import experts_for_numbers
@@ -145,6 +146,7 @@ class MixtureRegressor(RegressorMixin, StoredMixtureRegressor):  # type: ignore[
 
     # Learning
 
+    @without_weights
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Continue learning with a block X (n, d), y (n,) or (n, C), in order.
 
