@@ -150,6 +150,8 @@ def labels(y: Any, what: str = "y") -> Labels:
     """
     if y is None:
         raise ValueError(f"requires y to be passed, but the target {what} is None")
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU" and y.flags.c_contiguous:
+        return y  # none of the checks below applies
     require_unmasked(y, what)
     found: Labels = column_or_1d(np.asarray(y), warn=True)
     each = np.asarray(y, dtype=object).ravel().tolist() if isinstance(y, list | tuple) else None

@@ -295,6 +295,8 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):  # type: ignore[misc]
 
 def first_rows(labels: Labels, known: Container[Any]) -> NDArray[np.int64]:
     """Return the rows in which a label appears for the first time, in increasing order."""
+    if len(labels) == 1:
+        return np.arange(labels.tolist()[0] not in known)
     found, first = np.unique(labels, return_index=True)
     return np.sort(
         [i for i, label in zip(first, found.tolist(), strict=True) if label not in known]
@@ -350,5 +352,6 @@ def known_label(known: Mapping[Any, T], y: Any) -> tuple[Any, T | None]:
 
 def _labels(y: ArrayLike, n: int) -> Labels:
     labels = _parts.labels(y)
-    check_consistent_length(np.empty(n), labels)
+    if len(labels) != n:
+        check_consistent_length(np.empty(n), labels)
     return labels

@@ -61,8 +61,9 @@ def require_unchanged(
     remedy: str = "call fit to start again with it",
 ) -> None:
     """Raise an error if a parameter of a model was changed after learning began."""
-    for name, value in model.get_params(deep=False).items():
-        used = learns_with[name]
+    # Not get_params, which reads the signature of the class each time: 0.1 ms
+    for name, used in learns_with.items():
+        value = getattr(model, name, used)
         if name != but and value is not used and value != used:
             raise ValueError(
                 f"{name} was {used!r} when learning began and is {value!r} now: {remedy}"

@@ -217,6 +217,15 @@ def regression_targets(y: ArrayLike, n: int) -> Array:
     """Return targets as an array (n,) or (n, C). The core looks for NaN and infinity."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
+    if (  # what scikit-learn would return as it is
+        type(y) is np.ndarray
+        and y.dtype == np.float64
+        and y.ndim in (1, 2)
+        and y.flags.c_contiguous
+        and len(y) == n
+        and y.size
+    ):
+        return y
     result: Array = numbers(
         y,
         "y",

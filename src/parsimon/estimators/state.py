@@ -73,7 +73,8 @@ class OneLearner(_Learned[Core]):
         return [what(self._fitted())]
 
     def _fitted(self) -> Core:
-        check_is_fitted(self)
+        if not hasattr(self, "_learner"):
+            check_is_fitted(self)
         return self._learner
 
     def __sklearn_is_fitted__(self) -> bool:

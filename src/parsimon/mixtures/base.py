@@ -340,12 +340,12 @@ class Mixture(Shuffled, StoredMixture):
 
     def _each(self, work: Callable[[int], None], worth: bool) -> None:
         """Call `work` for each expert, in `n_jobs` threads. The most expensive come first."""
-        order = sorted(range(len(self._slots)), key=self._likely_cost, reverse=True)
-        threads = _threads.count(self.n_jobs)
-        if threads == 1 or not worth:
-            for e in order:
+        threads = _threads.count(self.n_jobs) if worth else 1
+        if threads == 1:
+            for e in range(len(self._slots)):
                 work(e)
             return
+        order = sorted(range(len(self._slots)), key=self._likely_cost, reverse=True)
         with ThreadPoolExecutor(min(threads, len(order))) as pool:
             list(pool.map(work, order))
 

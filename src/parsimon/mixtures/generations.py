@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from parsimon import _schema, kernels
 from parsimon.mixtures.experts import Expert
-from parsimon.mixtures.recent import KEEP, Recent
+from parsimon.mixtures.recent import KEEP, Recent, places
 
 __all__ = ["APART", "Generations", "Learning"]
 
@@ -136,6 +136,8 @@ class Generations:
         self.challenge: Challenge | None = None
         self.losses = np.zeros(capacity)  # of the present generation, by row
         self.n_wins = 0
+        self._measured = expert.is_measured
+        self._starts = self._all_starts()
 
     def run(self, task: Learning, recent: Recent, first: int, last: int, n_outputs: int) -> Array:
         """Learn rows first..last-1, and return the predictions before each, (n, C).
@@ -152,9 +154,8 @@ class Generations:
                 P = task.predict_then_learn(self.present.model, X, T)
                 out[at - first : stop - first, : P.shape[1]] = P
                 out[at - first : stop - first, P.shape[1] :] = 0.0
-                self.losses[np.arange(at, stop) % len(self.losses)] = task.losses(
-                    self.present.model, P, T
-                )
+                new = places(at, stop, len(self.losses))
+                self.losses[new] = task.losses(self.present.model, P, T)
             at = stop
         return out
 
@@ -174,11 +175,10 @@ class Generations:
 
     # Implementation
 
-    @property
-    def _starts(self) -> tuple[int, ...]:
+    def _all_starts(self) -> tuple[int, ...]:
         if self.expert.relevance:
             return RELEVANT
-        if not self.expert.is_measured:
+        if not self._measured:
             return AT_ONCE
         return MEASURED[0], MEASURED[1] + self.delay
 
@@ -260,11 +260,11 @@ class Generations:
     def _made(self, task: Learning, recent: Recent, at: int, scale: Array | None) -> Any:
         """Return an estimator that has learned nothing, with a width measured on recent rows."""
         model = clone(self.expert.estimator).set_params(budget=self.budget)
-        if not self.expert.is_measured:
+        if not self._measured:
             return model
         first = max(0, at - KEEP)
-        places = np.unique(np.linspace(0, at - first - 1, min(at - first, MEASURED_ON)).astype(int))
-        X = self._seen(task, recent, first, at, scale)[0][places]
+        some = np.unique(np.linspace(0, at - first - 1, min(at - first, MEASURED_ON)).astype(int))
+        X = self._seen(task, recent, first, at, scale)[0][some]
         name = kernels.named(model.kernel)
         assert name is not None
         cls = kernels.KERNELS[name]
@@ -279,7 +279,7 @@ class Generations:
     ) -> tuple[Array, Array]:
         """Return what the expert sees of rows, and their targets."""
         X = task.features(recent, first, last, self.expert.lags)
-        _, T = recent.rows(first, last)
+        T = recent.targets(first, last)
         return (X if scale is None else X * scale), T
 
     # State

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from parsimon import _schema
 
-__all__ = ["KEEP", "PIECE", "Recent"]
+__all__ = ["KEEP", "PIECE", "Recent", "places"]
 
 Array = NDArray[np.float64]
 
@@ -18,6 +18,14 @@ Array = NDArray[np.float64]
 KEEP = 1000
 #: The most rows that are learned at once. Longer blocks are cut.
 PIECE = 512
+
+
+def places(first: int, last: int, capacity: int) -> Any:
+    """Return where a ring has rows first..last-1: a slice, unless they are in two parts."""
+    start = first % capacity
+    if start + last - first <= capacity:
+        return slice(start, start + last - first)
+    return np.arange(first, last) % capacity
 
 
 class Recent:
@@ -47,20 +55,33 @@ class Recent:
 
     def append(self, X: Array, T: Array) -> None:
         """Add rows X (n, d) with targets T (n, k), n at most the capacity."""
-        places = np.arange(self.n_rows, self.n_rows + len(X)) % self.capacity
-        self.X[places], self.T[places] = X, T
+        new = places(self.n_rows, self.n_rows + len(X), self.capacity)
+        self.X[new], self.T[new] = X, T
         self.n_rows += len(X)
 
     def rows(self, first: int, last: int) -> tuple[Array, Array]:
         """Return rows first..last-1 and their targets."""
-        places = np.arange(first, last) % self.capacity
-        return self.X[places], self.T[places]
+        return self.features(first, last), self.targets(first, last)
+
+    def targets(self, first: int, last: int) -> Array:
+        """Return the targets of rows first..last-1."""
+        found: Array = self.T[places(first, last, self.capacity)].copy()
+        return found
+
+    def features(self, first: int, last: int) -> Array:
+        """Return rows first..last-1 without their targets."""
+        found: Array = self.X[places(first, last, self.capacity)].copy()
+        return found
 
     def lags(self, first: int, last: int, n_lags: int) -> Array:
         """Return the targets before each of these rows, the latest first, (n, n_lags, k).
 
         Targets before the first row of the stream are 0.
         """
+        if n_lags <= first == last - 1:  # one row
+            start = (first - n_lags) % self.capacity
+            if start + n_lags <= self.capacity:
+                return self.T[np.newaxis, start : start + n_lags][:, ::-1].copy()
         rows = np.arange(first, last)[:, np.newaxis] - np.arange(1, n_lags + 1)
         found: Array = np.where((rows >= 0)[..., np.newaxis], self.T[rows % self.capacity], 0.0)
         return found

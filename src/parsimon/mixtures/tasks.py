@@ -29,7 +29,7 @@ class Task:
 
     def features(self, recent: Recent, first: int, last: int, lags: int) -> Array:
         """Return the inputs of rows first..last-1: features, and `lags` earlier targets."""
-        X, _ = recent.rows(first, last)
+        X = recent.features(first, last)
         return X if not lags else np.hstack([self.lagged(recent.lags(first, last, lags)), X])
 
     def next_features(self, X: Array, T: Array) -> Array:
@@ -137,9 +137,12 @@ def _learned(model: Any, X: Array, Y: Array) -> Array:
 
 def scaled(values: Any, means: Any, deviations: Any, largest: float = np.inf) -> Array:
     """Return values in units of deviations, at most `largest`. Without a deviation they are 0."""
-    apart = np.where(deviations > 0.0, values - means, 0.0)
-    units = np.where(deviations > 0.0, deviations, 1.0)
-    result: Array = np.clip(apart / units, -largest, largest)
+    known = deviations > 0.0
+    if known.all():
+        found = (values - means) / deviations
+    else:
+        found = np.where(known, values - means, 0.0) / np.where(known, deviations, 1.0)
+    result: Array = np.minimum(np.maximum(found, -largest), largest)
     return result
 
 

@@ -59,7 +59,7 @@ class Moments:
         return means, deviations
 
     def _stacked(self) -> Array:
-        return np.stack([getattr(self, name) for name in self.FIELDS])
+        return np.array([self.count, self.shift, self.total, self.squares])
 
     def state(self) -> dict[str, Array]:
         """Return the arrays of the state."""
