@@ -4,13 +4,16 @@ import pickle
 
 import numpy as np
 import pytest
+import sklearn
 from scipy.sparse import coo_array, csr_array, csr_matrix
 from sklearn import config_context
 from sklearn.base import clone, is_classifier
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import has_fit_parameter
 
 from parsimon import (
@@ -121,10 +124,18 @@ def test_weights_are_routed_through_pipelines_and_searches(make):
         )
         pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), asking)
         pipeline.fit(X, y, sample_weight=weights)
-        scores = cross_validate(pipeline, X, y, cv=3, params={"sample_weight": weights})[
-            "test_score"
+        scorer = get_scorer("accuracy" if is_classifier(model) else "r2")
+        scorings = [scorer.set_score_request(sample_weight=True)]
+        if parse_version(sklearn.__version__) >= parse_version("1.8"):
+            scorings.append(None)  # the pipeline's own score, to which older ones route nothing
+        scores = [
+            cross_validate(
+                pipeline, X, y, cv=3, scoring=scoring, params={"sample_weight": weights}
+            )["test_score"]
+            for scoring in scorings
         ]
-        assert scores.shape == (3,)
+        assert scores[0].shape == (3,)
+        np.testing.assert_array_equal(scores[0], scores[-1])
         asking.set_partial_fit_request(sample_weight=True)
     direct = model.fit(StandardScaler().fit_transform(X), y, sample_weight=weights)
     np.testing.assert_array_equal(pipeline[-1].weights_, direct.weights_)
