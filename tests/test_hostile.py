@@ -34,14 +34,14 @@ def test_every_estimator_is_here():
 
 
 @every_estimator
-@settings(HOSTILE, max_examples=70)
+@settings(HOSTILE, max_examples=40)
 @given(data=st.data())
 def test_whatever_is_called_is_answered_and_leaves_a_sound_model(cls, data):
     sound.check(data.draw(hostile.cases(cls)))
 
 
 @every_estimator
-@settings(HOSTILE, max_examples=30)
+@settings(HOSTILE, max_examples=20)
 @given(data=st.data())
 def test_a_block_is_its_rows(cls, data):
     sound.check_block(*data.draw(hostile.blocks(cls)))

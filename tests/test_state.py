@@ -386,7 +386,7 @@ def test_forged_files_are_refused_or_harmless(model, tmp_path):
     X, y = stream(model)
     good = learn(copy.deepcopy(model), X, y).__getstate__()
     good.pop("_sklearn_version", None)
-    for _ in range(150):
+    for _ in range(75):
         try:
             forged(path, spoil(good, rng), type(model).__name__)
         except (TypeError, ValueError, OverflowError):
