@@ -428,7 +428,7 @@ def test_killed_and_resumed_it_ends_as_if_nothing_had_happened(folder, capsys):
     expected = said(capsys, *learn_command(data, "whole"))
     rng = random.Random(0)
     out = kill_and_resume(
-        learn_command(data, "killed"), folder / "killed", [rng.uniform(0, 0.05) for _ in range(5)]
+        learn_command(data, "killed"), folder / "killed", [rng.uniform(0, 0.05) for _ in range(3)]
     )
     assert totals(out) == totals(expected)
     assert persistence.dumps(parsimon.load("killed")) == persistence.dumps(parsimon.load("whole"))
