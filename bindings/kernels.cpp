@@ -33,14 +33,11 @@ public:
         auto centre = scratch.take(d);
         for (std::size_t r = 0; r < x.count; ++r)
             std::fill_n(out.data + r * out.stride, centres.count * width, 0.0);
-        for (std::size_t p = 0; p < centres.count; ++p)
-            for (std::size_t lane = 0; lane < width && p * width + lane < centres.points; ++lane) {
-                for (std::size_t f = 0; f < d; ++f)
-                    centre.data()[f] = centres.feature(p * width + lane, f);
-                for (std::size_t r = 0; r < x.count; ++r)
-                    out.data[r * out.stride + p * width + lane] =
-                        call(x.data + r * x.stride, centre.data(), d);
-            }
+        for (std::size_t j = centres.before; j < centres.before + centres.points; ++j) {
+            for (std::size_t f = 0; f < d; ++f) centre.data()[f] = centres.feature(j, f);
+            for (std::size_t r = 0; r < x.count; ++r)
+                out.data[r * out.stride + j] = call(x.data + r * x.stride, centre.data(), d);
+        }
     }
     void diagonal(const simd::Rows& x, std::size_t d, std::size_t, double* out,
                   Scratch&) const override {

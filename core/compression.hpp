@@ -1,6 +1,7 @@
 // Compression rules: each decides which centres are removed after a step, and how.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -18,6 +19,8 @@ public:
     // Removes centres at the end of a step. Adds the squared RKHS error of the removals, where it
     // is known, to step.spent.
     virtual void compress(Dictionary& dictionary, Update& update, Step& step) = 0;
+    // How many centres more than the budget the dictionary should have memory for.
+    virtual std::size_t spare() const { return 0; }
     // Allocates the working memory for this capacity of the dictionary. nbytes() returns its size.
     virtual void make_ready(const Dictionary&) {}
     virtual std::size_t nbytes() const { return 0; }
@@ -131,6 +134,10 @@ public:
     explicit OldestCompression(std::size_t budget) : budget_(budget) {}
     void compress(Dictionary& dictionary, Update&, Step&) override {
         while (dictionary.size() > budget_) dictionary.drop(0);
+    }
+    // For the gap that dropped centres leave. It is closed after that many, by whole panels.
+    std::size_t spare() const override {
+        return std::min<std::size_t>(64, simd::padded(budget_) + simd::panel_width);
     }
 
 private:

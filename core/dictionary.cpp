@@ -47,12 +47,26 @@ void Dictionary::attach(Aligned& state) {
 }
 
 bool Dictionary::make_room(std::size_t more) {
+    if (points_.gap() + size_ + more > capacity_) close_gap(false);
+    if (points_.gap() + size_ + more > capacity_) close_gap(true);
     return size_ + more > capacity_ && reserve(std::max(size_ + more, 2 * capacity_));
+}
+
+void Dictionary::close_gap(bool all) {
+    const auto end = static_cast<std::ptrdiff_t>(points_.gap() + size_),
+               places = static_cast<std::ptrdiff_t>(points_.close_gap(all));
+    if (places == 0) return;
+    std::copy(diagonal_.begin() + places, diagonal_.begin() + end, diagonal_.begin());
+    for (std::size_t c = 0; c < n_outputs_; ++c) {
+        double* w = weights_.data() + c * capacity_;
+        std::copy(w + places, w + end, w);
+    }
 }
 
 bool Dictionary::reserve(std::size_t n) {
     const std::size_t capacity = simd::padded(n);
     if (capacity <= capacity_) return false;
+    close_gap(true);
     // The largest array first: if there is too little memory, little is allocated in vain.
     if (needs_.factor) {
         factor_.reserve(capacity);
@@ -89,7 +103,7 @@ void Dictionary::append(Look& look, const double* w) {
     }
     if (needs_.neighbours) append_neighbour(look);
     points_.append(look.x);
-    diagonal_[size_] = look.kxx;
+    diagonal_[points_.gap() + size_] = look.kxx;
     if (needs_.pairs) ridges_[size_] = look.ridge;
     for (std::size_t c = 0; c < n_outputs_; ++c) weights(c)[size_] = w ? w[c] : 0.0;
     look.h[size_] = look.kxx;
@@ -111,12 +125,19 @@ void Dictionary::erase(std::size_t j, const double* n) {
 }
 
 void Dictionary::erase(const std::size_t* js, std::size_t count) {
+    if (count == 1 && js[0] == 0 && !needs_.factor && !needs_.neighbours && aligned_.empty()) {
+        points_.drop_first();
+        --size_;
+        ++changes_;
+        return;
+    }
+    if (count > 1) close_gap(true);
     points_.remove(js, count);
     for (std::size_t k = count; k-- > 0;) {
-        erase_at(diagonal_, 0, js[k], size_);
+        erase_at(diagonal_, points_.gap(), js[k], size_);
         if (needs_.pairs) erase_at(ridges_, 0, js[k], size_);
         for (std::size_t c = 0; c < n_outputs_; ++c)
-            erase_at(weights_, c * capacity_, js[k], size_);
+            erase_at(weights_, c * capacity_ + points_.gap(), js[k], size_);
         --size_;
         ++changes_;
     }
@@ -198,7 +219,7 @@ void Dictionary::shift(std::size_t c, double rise, bool always) {
     const double square =
         factor_.multiply(0, size_, ones, t, a);  // the squared norm of the constant
     double apart = 0.0;
-    for (std::size_t j = 0; j < size_; ++j) apart += 1.0 / diagonal_[j];
+    for (std::size_t j = 0; j < size_; ++j) apart += 1.0 / diagonal()[j];
     if (always || square <= apart) simd::loops().axpy(rise, a, weights(c), size_);
 }
 
@@ -213,6 +234,7 @@ void Dictionary::drop(std::size_t j) {
 }
 
 bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks& looks) {
+    if (points_.gap() + size_ == capacity_) close_gap(true);  // room for z if j is 0
     look(looks, z, 1);
     find_neighbours_without(j);
     Look& seen = looks[0];

@@ -4,8 +4,12 @@
 //     f_c(x) = sum_j w_jc k(d_j, x).
 //
 // CONVENTION
-// - Centres 0..size-1 are in insertion order. A removal closes the gap and keeps the order.
-// - The weight of centre j for output c is at c * capacity + j. diagonal_j = k(d_j, d_j).
+// - Centres 0..size-1 are in insertion order. A removal keeps the order.
+// - The weight of centre j for output c is at weights(c)[j]. weights(c + 1) is `capacity` numbers
+//   after weights(c). diagonal_j = k(d_j, d_j).
+// - Without a factor, neighbours and aligned states, dropping centre 0 moves nothing. It leaves a
+//   gap before the first centre, in points, weights and diagonal alike. The gap is closed when its
+//   room is needed. No result depends on it: the order of all sums is that of the centres.
 // - The factor S is lower triangular with positive diagonal and packed by rows. S'S = K^-1 up to a
 //   rounding error that `drift` estimates. With a ridge g, S'S = (K + g I)^-1.
 // - With a ridge, a = S'S h and h_j = k(x, d_j), three residuals of a point x differ: the ridge
@@ -136,12 +140,16 @@ public:
     bool has_factor() const { return needs_.factor; }
     double ridge() const { return needs_.ridge; }
     bool meets(Needs needs) const { return (needs_ | needs) == needs_; }  // keeps all of `needs`
-    double* weights(std::size_t output) { return weights_.data() + output * capacity_; }
-    const double* weights(std::size_t output) const { return weights_.data() + output * capacity_; }
+    double* weights(std::size_t output) {
+        return weights_.data() + output * capacity_ + points_.gap();
+    }
+    const double* weights(std::size_t output) const {
+        return weights_.data() + output * capacity_ + points_.gap();
+    }
     const TriangularFactor& factor() const { return factor_; }
-    const double* diagonal() const { return diagonal_.data(); }  // k(d_j, d_j)
-    void centre(std::size_t j, double* out) const;               // (n_features,)
-    std::size_t nbytes() const;                                  // in bytes, without aligned states
+    const double* diagonal() const { return diagonal_.data() + points_.gap(); }  // k(d_j, d_j)
+    void centre(std::size_t j, double* out) const;                               // (n_features,)
+    std::size_t nbytes() const;  // in bytes, without aligned states
 
     // From now on `state` is told of appends and removals.
     void attach(Aligned& state);
@@ -271,7 +279,7 @@ private:
         // A cheap test of kernel values comes first, because most centres are not near the point.
         const double slack = 1e-9 * look.kxx;
         return std::fabs(look.h[i] - look.kxx) <= slack &&
-               std::fabs(diagonal_[j] - look.kxx) <= slack && points_.equals(j, look.x);
+               std::fabs(diagonal()[j] - look.kxx) <= slack && points_.equals(j, look.x);
     }
     void settle(Look& look) const;  // residual from a and objective
     // `accepts` for the dictionary without the centre `without`, which h does not cover.
@@ -279,6 +287,7 @@ private:
     // Tells aligned states, then removes centre j everywhere but in the factor.
     void erase(std::size_t j, const double* n);
     void erase(const std::size_t* js, std::size_t count);
+    void close_gap(bool all);  // as Points::close_gap
     // Finds up to `most_at_once` of the cheapest centres, by increasing cost. Returns how many, or
     // 0 if none may be removed.
     std::size_t cheapest_candidates(double allowance, std::size_t budget, const double* squares,
@@ -318,7 +327,7 @@ std::size_t Dictionary::least(Cost&& cost) const {
     double lowest = std::numeric_limits<double>::infinity(), squares[piece];
     for (std::size_t first = 0; first < size_; first += piece) {
         const std::size_t n = std::min(piece, size_ - first);
-        sum_squares(weights_.data() + first, n_outputs_, capacity_, n, squares);
+        sum_squares(weights(0) + first, n_outputs_, capacity_, n, squares);
         for (std::size_t i = 0; i < n; ++i) {
             const double found = cost(first + i, squares[i]);
             if (found < lowest) {

@@ -15,8 +15,9 @@ Looks::Looks(std::size_t count, const Dictionary& dictionary) : looks_(count), k
 }
 
 void Looks::fit(const Dictionary& dictionary) {
-    const std::size_t stride = simd::padded(dictionary.capacity()), depth = dictionary.depth(),
-                      n = looks_.size();
+    // One more panel than for the centres, because the first one can be at any place of its panel.
+    const std::size_t stride = simd::padded(dictionary.capacity()) + simd::panel_width,
+                      depth = dictionary.depth(), n = looks_.size();
     if (stride == stride_ && points_.size() == n * depth) return;
     points_.resize(numbers(n, depth));
     h_.resize(numbers(n, stride));
@@ -47,6 +48,7 @@ void Dictionary::look(Looks& looks, const double* x, std::size_t n, Scratch& scr
     for (std::size_t i = 0; i < n; ++i) {
         Look& look = looks[i];
         look.x = looks.points_.data() + i * depth();
+        look.h = looks.h_.data() + i * looks.stride_ + points_.lane(0);
         look.kxx = looks.kxx_[i];
         look.objective = look.residual = look.kxx;
         look.n_known = size_;
@@ -59,9 +61,8 @@ void Dictionary::look(Looks& looks, const double* x, std::size_t n, Scratch& scr
 
 void Dictionary::extend(Look& look) {
     if (look.n_known == size_) return;
-    const std::size_t first = look.n_known / simd::panel_width * simd::panel_width;
-    kernel_->rows({look.x, 1, depth()}, points_.panels(first), n_features_, 0, {look.h + first, 0},
-                  scratch_);
+    kernel_->rows({look.x, 1, depth()}, points_.panels(look.n_known), n_features_, 0,
+                  {look.h + look.n_known - points_.lane(look.n_known), 0}, scratch_);
     look.n_known = size_;
 }
 
@@ -113,20 +114,20 @@ double Dictionary::coherence(const Look& look) const {
     if (negligible(look.kxx)) return 1.0;
     double largest = 0.0;
     for (std::size_t j = 0; j < look.n_known; ++j)
-        largest = std::max(largest, std::fabs(look.h[j]) / geometric_mean(look.kxx, diagonal_[j]));
+        largest = std::max(largest, std::fabs(look.h[j]) / geometric_mean(look.kxx, diagonal()[j]));
     return largest;
 }
 
 void Dictionary::find_nearest(Look& look) {
     if (look.compared == look.n_known) return;
-    const std::size_t first = look.compared / simd::panel_width * simd::panel_width;
-    const simd::Panels panels = points_.panels(first);
+    const simd::Panels panels = points_.panels(look.compared);
     auto squares = scratch_.take(panels.count * simd::panel_width);
     simd::loops().squared_distance({look.x, 1, depth()}, panels, n_features_, {},
                                    {squares.data(), 0});
-    for (std::size_t j = look.compared; j < look.n_known; ++j)
-        if (squares.data()[j - first] < look.distance) {
-            look.distance = squares.data()[j - first];
+    const double* square = squares.data() + points_.lane(look.compared);
+    for (std::size_t j = look.compared; j < look.n_known; ++j, ++square)
+        if (*square < look.distance) {
+            look.distance = *square;
             look.nearest = j;
         }
     look.compared = look.n_known;
@@ -166,8 +167,11 @@ bool Dictionary::holds(const Look& look) const {
 void Dictionary::gram_row(std::size_t i, double* row) {
     auto point = scratch_.take(depth());
     points_.copy(i, point.data());
-    kernel_->rows({point.data(), 1, depth()}, points_.panels(), n_features_, 0,
-                  {row, simd::padded(size_)}, scratch_);
+    const simd::Panels panels = points_.panels();
+    auto room = scratch_.take(panels.before > 0 ? panels.count * simd::panel_width : 0);
+    kernel_->rows({point.data(), 1, depth()}, panels, n_features_, 0,
+                  {panels.before > 0 ? room.data() : row, 0}, scratch_);
+    if (panels.before > 0) std::copy_n(room.data() + panels.before, size_, row);
 }
 
 void Dictionary::self_values(const double* x, std::size_t n, double* out) const {
@@ -188,7 +192,8 @@ void Dictionary::predict(const double* x, std::size_t n, std::size_t first_outpu
                          std::size_t outputs, double* out) const {
     // A tile of kernel rows fits in the second-level cache, unless there are many centres.
     constexpr std::size_t tile_bytes = 1 << 18;
-    const std::size_t stride = std::max(simd::padded(size_), simd::panel_width);
+    const simd::Panels panels = points_.panels();
+    const std::size_t stride = std::max<std::size_t>(panels.count, 1) * simd::panel_width;
     const std::size_t tile = std::clamp<std::size_t>(tile_bytes / (stride * sizeof(double)) / 4 * 4,
                                                      simd::row_block, 256);
     Scratch scratch;
@@ -198,19 +203,25 @@ void Dictionary::predict(const double* x, std::size_t n, std::size_t first_outpu
         const std::size_t count = std::min(tile, n - first);
         annotate(*kernel_, x + first * n_features_, count, n_features_, depth(), points.data(),
                  scratch);
-        kernel_->rows({points.data(), count, depth()}, points_.panels(), n_features_, 0,
+        kernel_->rows({points.data(), count, depth()}, panels, n_features_, 0,
                       {rows.data(), stride}, scratch);
         for (std::size_t r = 0; r < count; ++r)
             for (std::size_t c = 0; c < outputs; ++c)
-                out[(first + r) * outputs + c] =
-                    simd::loops().dot(rows.data() + r * stride, weights(first_output + c), size_);
+                out[(first + r) * outputs + c] = simd::loops().dot(
+                    rows.data() + r * stride + panels.before, weights(first_output + c), size_);
     }
 }
 
 void Dictionary::gradient(const double* x, std::size_t n, std::size_t first_output,
                           std::size_t outputs, double* out) const {
-    parsimon::gradient({*kernel_, points_.panels(), weights(first_output), capacity_, outputs}, x,
-                       n, out);
+    const auto from = [&](const Points& points) {
+        parsimon::gradient({*kernel_, points.panels(), weights(first_output), capacity_, outputs},
+                           x, n, out);
+    };
+    if (points_.lane(0) == 0) return from(points_);
+    Points aligned = points_;  // because the order of the sums depends on the panels
+    aligned.close_gap(true);
+    from(aligned);
 }
 
 }  // namespace parsimon

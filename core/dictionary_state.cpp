@@ -90,9 +90,9 @@ void Dictionary::visit(StateVisitor visitor) {
     size_ = m;
     visitor.pieces("weights", n_outputs_,
                    [this, m](std::size_t c) { return std::pair(weights(c), m); });
-    visitor.numbers("diagonal", diagonal_.data(), m);
+    visitor.numbers("diagonal", diagonal_.data() + points_.gap(), m);
     for (std::size_t j = 0; j < m; ++j)
-        if (diagonal_[j] < 0.0) refuse("the state's kernel values are not those of a kernel");
+        if (diagonal()[j] < 0.0) refuse("the state's kernel values are not those of a kernel");
     if (needs_.pairs) visitor.numbers("ridges", ridges_.data(), m);
     if (needs_.factor) factor_.visit(visitor.part("factor"), m);
     if (needs_.neighbours) {
@@ -124,9 +124,9 @@ void Dictionary::require_sound() {
         kernel_->diagonal({point.data(), 1, depth()}, n_features_, 0, &kxx, scratch_);
         if (!(kxx >= 0.0 && kxx <= largest_kernel_value))
             refuse("the kernel value of the state's centre ", j, " is ", kxx);
-        if (!(std::fabs(kxx - diagonal_[j]) <= sound::same * kxx))
-            refuse("the state's kernel values are not those of its kernel: ", diagonal_[j], " and ",
-                   kxx, " at centre ", j);
+        if (!(std::fabs(kxx - diagonal()[j]) <= sound::same * kxx))
+            refuse("the state's kernel values are not those of its kernel: ", diagonal()[j],
+                   " and ", kxx, " at centre ", j);
     }
     for (std::size_t j = 0; needs_.pairs && j < size_; ++j)
         if (!(ridges_[j] >= sound::least_ridge && ridges_[j] <= sound::largest_ridge))
@@ -135,7 +135,7 @@ void Dictionary::require_sound() {
         sound::require_within(weights(c), size_, sound::largest_weight, "weights");
         double norm = 0.0;
         for (std::size_t j = 0; j < size_; ++j)
-            norm += std::fabs(weights(c)[j]) * std::sqrt(diagonal_[j]);
+            norm += std::fabs(weights(c)[j]) * std::sqrt(diagonal()[j]);
         if (!(norm <= sound::largest_norm))
             refuse("the state's weights are too large to predict with: their norms sum to ", norm);
     }

@@ -37,7 +37,7 @@ void Learner::make_ready() {
     if (ready_) return;
     const std::size_t batch = recipe_.batch_size;
     try {
-        dictionary_.reserve(reserve_);
+        dictionary_.reserve(reserve_ > 0 ? reserve_ + recipe_.compression->spare() : 0);
         looks_ = Looks(batch, dictionary_);
         step_.samples.resize(batch);
         dictionary_.reserve_scratch(batch);

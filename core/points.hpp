@@ -1,7 +1,8 @@
 // Points stored in panels of eight, the layout in which kernel rows are evaluated (simd/loops.hpp).
 //
 // Invariants: points 0..size-1 are in insertion order. The places after the last point are zero.
-// There is memory for `capacity` points.
+// There is memory for `capacity` points. Point 0 is at place `gap`. The places before it hold
+// points that `drop_first` removed, until `close_gap`.
 #pragma once
 
 #include <algorithm>
@@ -64,6 +65,14 @@ public:
         }
     }
 
+    // Moves `count` panels to the front. The `from` panels after them become zero.
+    void move_panels(std::size_t from, std::size_t count) {
+        const auto at = [this](std::size_t p) {
+            return data_.begin() + static_cast<std::ptrdiff_t>(p * depth_ * width);
+        };
+        std::fill(std::copy(at(from), at(from + count), at(0)), at(from + count), T{});
+    }
+
     // Copies point j to `point` (depth,).
     void copy(std::size_t j, double* point) const {
         for (std::size_t f = 0; f < depth_; ++f) point[f] = data_[simd::place(j, f, depth_)];
@@ -106,51 +115,85 @@ public:
     }
 
     void append(const double* point) {  // (depth,)
-        if (size_ == capacity_) reserve(2 * size_ + simd::panel_width);
-        doubles_.put(size_, point);
-        singles_.put(size_, point);
-        extras_.put(size_, point + n_features_);
+        const std::size_t place = gap_ + size_;
+        if (place == capacity_) reserve(2 * place + simd::panel_width);
+        doubles_.put(place, point);
+        singles_.put(place, point);
+        extras_.put(place, point + n_features_);
         ++size_;
     }
 
     void remove(const std::size_t* js, std::size_t count) {  // in increasing order
         if (count == 0) return;
-        const auto close = [&](auto& array) {
-            count == 1 ? array.remove(js[0], size_) : array.remove(js, count, size_);
-        };
-        close(doubles_);
-        close(singles_);
-        close(extras_);
+        if (count > 1) close_gap(true);
+        for_arrays([&](auto& array) {
+            count == 1 ? array.remove(gap_ + js[0], gap_ + size_) : array.remove(js, count, size_);
+        });
         size_ -= count;
     }
 
+    // Removes point 0 and moves nothing.
+    void drop_first() {
+        ++gap_;
+        --size_;
+    }
+    std::size_t gap() const { return gap_; }
+    // The place of point j in its panel.
+    std::size_t lane(std::size_t j) const { return (gap_ + j) % simd::panel_width; }
+    // Moves all points to the front by whole panels, or with `all` by the whole gap. Returns by how
+    // many places.
+    std::size_t close_gap(bool all) {
+        constexpr std::size_t width = simd::panel_width;
+        const std::size_t places = all ? gap_ : gap_ / width * width, end = gap_ + size_;
+        if (const std::size_t panels = places / width; panels > 0)
+            for_arrays([&](auto& array) {
+                array.move_panels(panels, simd::padded(end) / width - panels);
+            });
+        if (const std::size_t rest = places % width; rest > 0) {
+            std::size_t js[width];
+            for (std::size_t l = 0; l < rest; ++l) js[l] = l;
+            for_arrays([&](auto& array) { array.remove(js, rest, rest + size_); });
+        }
+        gap_ -= places;
+        return places;
+    }
+
     void features(std::size_t j, double* out) const {  // (n_features,)
-        doubles_.copy(j, out);
-        singles_.copy(j, out);
+        doubles_.copy(gap_ + j, out);
+        singles_.copy(gap_ + j, out);
     }
     void copy(std::size_t j, double* point) const {  // (depth,)
         features(j, point);
-        extras_.copy(j, point + n_features_);
+        extras_.copy(gap_ + j, point + n_features_);
     }
 
     bool equals(std::size_t j, const double* point) const {  // compares the features only
-        return doubles_.equals(j, point) && singles_.equals(j, point);
+        return doubles_.equals(gap_ + j, point) && singles_.equals(gap_ + j, point);
     }
 
     // The panels with points first..size-1, beginning with the panel of point `first`.
     simd::Panels panels(std::size_t first = 0) const {
-        const std::size_t skipped = first / simd::panel_width;
+        const std::size_t skipped = (gap_ + first) / simd::panel_width,
+                          start = skipped * simd::panel_width, end = gap_ + size_;
         return {.doubles = doubles_.panel(skipped),
                 .singles = singles_.panel(skipped),
                 .extras = extras_.panel(skipped),
-                .count = simd::padded(size_) / simd::panel_width - skipped,
+                .count = simd::padded(end) / simd::panel_width - skipped,
                 .n_features = n_features_,
                 .n_extras = n_extras_,
-                .points = size_ - skipped * simd::panel_width};
+                .points = end - std::max(start, gap_),
+                .before = std::max(start, gap_) - start};
     }
 
 private:
-    std::size_t n_features_, n_extras_, size_ = 0, capacity_ = 0;
+    template <class Function>
+    void for_arrays(Function&& function) {
+        function(doubles_);
+        function(singles_);
+        function(extras_);
+    }
+
+    std::size_t n_features_, n_extras_, size_ = 0, capacity_ = 0, gap_ = 0;
     PanelArray<double> doubles_;  // features are in doubles_ or in singles_; the other is empty
     PanelArray<float> singles_;
     PanelArray<double> extras_;

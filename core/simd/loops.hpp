@@ -40,7 +40,8 @@ struct Panels {
     std::size_t count = 0;
     std::size_t n_features = 0;
     std::size_t n_extras = 0;
-    std::size_t points = 0;  // number of points; the loops evaluate the padding too
+    std::size_t points = 0;  // number of points; the loops evaluate the other places too
+    std::size_t before = 0;  // places of the first panel before the first point
 
     double feature(std::size_t j, std::size_t f) const {
         const std::size_t at = place(j, f, n_features);

@@ -82,6 +82,50 @@ TEST(points_are_a_list_of_rows) {
         }
 }
 
+TEST(a_gap_before_the_points_can_be_closed) {
+    std::mt19937 rng(4);
+    std::normal_distribution<double> normal;
+    for (const std::size_t extras : {0u, 2u}) {
+        const std::size_t d = 3;
+        Points points(d, extras);
+        Rows rows;
+        std::vector<double> point(d + extras);
+        for (int step = 0; step < 400; ++step) {
+            if (rows.size() < 5 || rng() % 2) {
+                for (double& v : point) v = normal(rng);
+                points.append(point.data());
+                rows.push_back(point);
+            } else {
+                points.drop_first();
+                rows.erase(rows.begin());
+            }
+            if (rng() % 5 == 0) {  // removes points beside a gap
+                const std::size_t j = rng() % rows.size();
+                points.remove(&j, 1);
+                rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(j));
+            }
+            const std::size_t gap = points.gap(), left = rng() % 7 ? gap : gap % simd::panel_width;
+            if (left < gap) CHECK(points.close_gap(false) == gap - left);
+            CHECK(points.gap() == left);
+            CHECK(points.size() == rows.size());
+            const simd::Panels panels = points.panels();
+            CHECK(panels.before == left % simd::panel_width && panels.before == points.lane(0));
+            CHECK(panels.points == rows.size());
+            for (std::size_t j = 0; j < rows.size(); ++j) {
+                points.copy(j, point.data());
+                CHECK(point == rows[j] && points.equals(j, point.data()));
+                CHECK(panels.feature(panels.before + j, 1) == rows[j][1]);
+            }
+            for (std::size_t j = panels.before + rows.size(); j < panels.count * simd::panel_width;
+                 ++j)
+                CHECK(panels.feature(j, 1) == 0.0);
+            Points closed = points;
+            CHECK(closed.close_gap(true) == left && closed.gap() == 0);
+            CHECK(same(closed, rows, d, false));
+        }
+    }
+}
+
 TEST(single_precision_takes_half) {
     Points doubles(100), singles(100, 0, true), with_extras(100, 2, true);
     for (Points* points : {&doubles, &singles, &with_extras}) points->reserve(80);
