@@ -107,8 +107,8 @@ private:
 
     std::size_t budget_;
     std::optional<Looks> looks_;
-    // For each centre: k(d_j, d), a bound of what a merge loses, u'v and ||v||^2
-    std::vector<double> row_, bounds_, crosses_, squares_;
+    // For each centre: k(d_j, d), the best h and what it keeps, u'v and ||v||^2 (simd/loops.hpp)
+    std::vector<double> row_, places_, kept_, crosses_, squares_;
     std::vector<double> x_, z_, w_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "simd/kernel_rows.hpp"
 #include "simd/kernel_slopes.hpp"
+#include "simd/merges.hpp"
 #include "simd/pack.hpp"
 #include "simd/shapes.hpp"
 #include "simd/triangles.hpp"
@@ -72,6 +73,7 @@ constinit const Loops table = with_sums(
         .add_outer = add_outer,
         .column_squares = column_squares,
         .squared_norm = squared_norm,
+        .merges = merges,
     },
     Sums{});
 

@@ -156,6 +156,13 @@ struct Loops {
     void (*column_squares)(const double* S, std::size_t m, double* sums);
     // ||S h||^2
     double (*squared_norm)(const double* S, std::size_t m, const double* h);
+
+    // The best single centre z = h x + (1 - h) y to replace u k(x, .) + v k(y, .), for a Gaussian
+    // kernel, one x and n centres y. uu = ||u||^2, and for each y: uv = u'v, vv = ||v||^2 and
+    // k = k(x, y). Sets h in [0, 1], and kept = ||u k(x, z) + v k(y, z)||^2, which h maximises.
+    // k(x, z) = k^((1-h)^2) and k(y, z) = k^(h^2).
+    void (*merges)(double uu, const double* uv, const double* vv, const double* k, std::size_t n,
+                   double* h, double* kept);
 };
 
 // The fastest table that this processor can run.

@@ -248,4 +248,49 @@ TEST(the_fastest_table_that_can_run_is_chosen) {
 #endif
 }
 
+// What a merge at h keeps (loops.hpp).
+double kept(double uu, double uv, double vv, double k, double h) {
+    const double x = std::pow(k, (1 - h) * (1 - h)), y = std::pow(k, h * h);
+    return uu * x * x + 2 * uv * x * y + vv * y * y;
+}
+
+TEST(merges_are_the_best_or_the_better_of_two_maxima) {
+    std::mt19937 rng(8);
+    std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+    for (const auto* table : tables())
+        for (const std::size_t n : {1u, 7u, 8u, 16u, 21u, 40u}) {
+            const std::size_t room = simd::padded(n);
+            const double u[] = {0.3 * uniform(rng), 0.3 * uniform(rng)};
+            const double uu = u[0] * u[0] + u[1] * u[1];
+            std::vector<double> uv(room), vv(room), k(room), h(room), most(room);
+            for (std::size_t j = 0; j < n; ++j) {
+                const double v[] = {uniform(rng), uniform(rng)};
+                uv[j] = u[0] * v[0] + u[1] * v[1];
+                vv[j] = v[0] * v[0] + v[1] * v[1];
+                k[j] = j % 5 == 0   ? 1.0
+                       : j % 5 == 1 ? 0.0
+                       : j % 5 == 2 ? 1e-31
+                                    : std::exp(-std::pow(10.0, 3 * uniform(rng) - 1.2));
+            }
+            table->merges(uu, uv.data(), vv.data(), k.data(), n, h.data(), most.data());
+            for (std::size_t j = 0; j < n; ++j) {
+                const double size = uu + vv[j];
+                if (!(k[j] > 1e-30)) {
+                    CHECK(h[j] == 0.0 && most[j] == vv[j]);
+                    continue;
+                }
+                CHECK(h[j] >= 0.0 && h[j] <= 1.0);
+                CHECK_NEAR(most[j], kept(uu, uv[j], vv[j], k[j], h[j]), 1e-14 * size);
+                double near = 0.0, ends = 0.0;  // the best nearby, and of the ends
+                for (int i = -20; i <= 20; ++i)
+                    near = std::max(
+                        near, kept(uu, uv[j], vv[j], k[j], std::clamp(h[j] + 1e-3 * i, 0.0, 1.0)));
+                for (const double end : {0.0, 1.0})
+                    ends = std::max(ends, kept(uu, uv[j], vv[j], k[j], end));
+                CHECK(most[j] >= near - 1e-8 * size);
+                CHECK(most[j] >= ends - 1e-14 * size);
+            }
+        }
+}
+
 }  // namespace
