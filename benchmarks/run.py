@@ -47,6 +47,7 @@ SECTIONS = (
     "default_model",
     "long_run",
     "import_time",
+    "cli",
 )
 
 HEAD = """# Benchmarks
