@@ -65,6 +65,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "reset_modules": ("gallery_style.reset",),
     "abort_on_example_error": True,
+    "parallel": 2,
     "min_reported_time": 5,
     "nested_sections": True,
     "within_subsection_order": "FileNameSortKey",
