@@ -10,6 +10,31 @@ CONFORMANCE = {
 }
 
 
+#: The files that take longest, which begin first: a worker takes whole files, and none should have
+#: a long one left when the other is done.
+LONGEST = (
+    "test_cli.py",
+    "test_river.py",
+    "test_forecasting.py",
+    "test_spark.py",
+    "test_dask.py",
+    "test_reading.py",
+    "test_streams.py",
+    "test_streams_mqtt.py",
+    "test_serving.py",
+    "test_serving_hostile.py",
+    "test_polk.py",
+    "test_hostile.py",
+    "test_faults.py",
+    "test_experiments.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(places)))
+
+
 def pytest_terminal_summary(terminalreporter):
     for name, test in CONFORMANCE.items():
         counts = {
