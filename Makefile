@@ -12,8 +12,11 @@ SOURCES := core/*.?pp core/*/*.?pp bindings/*.?pp benchmarks/*.cpp examples/cpp/
 demo: .venv/installed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m parsimon.cli.demo
 
-test: .venv/test core-test wheel
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile  # the matrices are tiny: threads would only wait for each other
+# The C++ tests are built while pip installs packages. The longest files of tests begin first (tests/conftest.py).
+test: .venv/tools
+	$(MAKE) -j 2 .venv/test core-test
+	$(MAKE) wheel
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder  # the matrices are tiny: threads would only wait for each other
 
 .venv/tools:
 	@echo "setting up .venv ..."
@@ -163,7 +166,7 @@ experiments: .venv/installed
 
 # The site, in build/docs. All examples of the gallery run. A warning is an error, as is a link that leads nowhere.
 docs: .venv/docs
-	OPENBLAS_NUM_THREADS=1 $(BIN)/sphinx-build -W -n --keep-going -q -b html -d build/doctrees docs build/docs
+	OPENBLAS_NUM_THREADS=1 $(BIN)/sphinx-build -j 2 -W -n --keep-going -q -b html -d build/doctrees docs build/docs
 	$(BIN)/python tools/check_site.py build/docs
 
 .venv/docs: .venv/installed
