@@ -180,7 +180,7 @@ def test_the_lines_of_the_documentation(folder, capsys):
         else:
             # Fewer rows, and fewer still for peers: what is tested is that each line runs
             shorter = line.replace("--rows 5000 --plot", "--rows 300 --plot")
-            said(capsys, *shorter.replace("--rows 5000", "--rows 1000").split())
+            said(capsys, *shorter.replace("--rows 5000", "--rows 600").split())
 
 
 def test_inspect_takes_every_kind_of_model(folder, capsys):
