@@ -236,6 +236,28 @@ def test_a_shadow_learns_the_same_rows(tmp_path):
         assert [each["name"] for each in client.request("GET", "/models")["models"]] == ["default"]
 
 
+def test_a_shadow_does_not_learn_what_the_live_model_refused(tmp_path):
+    rows = example_rows(260)
+    bad = [{"other": 1.0, "y": row["y"]} for row in rows[:3]]
+    with served(tmp_path, target="y") as (client, _):
+        client.learn(rows[:50])  # within the warm-up, so that the learner decides
+        shadow = Client(client.url, "small", retries=0)
+        shadow.create("y", algorithm="knlms", budget=20, shadow_of="default")
+        assert refusal(lambda: client.learn(bad)).status == 422
+        shadow.learn(rows[:1])  # its own rows come in the order of the log
+        client.learn(rows[50:])
+        for _ in range(500):
+            if shadow.state()["rows"] == 211:
+                break
+            time.sleep(0.01)
+        found = client.state()["shadows"]["small"]
+        assert (found["rows"], found["refused_rows"], found["failure"]) == (211, 3, None)
+        assert client.state()["refused_rows"] == 3
+        data = shadow.download()
+    model = TableModel("y", algorithm="knlms", budget=20)
+    assert data == learned_from([rows[:1], rows[50:]], model)
+
+
 def test_the_log_is_bounded(tmp_path):
     rows = example_rows(300)
     limits = Limits(log_entries=20, checkpoint_seconds=0.0)

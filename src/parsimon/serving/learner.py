@@ -4,7 +4,9 @@ Entries of rows that follow each other are learned as one block, because a block
 for bit. With a batch size above 1 this does not hold, and every entry is a block.
 
 An entry that the model refuses is recorded as refused. This depends on the model and the entry
-alone, so a replay of the log refuses the same entries.
+alone, so a replay of the log refuses the same entries. A shadow learns the entries of a live model
+after it, and without those that the live model refused. So a bad row cannot spoil a shadow that
+has not learned anything else.
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ import copy
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from parsimon.persistence.files import dumps, loads
@@ -22,6 +25,7 @@ from parsimon.preprocessing import TableError
 from parsimon.serving import log
 from parsimon.serving.drift import Drift
 from parsimon.serving.errors import Refused, StoreFailure
+from parsimon.serving.grouping import groups, has_batches
 from parsimon.serving.history import History
 from parsimon.serving.limits import Limits
 from parsimon.serving.log import Checkpoint, Entry
@@ -32,8 +36,6 @@ from parsimon.tables import TableModel
 
 __all__ = ["Learner", "Outcome"]
 
-#: The most rows of a block.
-MOST_ROWS = 1024
 #: Seconds until a store that could not be written is tried again.
 RETRY = 0.5
 #: The longest time between looks at the clock, in seconds.
@@ -62,12 +64,14 @@ class Learner:
         self,
         store: Store,
         number: int,
+        name: str,
         limits: Limits,
         *,
-        shadow_of: int | None = None,
+        live: Learner | None = None,
         note: Callable[..., None] = lambda *_, **__: None,
     ) -> None:
-        self.store, self.number, self.limits, self.shadow_of = store, number, limits, shadow_of
+        self.store, self.number, self.name, self.limits = store, number, name, limits
+        self.live, self._shadows = live, set[Learner]()
         self.history, self._drift = History(), Drift()
         self._recent: deque[Row] = deque(maxlen=RECENT)
         self.learned_rows = self.refused_rows = self.checkpoints = 0
@@ -94,6 +98,8 @@ class Learner:
 
     def start(self) -> None:
         """Begin with the entries after the checkpoint."""
+        if self.live is not None:
+            self.live._shadows.add(self)
         self._thread.start()
 
     def wake(self) -> None:
@@ -133,6 +139,8 @@ class Learner:
         with self._wake:
             self._stopping = True
             self._wake.notify()
+        if self.live is not None:
+            self.live._shadows.discard(self)
         if self._thread.ident is not None:
             self._thread.join()
         self._reader.close()
@@ -150,9 +158,9 @@ class Learner:
     def _run(self) -> None:
         try:
             while not self._stopping:
-                found = log.entries(self._reader, self.number, self.place, shadow_of=self.shadow_of)
-                alone = self.place < self._careful_until or _has_batches(self.model)
-                for group in _groups(found, alone=alone):
+                found = self._next_entries()
+                alone = self.place < self._careful_until or has_batches(self.model)
+                for group in groups(found, alone=alone, refused=self._refused_before):
                     if not self._apply(group) or self._stopping:
                         break
                     self._housekeep()
@@ -163,7 +171,7 @@ class Learner:
             self._checkpoint()
         except BaseException as error:
             self.failure = f"{type(error).__name__}: {error}"
-            self._note("the learner failed", model=self.number, error=self.failure)
+            self._note("the learner failed", model=self.name, error=self.failure)
         finally:
             with self._wake:
                 left: list[Future[Any]] = [f for each in self._waiting.values() for f in each]
@@ -180,8 +188,28 @@ class Learner:
                 self._wake.wait(TICK)
             self._news = False
 
+    def _next_entries(self) -> list[Entry]:
+        """Return the next entries, without those that the live model has not come to."""
+        live = self.live
+        if live is None:
+            return log.entries(self._reader, self.number, self.place)
+        learned = live.place
+        found = log.entries(self._reader, self.number, self.place, shadow_of=live.number)
+        return list(takewhile(lambda e: e.model == self.number or e.place <= learned, found))
+
+    def _refused_before(self, entry: Entry) -> str | None:
+        """Return why the live model has refused an entry, or None."""
+        if self.live is None or entry.model == self.number:
+            return None
+        return self.live.refusals.get(entry.place)
+
     def _apply(self, group: Sequence[Entry]) -> bool:
         """Apply entries of one kind. Return False if the learner begins again from a checkpoint."""
+        refused = self._refused_before(group[0])
+        if refused is not None:
+            self.refused_rows += group[0].rows
+            self._done(group, refused)
+            return True
         careful = group[-1].place <= self._careful_until
         before = copy.deepcopy(self.model) if careful else None
         try:
@@ -196,7 +224,7 @@ class Learner:
                 raise
             if before is None:
                 # The model may have changed. Learn again from the checkpoint, and entry by entry.
-                self._note("learning again", model=self.number, error=str(error))
+                self._note("learning again", model=self.name, error=str(error))
                 self._careful_until = group[-1].place
                 with self._wake:
                     self._load()
@@ -285,6 +313,8 @@ class Learner:
         for future, outcome in told:
             if future.set_running_or_notify_cancel():
                 future.set_result(outcome)
+        for shadow in tuple(self._shadows):
+            shadow.wake()
 
     def _housekeep(self) -> None:
         """Publish and store the model, if it is time."""
@@ -337,34 +367,12 @@ class Learner:
             )
         except StoreFailure as error:
             self.checkpoint_failure = error.message
-            self._note("no checkpoint", model=self.number, error=error.message)
+            self._note("no checkpoint", model=self.name, error=error.message)
             return False
         self._stored_place, self.checkpoint_failure = at, None
         self.checkpoints += 1
         self._unstored.clear()
         return True
-
-
-def _groups(found: Sequence[Entry], *, alone: bool) -> Iterator[list[Entry]]:
-    """Give entries in order: those of rows together up to `MOST_ROWS`, all others alone."""
-    group: list[Entry] = []
-    for entry in found:
-        together = group and group[0].kind == entry.kind == "learn" and not alone
-        if group and not (together and sum(e.rows for e in group) + entry.rows <= MOST_ROWS):
-            yield group
-            group = []
-        group.append(entry)
-    if group:
-        yield group
-
-
-def _has_batches(model: TableModel) -> bool:
-    """Return whether a model depends on how rows are cut into blocks. Its entries stay apart."""
-    options = dict(model.options or {})
-    for estimator in (model.algorithm, getattr(model, "estimator_", None)):
-        if estimator is not None and hasattr(estimator, "get_params"):
-            options |= estimator.get_params(deep=False)
-    return bool(options.get("batch_size", 1) != 1)
 
 
 def _stopped(failure: str | None) -> Refused:

@@ -41,9 +41,10 @@ KINDS = {
 
 
 class Entry(NamedTuple):
-    """An entry of the log."""
+    """An entry of the log, of the model with a number."""
 
     place: int
+    model: int
     kind: str
     rows: int
     body: bytes
@@ -86,22 +87,22 @@ def entries(
 
     A shadow also gets the rows of the model whose shadow it is.
     """
-    query = "SELECT place, kind, rows, bytes, body FROM log WHERE model = ? AND place > ? "
+    query = "SELECT place, model, kind, rows, bytes, body FROM log WHERE model = ? AND place > ? "
     parameters: list[int] = [model, after]
     if shadow_of is not None:
         query += (
-            "UNION ALL SELECT place, kind, rows, bytes, body FROM log "
+            "UNION ALL SELECT place, model, kind, rows, bytes, body FROM log "
             "WHERE model = ? AND place > ? AND kind = 'learn' "
         )
         parameters += [shadow_of, after]
     cursor = c.execute(query + "ORDER BY place LIMIT 1024", parameters)
     found: list[Entry] = []
     total_rows = total_bytes = 0
-    for place, kind, rows, size, body in cursor:
+    for place, owner, kind, rows, size, body in cursor:
         total_rows, total_bytes = total_rows + rows, total_bytes + size
         if found and (total_rows > most_rows or total_bytes > most_bytes):
             break
-        found.append(Entry(place, kind, rows, bytes(body)))
+        found.append(Entry(place, owner, kind, rows, bytes(body)))
     cursor.close()
     return found
 

@@ -126,8 +126,18 @@ def exposition(models: Models, requests: Requests) -> str:
             ("model_bytes", "gauge", "Memory of the model.", published.facts.get("bytes")),
         ):
             add(name, kind, help, own, value)
-        for name, value in published.facts.get("rolling", {}).items():
-            add("rolling", "gauge", "Rolling metrics.", {**own, "metric": name}, value)
+        classes = published.facts.get("task") == "classification"
+        for family, help, values in (
+            ("rolling", "Rolling metrics.", published.facts.get("rolling", {})),
+            ("intervals", "Rolling metrics of intervals.", published.facts.get("coverage", {})),
+            (
+                "error",
+                "Errors over the last rows: of the model, the mean (or mode) and the last value.",
+                learner.history.errors_beside(classes),
+            ),
+        ):
+            for name, value in values.items():
+                add(family, "gauge", help, {**own, "metric": name}, value)
     for stream in models.streams:
         state = stream.state()
         own = {"stream": state["stream"], "model": stream.model}

@@ -21,7 +21,6 @@ from parsimon.serving import log, pending
 from parsimon.serving.errors import Refused
 from parsimon.serving.learner import Learner, Outcome
 from parsimon.serving.limits import Limits
-from parsimon.serving.published import plain
 from parsimon.serving.store import Store
 from parsimon.tables import TableModel
 
@@ -60,6 +59,16 @@ class Served:
         """The number of rows in the log that are not learned yet."""
         learner = self.learner
         return max(0, self.logged_rows - learner.learned_rows - learner.refused_rows)
+
+    @property
+    def facts(self) -> Answer:
+        """What is known about the published model, and whether its learner has failed."""
+        learner = self.learner
+        return {
+            "failure": learner.failure or learner.checkpoint_failure,
+            "refused_rows": learner.refused_rows,
+            **learner.published.facts,
+        }
 
 
 class Watched(Protocol):
@@ -229,16 +238,15 @@ class Models:
     def state(self, served: Served) -> Answer:
         """Return what is known about a model."""
         learner, published = served.learner, served.learner.published
+        number, newest = served.number, "SELECT max(place) FROM log WHERE model = ?"
         paused, waiting, last = self.read(
             lambda c: (
-                c.execute("SELECT paused FROM models WHERE id = ?", (served.number,)).fetchone(),
-                pending.count(c, served.number, served.numbers.last, self.limits),
-                c.execute(
-                    "SELECT max(place) FROM log WHERE model = ?", (served.number,)
-                ).fetchone()[0],
+                c.execute("SELECT paused FROM models WHERE id = ?", (number,)).fetchone(),
+                pending.count(c, number, served.numbers.last, self.limits),
+                c.execute(newest, (number,)).fetchone()[0],
             )
         )
-        shadows = [other for other in self.all() if other.shadow_of == served.number]
+        shadows = [each for each in self.all() if each.shadow_of == number]
         return {
             "name": served.name,
             "paused": bool(paused and paused[0]),
@@ -250,10 +258,9 @@ class Models:
             "pending_most": self.limits.pending,
             "pending_seconds": self.limits.pending_seconds,
             "drift": learner.history.drift,
-            "failure": learner.failure or learner.checkpoint_failure,
-            "shadows": {each.name: plain(each.learner.published.facts) for each in shadows},
+            "shadows": {each.name: each.facts for each in shadows},
             "streams": [each.state() for each in self.streams if each.model == served.name],
-            **published.facts,
+            **served.facts,
         }
 
     # For requests
@@ -270,7 +277,8 @@ class Models:
     # Implementation
 
     def _serve(self, number: int, name: str, shadow_of: int | None) -> Served:
-        learner = Learner(self.store, number, self.limits, shadow_of=shadow_of, note=self.note)
+        live = next((each.learner for each in self.all() if each.number == shadow_of), None)
+        learner = Learner(self.store, number, name, self.limits, live=live, note=self.note)
         reserved, logged = self.read(
             lambda c: (
                 c.execute("SELECT issued FROM models WHERE id = ?", (number,)).fetchone()[0],

@@ -116,7 +116,8 @@ def run(settings: Settings) -> int:
                 h11_max_incomplete_event_size=1 << 16,
             )
             port = bound.getsockname()[1]
-            note("started", host=settings.host, port=port, models=list(service.models))
+            named = f"[{settings.host}]" if ":" in settings.host else settings.host
+            note("started", url=f"http://{named}:{port}", models=list(service.models))
             uvicorn.Server(config).run(sockets=[bound])
     finally:
         service.close()

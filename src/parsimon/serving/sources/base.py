@@ -81,6 +81,7 @@ class Source(ABC):
     """
 
     connected: bool = False
+    closing: bool = False
     problem: str | None = None
     #: Messages that were lost because nobody asked the broker to keep them.
     dropped: int = 0
@@ -118,6 +119,6 @@ class Source(ABC):
         note, connected = self.options.note, problem is None
         if connected and not self.connected:
             note("stream connected", stream=str(self))
-        elif not connected and problem != self.problem:
+        elif not connected and problem != self.problem and not self.closing:
             note("stream not connected, trying again", stream=str(self), reason=problem)
         self.connected, self.problem = connected, problem

@@ -81,7 +81,6 @@ class KafkaSource(Source):
             raise ValueError(f"Kafka refuses the settings: {error.args[0].str()}") from None
         self._parts: set[int] = set()
         self._asked = -float("inf")
-        self._closing = False
         self._most = min(TOGETHER, options.unacknowledged)
         self._thread = ThreadPoolExecutor(1, "kafka")
 
@@ -126,7 +125,7 @@ class KafkaSource(Source):
 
     async def close(self) -> None:
         """Disconnect. What was not committed comes again."""
-        self._closing = True
+        self.closing = True
         await self._run(self._consumer.close)
         await asyncio.to_thread(self._thread.shutdown)
 
@@ -226,10 +225,10 @@ class KafkaSource(Source):
                     )
                     break
                 except BufferError:
-                    if self._closing:
+                    if self.closing:
                         return len(refused)
                     self._producer.poll(LOOK)
-        while left and not self._closing:
+        while left and not self.closing:
             self._producer.poll(LOOK)
         if refused:
             self.options.note("not published", stream=str(self), reason=refused[0])

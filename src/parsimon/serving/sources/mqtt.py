@@ -127,6 +127,7 @@ class MqttSource(Source):
 
     async def close(self) -> None:
         """Disconnect. The broker keeps what was not acknowledged."""
+        self.closing = True
         self._client.disconnect()
         await asyncio.to_thread(self._client.loop_stop)
 
