@@ -37,7 +37,7 @@ from parsimon.cli.inspect import MOST_DRAWN, draw, drawn_expansions
 from parsimon.cli.learn_run import LearnRun
 from parsimon.cli.open_classes import OpenClassifier
 from parsimon.cli.peers import PEERS, Peer
-from parsimon.cli.reading import limits
+from parsimon.cli.reading import byte_stream, limits
 from parsimon.estimators import ESTIMATORS
 from parsimon.mixtures import CandidateClassifier, Mixture
 from parsimon.preprocessing import TableEncoder, TargetScaler
@@ -521,6 +521,27 @@ def test_following_standard_input(stream):
         assert process.wait(30) == 143
         assert "399" in process.stdout.read() and "go on with --resume" in process.stderr.read()
     assert parsimon.load("m").n_rows_ == 399
+
+
+@pytest.mark.parametrize("rows", [0, 40])  # fewer than the reader waits for
+def test_rows_of_a_pipe_are_learned_before_a_stop(stream, folder, monkeypatch, capsys, rows):
+    monkeypatch.setattr(byte_stream.ByteStream, "_waits_for_more", stop_after_reading)
+    lines = stream.read_text().splitlines(keepends=True)
+    reader, writer = os.pipe()  # nobody closes it for writing before the end
+    os.write(writer, "".join(lines[: rows + 1]).encode())
+    monkeypatch.setattr(sys, "stdin", os.fdopen(reader, closefd=False))
+    assert main(["learn", "-", "--target", "y", "--model", "m", "--follow", "--json"]) == 143
+    os.close(writer)
+    end = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (end["rows"], end["model"]) == (rows, "m" if rows else None)
+    assert parsimon.load("m").n_rows_ == 40 if rows else not Path("m").exists()
+
+
+def stop_after_reading(stream, data):
+    """Send a signal, as if it came while the reader waits for more of the first rows."""
+    if not stream._stopped():
+        signal.raise_signal(signal.SIGTERM)
+    return True
 
 
 # Using models

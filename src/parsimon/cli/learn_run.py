@@ -110,21 +110,26 @@ class LearnRun:
     # Learning
 
     def learn_stream(self) -> None:
-        """Learn the rows until the end of the data or a signal."""
+        """Learn the rows until the end of the data or a signal.
+
+        After a signal the source of a followed pipe ends. Rows that were read before are learned,
+        because nobody can read them again.
+        """
         pace = Pace(SLICE, 1, LARGEST_SLICE, SECONDS)
+        drains = self.options.follow and not self.source.rows_remain
         for block in self.source.ahead(self.consumed, self.checkpoint):
             if not self.view.seconds:
                 self.check_columns(block)
             self.view.progress.begin(block)
             at, rows = 0, block.table.num_rows
-            while at < rows and not self.interrupt():
+            while at < rows and (drains or not self.interrupt()):
                 n = min(pace.rows, rows - at, self.rows_to_checkpoint())
                 n = min(n, self.view.rows_to_report(LARGEST_SLICE))
                 pace.update(n, self.learn_slice(block, at, n))
                 at += n
                 self.view.progress.learned(at)
                 self.after_slice()
-            if self.interrupt():
+            if self.interrupt() and not drains:
                 return
         self.consumed = self.source.rows
         self.store_reading()

@@ -177,7 +177,8 @@ class LearnView:
         """Print the summary, or the last line of JSON."""
         options, number = self.options, self.interrupt.number
         stopped = None if number is None else signal.Signals(number).name
-        kept = None if options.model is None else str(options.model)
+        is_kept = options.model is not None and self.model.n_rows_ > 0
+        kept = str(options.model) if is_kept else None
         if options.json:
             task = getattr(self.model, "task_", None)
             event = {"event": "end", **self.facts(self.current()), "task": task}

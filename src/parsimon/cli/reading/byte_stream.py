@@ -71,6 +71,7 @@ class ByteStream:
         self._is_pipe = bool(mode) and not self.is_file
         self._size = os.fstat(self._raw.fileno()).st_size if self.is_file else None
         self._read_bytes = self._given_bytes = 0  # of text: read, and given in pieces
+        self._has_peeked = False  # whether bytes were taken from a pipe and not read
         self.stream: Any = self._raw
         self.start = self.peek()
         packed = next((n for magic, n in COMPRESSED.items() if self.start.startswith(magic)), None)
@@ -99,6 +100,7 @@ class ByteStream:
         if self._is_pipe and not self._can_read(wait=True):
             return b""
         start: bytes = self.stream.peek(8)
+        self._has_peeked = bool(start)
         return start
 
     def pieces(self, *, quoted: bool) -> Iterator[bytes]:
@@ -151,6 +153,7 @@ class ByteStream:
                 return data, self._stopped()
             with errors_name(self.path):
                 more = self.stream.read1(limits.TEXT_BLOCK - len(data))
+            self._has_peeked = False
             data = data + more if data else more
             self._read_bytes += len(more)
             if more:
@@ -162,11 +165,11 @@ class ByteStream:
             if os.fstat(self._raw.fileno()).st_size < self._raw.tell():
                 raise Failure(f"{self.path} has become shorter while it was followed")
             time.sleep(PAUSE)
-        return data, False
+        return data, self.follow and self._stopped()
 
     def _can_read(self, *, wait: bool) -> bool:
         """Return whether a pipe has bytes or is at its end; with `wait`, wait until stopped."""
-        while not select.select([self._raw.fileno()], [], [], PAUSE)[0]:
+        while not (self._has_peeked or select.select([self._raw.fileno()], [], [], PAUSE)[0]):
             if not wait or self._stopped():
                 return False
         return True

@@ -156,6 +156,11 @@ class Source:
         found: Dialect = self._reader.dialect
         return found
 
+    @property
+    def rows_remain(self) -> bool:
+        """Whether the rows can be read again later, as those of a file and unlike those of a pipe."""
+        return self._stream.is_file
+
     def stopped(self) -> bool:
         """Return whether no more rows are wanted."""
         return self._closed.is_set() or self._asked_to_stop()
