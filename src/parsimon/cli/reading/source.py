@@ -158,7 +158,7 @@ class Source:
 
     @property
     def rows_remain(self) -> bool:
-        """Whether the rows can be read again later, as those of a file and unlike those of a pipe."""
+        """Whether rows can be read again later: those of a file can, those of a pipe cannot."""
         return self._stream.is_file
 
     def stopped(self) -> bool:
