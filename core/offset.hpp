@@ -92,7 +92,8 @@ public:
         for (std::size_t c = 0; c < means_.size(); ++c) {
             const double before = y[c] - means_[c];
             if (options_.intercept) means_[c] += weight / total_ * before;
-            squares_ += weight * before * (y[c] - means_[c]);
+            // Rounding can make it negative if the mean is as good as the target.
+            squares_ += std::max(0.0, weight * before * (y[c] - means_[c]));
         }
         if (count_ == 1) settle();  // there is no f to shift yet
     }

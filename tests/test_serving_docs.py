@@ -29,7 +29,7 @@ def test_curl(tmp_path):
         pytest.skip("curl is not installed")
     with served(tmp_path / "store", target="price", intervals=0.9) as (client, _):
         commands = blocks("sh")
-        assert len(commands) == 5
+        assert len(commands) == 6
         answers = []
         for block in commands:
             for command in re.split(r"\n(?=curl)", block.strip()):

@@ -115,6 +115,15 @@ def test_one_sample_with_a_weight_is_a_block_of_one(make):
     assert pickle.dumps(single) == before
 
 
+def test_rounding_of_a_large_weight_does_not_spoil_the_file(tmp_path):
+    # The mean of the targets becomes the last target, but for rounding.
+    model = SWKRLSRegressor(budget=None, gamma=1.0)
+    model.fit([[0.0], [3.0]], [-0.05, 0.17], sample_weight=[1.0, 1e20])
+    model.save(tmp_path / "model.parsimon")
+    again = parsimon.load(tmp_path / "model.parsimon")
+    assert np.array_equal(again.predict([[0.0]]), model.predict([[0.0]]))
+
+
 def test_weights_that_would_diverge_are_refused_by_row():
     X, y, _ = stream(3)
     for make in (KLMSRegressor, NORMARegressor, SPLRegressor):
