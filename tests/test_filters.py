@@ -335,6 +335,19 @@ def test_bad_parameters_are_named(estimator, parameters, message):
         estimator(**parameters).fit(X, Y)
 
 
+def test_klms_with_a_linear_kernel_and_a_budget_is_lms():
+    # f has as many dimensions as there are features, so a budget above that loses nothing.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4))
+    y = X @ [1.0, -2.0, 0.5, 0.3] + 0.05 * rng.normal(size=500)
+    model = published(KLMSRegressor, kernels.Linear(), step_size=0.02, budget=10)
+    w = np.zeros(4)
+    for x, target in zip(X, y, strict=True):
+        predicted = model.predict_then_learn(x[None], [target])[0]
+        assert predicted == pytest.approx(w @ x, rel=1e-9, abs=1e-9)
+        w += 0.02 * (target - w @ x) * x
+
+
 @pytest.mark.parametrize("estimator", [SPLRegressor, KLMSRegressor, NORMARegressor])
 def test_the_step_size_is_checked_against_the_kernel(estimator):
     X, Y = stream(50, outputs=1)

@@ -92,6 +92,56 @@ def test_a_rule_learns_with_every_loss_in_batches_and_with_averages(rule, loss):
     learner.require_sound()
 
 
+REMOVALS = {
+    "least_cost": compression.LeastCost(8),
+    "least_needed": compression.LeastNeeded(8),
+    "oldest": compression.Oldest(8),
+    "merge": compression.Merge(8),
+    "smallest": compression.Smallest(8),
+    "most_coherent": compression.MostCoherent(8),
+    "matching_pursuit": compression.MatchingPursuit(0.05),
+    "negligible": compression.Negligible(0.01),
+}
+
+
+@pytest.mark.parametrize("rule", REMOVALS)
+@pytest.mark.parametrize("update", [*updates.UPDATES, "span_rls at a budget"])
+def test_every_pair_of_update_and_removal_learns_or_is_refused(update, rule):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2.0, 2.0, size=(200, 2))
+    Y = np.sin(2.0 * X[:, :1]) * X[:, 1:] + 0.1 * rng.normal(size=(200, 1))
+    if update == "span_rls at a budget":
+        change = updates.SpanRLS(max_centers=8)
+    elif update == "affine_projection":  # without a ridge, it amplifies noise
+        change = updates.AffineProjection(0.5, ridge=0.1)
+    else:
+        change = updates.UPDATES[update](**EXAMPLES.get(update, {}))
+    rules = (
+        admission.Always(),
+        admission.Coherence(0.8),
+        admission.Distance(0.4),
+        admission.LinearDependence(0.01),
+    )
+    for entry in rules:
+        try:
+            recipe = algorithms.Recipe(
+                kernels.Gaussian(1.0), losses.Squared(), entry, change, REMOVALS[rule]
+            )
+        except ValueError as error:
+            assert " needs " in str(error)
+            continue
+        learner = recipe.build(2)
+        predicted = learner.predict_then_learn(X, Y)
+        assert np.mean((predicted[100:] - Y[100:]) ** 2) < 10.0 * np.var(Y)
+        learner.require_sound()
+
+
+def test_a_budget_of_the_update_is_that_of_the_compression():
+    given = (kernels.Gaussian(1.0), losses.Squared(), admission.LinearDependence(0.01))
+    with pytest.raises(ValueError, match=r"max_centers=8 needs the compression LeastNeeded\(8\)"):
+        algorithms.Recipe(*given, updates.SpanRLS(max_centers=8), compression.LeastNeeded(9))
+
+
 def test_modules_are_attributes_of_the_package():
     """Without any other import before."""
     names = ("merging", "persistence", "estimators", "dictionary_learning", "kernels", "datasets")

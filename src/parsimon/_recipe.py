@@ -10,7 +10,8 @@ from parsimon.admission import Admission, Always, LinearDependence
 from parsimon.compression import Compression, LeastNeeded, Merge, Nothing
 from parsimon.kernels import Gaussian, Kernel
 from parsimon.losses import Loss
-from parsimon.updates import DualAscent, Gradient, Growing, Update
+from parsimon.updates import DualAscent, Gradient, Growing, ProjectedGradient, Update
+from parsimon.updates.rls import RecursiveLeastSquares
 
 __all__ = ["Recipe"]
 
@@ -78,6 +79,32 @@ class Recipe:
             raise ValueError(
                 f"{type(self.update).__name__} needs batch_size=1, the admission Always() and the "
                 "compression LeastNeeded or Nothing(), because every sample becomes a centre"
+            )
+
+        self._check_removal()
+
+    def _check_removal(self) -> None:
+        """Refuse a compression that does not fit the update."""
+        update, compression = type(self.update).__name__, type(self.compression).__name__
+        if isinstance(self.update, RecursiveLeastSquares):
+            if not isinstance(self.compression, LeastNeeded | Nothing):
+                raise ValueError(
+                    f"{update} needs the compression LeastNeeded or Nothing(), because its "
+                    f"covariance must follow what is removed; got {compression}"
+                )
+            limit = getattr(self.update, "max_centers", None)
+            if limit is not None and self.compression.budget != limit:
+                raise ValueError(
+                    f"{update} with max_centers={limit} needs the compression "
+                    f"LeastNeeded({limit}), got {self.compression!r}"
+                )
+        elif isinstance(self.compression, LeastNeeded) and not isinstance(
+            self.update, Growing | ProjectedGradient
+        ):
+            raise ValueError(
+                "LeastNeeded needs an update that knows what a centre is worth: SpanRLS, NormRLS, "
+                f"RowRLS, Window, Tracker, ExtendedRLS or ProjectedGradient. For {update}, use "
+                "LeastCost"
             )
 
     @property

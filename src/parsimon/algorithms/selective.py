@@ -102,14 +102,19 @@ def klms(
 ) -> Recipe:
     """Kernel least mean squares (Liu, Pokharel & Principe 2008).
 
-    With `quantization` > 0 it is quantised (Chen, Zhao, Zhu & Principe 2012).
+    With `quantization` > 0 it is quantised (Chen, Zhao, Zhu & Principe 2012). Otherwise, with
+    compression "least_cost", a sample that lies in the span of the centres up to rounding is
+    projected onto them instead of being admitted.
     """
+    evict = at_budget(compression, budget)
+    projects = quantization == 0 and isinstance(evict, LeastCost)
+    update = ProjectedGradient if projects else QuantizedGradient
     return Recipe(
         kernel=kernel,
         loss=Squared(),
         admission=Distance(quantization),
-        update=QuantizedGradient(step_size, invariant=lookup(STEPS, step, "step")),
-        compression=at_budget(compression, budget),
+        update=update(step_size, invariant=lookup(STEPS, step, "step")),
+        compression=evict,
     )
 
 

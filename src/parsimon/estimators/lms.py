@@ -35,7 +35,8 @@ class KLMSRegressor(StreamRegressor):
     quantization : float >= 0, default=0.0
         Radius, in the units of X. A sample is admitted only if no centre is within this radius.
         Larger values admit fewer centres. With 0 every sample is admitted; the weights of exact
-        copies are added.
+        copies are added. At a budget, with compression "least_cost", a step for a sample in the
+        span of the centres, up to rounding, is projected onto them.
     budget : int or None, default=300
         {budget}
         With the default and 10 features, the model takes 0.61 MB.
