@@ -65,6 +65,9 @@ def mnist(data_dir, quick):
     polk = [(options, begin), (small, begin_small)] + [
         ({**shared, "budget": b}, None) for b in (500, 1000, 1500)
     ]
+    # The same parameters for all sizes: those of POLK with 2100 centres.
+    merging = {**shared, "parsimony": 0.0, "maintenance": "merge"}
+    polk += [({**merging, "budget": b}, None) for b in (200, 500, 2100)]
     bsgd = [{"step_size": 1.0, "budget": b} for b in (200, 500)]
     task = Task(
         "MNIST",
@@ -77,7 +80,11 @@ def mnist(data_dir, quick):
     )
     if not quick:
         return task
-    polk = [({**options, "budget": 100}, 200), ({**options, "budget": 50}, None)]
+    polk = [
+        ({**options, "budget": 100}, 200),
+        ({**options, "budget": 50}, None),
+        ({**merging, "budget": 50}, None),
+    ]
     return Task(
         "MNIST, the first 1500", first(task.data, 1500), 0.03, polk, bsgd[:1], (100,), (1500,)
     )
@@ -200,6 +207,7 @@ def runs(task, context):
             )
 
         name = f"POLK, {options['budget']} centres" + (f", from {begin}" if begin else "")
+        name += ", merging" if options.get("maintenance") == "merge" else ""
         context.say(name)
         yield of_stream(name, polk, task, begin, points, context.rounds(2))
     for options in task.bsgd:

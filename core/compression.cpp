@@ -26,10 +26,29 @@ void SmallestCompression::compress(Dictionary& dictionary, Update&, Step& step) 
 }
 
 void MergeCompression::compress(Dictionary& dictionary, Update&, Step& step) {
-    while (dictionary.size() > budget_) step.spent += merge(dictionary);
+    while (dictionary.size() > budget_) {
+        const Plan best = plan(dictionary);
+        merge(dictionary, best);
+        step.spent += best.lost;
+    }
 }
 
-void MergeCompression::make_ready(const Dictionary& dictionary) {
+void MergingPursuitCompression::compress(Dictionary& dictionary, Update&, Step& step) {
+    const double eps = step.unit * parsimony_ * std::pow(step.rate, power_);
+    double moved = std::sqrt(step.spent);
+    while (dictionary.size() > 0) {
+        const bool over = dictionary.size() > budget_;
+        if (!over && !(moved < eps)) return;
+        const Plan best = plan(dictionary);
+        const double norm = std::sqrt(best.lost);
+        if (!over && !(moved + norm <= eps)) return;
+        merge(dictionary, best);
+        moved += norm;
+        step.spent += best.lost;
+    }
+}
+
+void Merging::make_ready(const Dictionary& dictionary) {
     row_.resize(std::max(row_.size(), simd::padded(dictionary.capacity())));
     for (auto* array : {&places_, &kept_, &crosses_, &squares_}) array->resize(row_.size());
     x_.resize(dictionary.n_features());
@@ -39,19 +58,16 @@ void MergeCompression::make_ready(const Dictionary& dictionary) {
     looks_->fit(dictionary);
 }
 
-std::size_t MergeCompression::nbytes() const {
+std::size_t Merging::nbytes() const {
     return (5 * row_.capacity() + x_.capacity() + z_.capacity() + w_.capacity()) * sizeof(double) +
            (looks_ ? looks_->nbytes() : 0);
 }
 
-double MergeCompression::merge(Dictionary& dictionary) {
+Merging::Plan Merging::plan(Dictionary& dictionary) {
     const std::size_t m = dictionary.size(), C = dictionary.n_outputs(),
                       first = smallest(dictionary);
     const double own = dictionary.squared_weight(first);
-    if (m == 1) {
-        dictionary.drop(0);
-        return own;
-    }
+    if (m == 1) return {0, 0, 0.0, own};
     make_ready(dictionary);
     dictionary.gram_row(first, row_.data());
     std::fill_n(crosses_.begin(), m, 0.0);
@@ -72,7 +88,13 @@ double MergeCompression::merge(Dictionary& dictionary) {
             other = j;
         }
     }
-    const double h = std::isinf(least) ? 0.0 : places_[other];
+    return {first, other, std::isinf(least) ? 0.0 : places_[other], std::max(0.0, least)};
+}
+
+void Merging::merge(Dictionary& dictionary, const Plan& plan) {
+    const auto [first, other, h, lost] = plan;
+    if (first == other) return dictionary.drop(first);
+    const std::size_t C = dictionary.n_outputs();
     const bool moves = h > 0.0;
     if (moves) {
         const double log_k = std::log(row_[other]),
@@ -91,7 +113,6 @@ double MergeCompression::merge(Dictionary& dictionary) {
         dictionary.weights(c)[other] += row_[other] * dictionary.weights(c)[first];
     dictionary.drop(first);
     if (moves) dictionary.replace(other - (other > first), z_.data(), w_.data(), *looks_);
-    return std::max(0.0, least);
 }
 
 }  // namespace parsimon

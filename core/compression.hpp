@@ -90,26 +90,58 @@ private:
     std::size_t budget_;
 };
 
-// While there are more centres than the budget, the centre with the least norm is merged with
-// another: one new centre between the two replaces both. Requires a Gaussian kernel. From Wang,
-// Crammer & Vucetic 2012, with the norm of the weights taken over all outputs.
-class MergeCompression final : public Compression {
+// The centre with the least norm is merged with another: one new centre between the two replaces
+// both. Requires a Gaussian kernel. From Wang, Crammer & Vucetic 2012, with the norm of the weights
+// taken over all outputs.
+class Merging : public Compression {
 public:
-    static constexpr const char* name = "merge";
-    explicit MergeCompression(std::size_t budget) : budget_(budget) {}
-    void compress(Dictionary& dictionary, Update&, Step& step) override;
     void make_ready(const Dictionary& dictionary) override;
     std::size_t nbytes() const override;
 
-private:
-    // Merges one pair. Returns the squared RKHS norm of the change of f.
-    double merge(Dictionary& dictionary);
+protected:
+    // The best merge of the centre `first` of least norm: with the centre `other`, at
+    // h d_first + (1 - h) d_other. `lost` is the squared RKHS norm of the change of f. A single
+    // centre can only be dropped, and `other` is the centre itself.
+    struct Plan {
+        std::size_t first, other;
+        double h, lost;
+    };
+    Plan plan(Dictionary& dictionary);
+    // Carries out a plan that was just made.
+    void merge(Dictionary& dictionary, const Plan& plan);
 
-    std::size_t budget_;
+private:
     std::optional<Looks> looks_;
     // For each centre: k(d_j, d), the best h and what it keeps, u'v and ||v||^2 (simd/loops.hpp)
     std::vector<double> row_, places_, kept_, crosses_, squares_;
     std::vector<double> x_, z_, w_;
+};
+
+// While there are more centres than the budget, centres are merged.
+class MergeCompression final : public Merging {
+public:
+    static constexpr const char* name = "merge";
+    explicit MergeCompression(std::size_t budget) : budget_(budget) {}
+    void compress(Dictionary& dictionary, Update&, Step& step) override;
+
+private:
+    std::size_t budget_;
+};
+
+// Centres are merged while the total change of f in this step, as an RKHS norm, is at most eps =
+// parsimony rate^power, in units of the targets. The norms of the merges are added: by the triangle
+// inequality, their sum bounds the norm of the total change. Further centres are merged while there
+// are more than the budget. For POLK, whose convergence requires only this bound.
+class MergingPursuitCompression final : public Merging {
+public:
+    static constexpr const char* name = "merging_pursuit";
+    MergingPursuitCompression(double parsimony, double power, std::size_t budget)
+        : parsimony_(parsimony), power_(power), budget_(budget) {}
+    void compress(Dictionary& dictionary, Update&, Step& step) override;
+
+private:
+    double parsimony_, power_;
+    std::size_t budget_;
 };
 
 // While there are more centres than the budget, the update chooses the centre that it needs least

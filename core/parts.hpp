@@ -55,6 +55,7 @@ using Compressions = PartList<Compression,                 //
                               MatchingPursuitCompression,  //
                               SmallestCompression,         //
                               MergeCompression,            //
+                              MergingPursuitCompression,   //
                               LeastNeededCompression,      //
                               OldestCompression,           //
                               MostCoherentCompression>;

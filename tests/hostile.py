@@ -65,6 +65,7 @@ POLK = {
     "batch_size": st.sampled_from([1, 1, 2, 7]),
     "budget": MAYBE,
     "average": st.sampled_from([False, True, 5]),
+    "maintenance": st.sampled_from(["merge", "projection"]),
 }
 ATOMS = {
     "n_components": st.integers(1, 6),

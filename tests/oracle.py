@@ -305,6 +305,59 @@ def polk(k, X, gradient, n_outputs, step_size, alpha, parsimony, batch):
     return np.array(predictions), np.array(centres), W
 
 
+def best_merge(k, u, v):
+    """The best single centre for u k(x, .) + v k(y, .), with a Gaussian kernel and k = k(x, y).
+
+    Returns the squared change, h in z = h x + (1 - h) y, and the weights of z.
+    """
+
+    def merged(h):
+        return np.outer(k ** ((1 - h) ** 2), u) + np.outer(k ** (h**2), v)
+
+    h = np.linspace(0, 1, 201)
+    h = np.clip(h[(merged(h) ** 2).sum(axis=1).argmax()] + np.linspace(-0.005, 0.005, 401), 0, 1)
+    W = merged(h)
+    i = (W**2).sum(axis=1).argmax()
+    return u @ u + v @ v + 2 * k * u @ v - W[i] @ W[i], h[i], W[i]
+
+
+def polk_merging(k, X, gradient, n_outputs, step_size, alpha, parsimony, batch, budget):
+    """POLK with merges instead of projections, for a Gaussian k and a constant rate eta.
+
+    The centre of least norm is merged with the one that loses least (Wang, Crammer & Vucetic 2012),
+    while the norms of the changes add up to at most eps = parsimony eta^(3/2), or while there are
+    more than `budget`. Returns predictions before each batch, centres, weights, and the sum of the
+    squared changes.
+    """
+    centres, W, predictions, total = np.zeros((0, X.shape[1])), np.zeros((0, n_outputs)), [], 0.0
+    for first in range(0, len(X), batch):
+        rows = np.arange(first, min(first + batch, len(X)))
+        eta = step_size * len(rows) / batch
+        F = k(X[rows], centres) @ W if len(W) else np.zeros((len(rows), n_outputs))
+        predictions += list(F)
+        steps = np.array([-eta / len(rows) * gradient(f, i) for f, i in zip(F, rows, strict=True)])
+        learned = steps.any(axis=1)
+        centres = np.vstack([centres, X[rows[learned]]])
+        W = np.vstack([(1 - eta * alpha) * W, steps[learned]])
+        moved = 0.0
+        while len(W) > 0:
+            a = (W**2).sum(axis=1).argmin()
+            row = k(centres[a : a + 1], centres)[0]
+            found = {b: best_merge(row[b], W[a], W[b]) for b in range(len(W)) if b != a}
+            b = min(found, key=lambda b: found[b][0], default=a)
+            lost, h, w = found.get(b, (W[a] @ W[a], 0.0, W[a]))  # the last one can only be dropped
+            norm = np.sqrt(max(0.0, lost))
+            if (budget is None or len(W) <= budget) and moved + norm > parsimony * eta**1.5:
+                break
+            moved, total = moved + norm, total + max(0.0, lost)
+            centres[b], W[b] = h * centres[a] + (1 - h) * centres[b], w
+            left = [i for i in range(len(W)) if i != a]
+            if h > 0:  # a centre that moves becomes the newest
+                left = [i for i in left if i != b] + [b]
+            centres, W = centres[left], W[left]
+    return np.array(predictions), centres, W, total
+
+
 def multiclass_hinge(f, y):
     """The gradient of (26)."""
     g, others = np.zeros(len(f)), np.delete(np.arange(len(f)), y)

@@ -45,6 +45,7 @@ CLASSIFIERS = [
     published(BSGDClassifier, gamma=1.0, budget=400),
     published(POLKClassifier, gamma=1.0, loss="logistic"),
     published(POLKClassifier, gamma=1.0, average=True),
+    published(POLKClassifier, gamma=1.0, average=True, maintenance="merge", budget=400),
     published(SOGSVC, gamma=1.0),
 ]
 

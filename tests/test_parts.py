@@ -36,6 +36,9 @@ EXAMPLES = {
     "removal": {"max_centers": 3},
 }
 PARTS = [(name, cls) for registry in REGISTRIES for name, cls in registry.items()]
+# These have the names of other parts.
+EXAMPLES |= {f"polk-{name}": {"parsimony": 0.1} for name in compression.PURSUITS}
+PARTS += [(f"polk-{name}", cls) for name, cls in compression.PURSUITS.items()]
 
 
 @pytest.mark.parametrize(("name", "cls"), PARTS)

@@ -120,6 +120,81 @@ def test_trajectory_is_the_oracles(loss, batch):
     assert 0 < model.compression_error_ <= (K * step**1.5) ** 2 * (2000 / batch)
 
 
+@pytest.mark.parametrize(("batch", "K", "budget"), [(1, 0.1, None), (16, 0.02, 60), (16, 0.0, 40)])
+def test_merging_trajectory_is_the_oracles(batch, K, budget):
+    X, y = make_multidist(300, random_state=1)
+    step = 6.0 if batch == 16 else 1.0
+    expected, centres, W, moved = oracle.polk_merging(
+        GAUSSIAN, X, lambda f, i: oracle.multiclass_hinge(f, y[i]), 5, step, 1e-3, K, batch, budget
+    )
+    model = published(
+        POLKClassifier,
+        GAUSSIAN,
+        step_size=step,
+        alpha=1e-3,
+        parsimony=K,
+        batch_size=batch,
+        budget=budget,
+        maintenance="merge",
+    )
+    model._give(range(5))
+    before = model._before_and_learn(X, y, None)
+    np.testing.assert_allclose(before, expected, atol=2e-3)
+    np.testing.assert_allclose(model.centers_, centres, atol=2e-3)
+    np.testing.assert_allclose(model.weights_, W, atol=2e-3)
+    assert model.compression_error_ == pytest.approx(moved, rel=1e-3)
+
+
+def test_merges_move_f_by_at_most_eps():
+    """Against the step without compression, from the same model."""
+    X, y = make_multidist(800, random_state=2)
+    K, step = 0.05, 4.0
+    options = dict(step_size=step, batch_size=16, alpha=1e-3, maintenance="merge")
+    model = published(POLKClassifier, GAUSSIAN, parsimony=K, **options)
+    model.partial_fit(X[:16], y[:16], classes=range(5))
+    merged = 0
+    for first in range(16, 800, 16):
+        A, V = model.centers_, model.weights_ * (1 - step * 1e-3)
+        rows, labels = X[first : first + 16], y[first : first + 16]
+        F = GAUSSIAN(rows, A) @ model.weights_
+        steps = [-step / 16 * oracle.multiclass_hinge(f, t) for f, t in zip(F, labels, strict=True)]
+        model.partial_fit(rows, labels)
+        points = np.vstack([A, rows, model.centers_])
+        change = np.vstack([V, steps, -model.weights_])
+        distance = np.sqrt(max(0.0, np.sum(change * (GAUSSIAN(points) @ change))))
+        assert distance <= K * step**1.5 * (1 + 1e-9)
+        merged += model.n_centers_ < len(A) + np.count_nonzero(np.any(steps, axis=1))
+    assert merged > 10
+
+
+@pytest.mark.parametrize("batch", [1, 8])
+def test_a_block_equals_its_batches_with_merges(batch):
+    X, y = make_multidist(640, random_state=0)
+    options = dict(gamma=1.0, step_size=2.0, batch_size=batch, budget=30, average=200)
+    block = published(POLKClassifier, **options, maintenance="merge").partial_fit(X, y)
+    parts = published(POLKClassifier, **options, maintenance="merge")
+    for first in range(0, 640, 80):
+        parts.partial_fit(X[first : first + 80], y[first : first + 80])
+    np.testing.assert_array_equal(block.centers_, parts.centers_)
+    np.testing.assert_array_equal(block.weights_, parts.weights_)
+    assert block.score(X, y) > 0.65
+    for model in (block, parts):
+        model.set_budget(12)
+        assert model.n_centers_ == 12
+    np.testing.assert_array_equal(block.centers_, parts.centers_)
+
+
+def test_merging_regression_has_an_intercept_and_a_unit():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, size=(2000, 1))
+    y = 1000.0 + 50.0 * np.sin(2 * X[:, 0])
+    model = POLKRegressor(
+        "gaussian", gamma=1.0, budget=15, maintenance="merge", random_state=0
+    ).fit(X, y)
+    assert model.n_centers_ <= 15
+    assert model.score(X, y) > 0.98
+
+
 @pytest.mark.parametrize("batch", [1, 8])
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge"])
 def test_a_block_equals_its_batches(batch, loss):
@@ -400,6 +475,14 @@ def test_a_merge_is_the_best_there_is():
         ),
         (published(POLKClassifier, parsimony=-1), "parsimony"),
         (published(POLKClassifier, batch_size=0), "batch_size"),
+        (
+            published(POLKClassifier, maintenance="removal"),
+            "unknown maintenance 'removal'; known are 'merge', 'projection'",
+        ),
+        (
+            published(POLKRegressor, kernel="matern32", maintenance="merge"),
+            "needs the Gaussian kernel .* maintenance='projection' takes any kernel",
+        ),
         (published(BSGDClassifier, schedule="pegasos", alpha=0.0), "needs alpha > 0"),
         (published(BSGDClassifier, kernel="laplacian"), "needs the Gaussian kernel"),
         (
@@ -492,13 +575,14 @@ def test_growth_needs_the_distance_that_76_says():
         ({"budget": 5}, "budget=5 may have evicted more"),
         ({"alpha": 0.0}, "alpha=0"),
         ({"batch_size": 8}, "batch_size=8"),
+        ({"maintenance": "merge"}, "maintenance='merge': (76) is about projections"),
     ],
 )
 def test_what_is_not_promised_is_left_out_with_the_reason(options, reason):
     X, y = make_multidist(400, random_state=0)
     report = diagnostics.convergence(published(POLKClassifier, GAUSSIAN, **options).fit(X, y), X, y)
     assert any(reason in said for said in report.assumptions)
-    assert report.radius is None or "batch_size" in options
+    assert report.radius is None or "batch_size" in options or "maintenance" in options
     assert report.growth_distance is None or "alpha" in options
 
 

@@ -87,6 +87,9 @@ MODELS = [
     published(parsimon.SWKRLSRegressor, gamma=1.0, budget=9),
     published(parsimon.FBKRLSRegressor, gamma=1.0, budget=9, fit_intercept=True),
     published(parsimon.EXKRLSRegressor, gamma=1.0, forgetting=0.99, budget=9),
+    published(
+        parsimon.POLKClassifier, gamma=1.0, budget=15, average=20, batch_size=4, maintenance="merge"
+    ),
 ]
 
 

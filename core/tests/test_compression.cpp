@@ -90,6 +90,9 @@ const Rule smallest = [](std::size_t budget) -> std::shared_ptr<Compression> {
 const Rule merge = [](std::size_t budget) -> std::shared_ptr<Compression> {
     return std::make_shared<MergeCompression>(budget);
 };
+const Rule merging_pursuit = [](std::size_t budget) -> std::shared_ptr<Compression> {
+    return std::make_shared<MergingPursuitCompression>(0.0, 1.0, budget);
+};
 const Rule least_needed = [](std::size_t budget) -> std::shared_ptr<Compression> {
     return std::make_shared<LeastNeededCompression>(budget);
 };
@@ -117,8 +120,9 @@ void check_bookings(const KernelPtr& kernel, Formula k, const std::vector<Rule>&
 }
 
 TEST(what_a_removal_costs_is_the_squared_distance_by_which_f_moves) {
-    check_bookings(gaussian(1.0), bell,
-                   {least_cost, pursuit, smallest, merge, least_needed, older, cheaper});
+    check_bookings(
+        gaussian(1.0), bell,
+        {least_cost, pursuit, smallest, merge, merging_pursuit, least_needed, older, cheaper});
     check_bookings(polynomial(1.0, 1.0, 3), cubic,
                    {least_cost, pursuit, smallest, least_needed, older, cheaper});
 }
@@ -208,6 +212,23 @@ TEST(the_error_allowed_is_a_power_of_the_rate) {
         learner.learn(x, y, nullptr, 3, nullptr);
         CHECK(learner.dictionary().size() == (parsimony < 4.0 ? 3 : 0));
         CHECK(learner.spent() == (parsimony < 4.0 ? 0.0 : 3.0 / 16.0));
+    }
+}
+
+TEST(the_norms_of_merges_are_added) {
+    // Far from each other, a merge leaves the larger centre and costs the norm of the smaller. In a
+    // batch of two that is 1/8 each, and eps = parsimony / 16.
+    for (const double parsimony : {1.9, 2.1, 3.9, 4.1}) {
+        Learner learner(
+            {gaussian(1.0), std::make_shared<SquaredLoss>(), std::make_shared<ProposedAdmission>(),
+             std::make_shared<PlainGradientUpdate>(0.25, 0.0, 0.0, 1.0),
+             std::make_shared<MergingPursuitCompression>(parsimony, 2.0, 100), 2},
+            1, 1, 0);
+        const double x[] = {0.0, 100.0}, y[] = {1.0, 1.0};
+        learner.learn(x, y, nullptr, 2, nullptr);
+        const std::size_t gone = parsimony < 2.0 ? 0 : parsimony < 4.0 ? 1 : 2;
+        CHECK(learner.dictionary().size() == 2 - gone);
+        CHECK(learner.spent() == static_cast<double>(gone) / 64.0);
     }
 }
 

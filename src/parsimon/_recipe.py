@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from parsimon import _core
 from parsimon._parts import real, whole
 from parsimon.admission import Admission, Always, LinearDependence
-from parsimon.compression import Compression, LeastNeeded, Merge, Nothing
+from parsimon.compression import Compression, LeastNeeded, Merge, MergingPursuit, Nothing
 from parsimon.kernels import Gaussian, Kernel
 from parsimon.losses import Loss
 from parsimon.updates import DualAscent, Gradient, Growing, ProjectedGradient, Update
@@ -58,10 +58,11 @@ class Recipe:
                 raise ValueError(f"averaging needs gradient steps, got {self.update!r}")
         if not isinstance(self.kernel, Kernel):
             raise TypeError(f"kernel must be an object of parsimon.kernels, got {self.kernel!r}")
-        if isinstance(self.compression, Merge) and not isinstance(self.kernel, Gaussian):
+        merges = isinstance(self.compression, Merge | MergingPursuit)
+        if merges and not isinstance(self.kernel, Gaussian):
             raise ValueError(
                 "maintenance='merge' needs the Gaussian kernel in double precision, "
-                f"got {self.kernel!r}; 'projection' and 'removal' take any kernel"
+                f"got {self.kernel!r}; maintenance='projection' takes any kernel"
             )
         if isinstance(self.update, DualAscent):
             if self.batch_size != 1 or not isinstance(self.compression, Nothing):

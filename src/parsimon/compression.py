@@ -15,12 +15,14 @@ from parsimon._parts import lookup, part, real, whole
 __all__ = [
     "COMPRESSIONS",
     "MAINTENANCE",
+    "PURSUITS",
     "Budgeted",
     "Compression",
     "LeastCost",
     "LeastNeeded",
     "MatchingPursuit",
     "Merge",
+    "MergingPursuit",
     "MostCoherent",
     "Negligible",
     "Nothing",
@@ -235,6 +237,47 @@ class MatchingPursuit(Compression):
 
 
 @part
+class MergingPursuit(Compression):
+    """Merge centres as long as f stays close to the function after the step. Gaussian kernel only.
+
+    After a step with the learning rate eta, the centre of smallest norm is merged with another, as
+    `Merge` does. This is repeated while the RKHS norms of the changes, of all outputs together, add
+    up to at most eps = K eta^power, where K is `parsimony`. By the triangle inequality f then is
+    within eps of the function after the step, as with `MatchingPursuit`. With a budget, further
+    centres are merged until the budget is met.
+
+    A merge replaces w_1 k(d_1, .) + w_2 k(d_2, .) by w k(h d_1 + (1 - h) d_2, .), and the square of
+    its change is ||w_1||^2 + ||w_2||^2 + 2 w_1'w_2 k(d_1, d_2) - ||w||^2. Centres then lie between
+    samples, and fewer are needed for the same accuracy. No Gram factor is kept. With m centres of d
+    features and C outputs, a merge takes O(m (d + C)) operations.
+
+    References: Wang, Crammer & Vucetic, *Breaking the curse of kernelization: budgeted stochastic
+    gradient descent for large-scale SVM training*, JMLR 2012, section 5.3 (merging). Koppel,
+    Warnell, Stump & Ribeiro, *Parsimonious online learning with kernels via sparse projections in
+    function space*, JMLR 2019 (eps).
+
+    >>> MergingPursuit(parsimony=0.04, max_centers=100)
+    MergingPursuit(parsimony=0.04, power=1.5, max_centers=100)
+    """
+
+    parsimony: float
+    power: float = 1.5
+    max_centers: int | None = None
+
+    def __post_init__(self) -> None:
+        real("parsimony", self.parsimony, at_least=0)
+        real("power", self.power, at_least=0)
+        if self.max_centers is not None:
+            whole("budget", self.max_centers, at_least=1, at_most=10**9)
+
+    def core(self) -> _core.Compression:
+        """Return the C++ twin."""
+        return _core.compression(
+            "merging_pursuit", [self.parsimony, self.power, _at_most(self.max_centers)]
+        )
+
+
+@part
 class Negligible(Compression):
     """Project out centres whose removal moves f by at most `tolerance` (eps0, a norm).
 
@@ -274,6 +317,12 @@ MAINTENANCE: dict[str, type[Budgeted]] = {
     "merge": Merge,
     "projection": LeastCost,
     "removal": Smallest,
+}
+
+#: Names for the ``maintenance`` parameter of `POLKRegressor` and `POLKClassifier`.
+PURSUITS: dict[str, type[MatchingPursuit | MergingPursuit]] = {
+    "merge": MergingPursuit,
+    "projection": MatchingPursuit,
 }
 
 

@@ -20,10 +20,10 @@ from parsimon.admission import (
 )
 from parsimon.compression import (
     MAINTENANCE,
+    PURSUITS,
     Compression,
     LeastCost,
     LeastNeeded,
-    MatchingPursuit,
     MostCoherent,
     Negligible,
     Nothing,
@@ -228,18 +228,23 @@ def polk(
     budget: int | None = None,
     average: bool | int | str = False,
     step: str = "explicit",
+    maintenance: str = "projection",
 ) -> Recipe:
     """POLK: functional stochastic gradient with sparse projections, for any convex loss.
 
-    Koppel, Warnell, Stump & Ribeiro 2019.
+    Koppel, Warnell, Stump & Ribeiro 2019. ``maintenance="merge"`` is not part of the paper.
     """
+    pursuit = lookup(PURSUITS, maintenance, "maintenance")
     rule = schedule if isinstance(schedule, Schedule) else lookup(SCHEDULES, schedule, "schedule")
     return Recipe(
         kernel=kernel,
         loss=loss,
         admission=Proposed(),
-        update=ProjectedGradient(step_size, alpha, rule, lookup(STEPS, step, "step")),
-        compression=MatchingPursuit(parsimony, 2.0 if rule.power > 0 else 1.5, budget),
+        # Without a Gram factor every sample can be a centre, and nothing is projected.
+        update=(Gradient if maintenance == "merge" else ProjectedGradient)(
+            step_size, alpha, rule, lookup(STEPS, step, "step")
+        ),
+        compression=pursuit(parsimony, 2.0 if rule.power > 0 else 1.5, budget),
         batch_size=batch_size,
         average_after=_average_after(average),
         average_power=RECENT if average == "recent" else 0.0,

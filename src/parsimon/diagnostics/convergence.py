@@ -196,7 +196,9 @@ def convergence(model: Any, X: ArrayLike, y: ArrayLike) -> Convergence:
             said.append(f"the rates are constant, and eta lambda = {step * alpha:g} < 1")
         except AssumptionError as error:
             said.append(str(error))
-        if used["batch_size"] > 1:
+        if used["maintenance"] == "merge":
+            said.append("maintenance='merge': (76) is about projections and does not apply")
+        elif used["batch_size"] > 1:
             said.append(
                 f"batch_size={used['batch_size']}: (76) assumes one sample per step "
                 "and does not apply"

@@ -80,6 +80,8 @@ class POLKRegressor(StreamRegressor, POLK):
         {average}
     step : "invariant" or "explicit", default="invariant"
         {step}
+    maintenance : "projection" or "merge", default="projection"
+        {pursuit_maintenance}
     fit_intercept : bool, default=True
         {mean_intercept}
     target_scale : float > 0 or "auto", default="auto"
@@ -141,6 +143,7 @@ class POLKRegressor(StreamRegressor, POLK):
         budget: int | None = 300,
         average: bool | int | str = "recent",
         step: str = "invariant",
+        maintenance: str = "projection",
         fit_intercept: bool = True,
         target_scale: float | str = "auto",
         n_passes: int = 5,
@@ -158,6 +161,7 @@ class POLKRegressor(StreamRegressor, POLK):
         self.budget = budget
         self.average = average
         self.step = step
+        self.maintenance = maintenance
         self.fit_intercept = fit_intercept
         self.target_scale = target_scale
         self.n_passes = n_passes

@@ -78,6 +78,8 @@ class POLKClassifier(StreamClassifier, POLK):
         A new class restarts the mean.
     step : "invariant" or "explicit", default="invariant"
         {step}
+    maintenance : "projection" or "merge", default="projection"
+        {pursuit_maintenance}
     fit_intercept : bool, default=True
         {class_intercept}
     n_passes : int, default=4
@@ -140,6 +142,7 @@ class POLKClassifier(StreamClassifier, POLK):
         budget: int | None = 300,
         average: bool | int | str = "recent",
         step: str = "invariant",
+        maintenance: str = "projection",
         fit_intercept: bool = True,
         n_passes: int = 4,
         class_weight: Any = None,
@@ -157,6 +160,7 @@ class POLKClassifier(StreamClassifier, POLK):
         self.budget = budget
         self.average = average
         self.step = step
+        self.maintenance = maintenance
         self.fit_intercept = fit_intercept
         self.n_passes = n_passes
         self.class_weight = class_weight

@@ -121,6 +121,7 @@ PUBLISHED: dict[type[Any], dict[str, Any]] = {
         "schedule": "constant",
         "batch_size": 1,
         "average": False,
+        "maintenance": "projection",
         "target_scale": 1.0,
     },
     POLKClassifier: {
@@ -134,6 +135,7 @@ PUBLISHED: dict[type[Any], dict[str, Any]] = {
         "schedule": "constant",
         "batch_size": 1,
         "average": False,
+        "maintenance": "projection",
     },
     BSGDClassifier: {
         **_PLAIN,

@@ -19,6 +19,7 @@ LATER: dict[str, Any] = {
     "fit_intercept": False,
     "target_scale": 1.0,
     "step": "explicit",
+    "maintenance": "projection",
     "shuffle": False,
     "random_state": None,
     "intervals": None,
