@@ -103,6 +103,7 @@ REMOVALS = {
     "smallest": compression.Smallest(8),
     "most_coherent": compression.MostCoherent(8),
     "matching_pursuit": compression.MatchingPursuit(0.05),
+    "merging_pursuit": compression.MergingPursuit(0.05),
     "negligible": compression.Negligible(0.01),
 }
 

@@ -334,8 +334,8 @@ void symmetric(const double* T, std::size_t m, const double* x, std::size_t coun
             double* out = y + c * stride;
             constexpr std::size_t most = N == group ? vector_tile : 1;
             const std::size_t some = count - c < most ? count - c : most;
-            with_count<most>(
-                some, [&]<std::size_t V>() { symmetric_rows<N, V>(T, i, in, stride, out); });
+            with_count<most>(some,
+                             [&]<std::size_t V>() { symmetric_rows<N, V>(T, i, in, stride, out); });
             c += some;
         }
     });
