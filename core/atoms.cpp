@@ -22,7 +22,9 @@ AtomLearner::AtomLearner(KernelPtr kernel, std::size_t n_features, const AtomRul
       b_(stride_),
       alpha_(stride_),
       row_(stride_),
+      active_(rules.n_atoms),
       n_init_(first_.size() / rules.n_atoms) {
+    dictionary_.reuse_places();
     if (n_init_ > rules_.budget)
         refuse("there are ", n_init_, " first rows, more than the budget of ", rules_.budget);
     if (at_once) make_ready();
@@ -57,7 +59,7 @@ void AtomLearner::fit_to_capacity() {
     KN_.resize(N_.size());
     column_.resize(capacity);
     other_.resize(capacity);
-    stored_.reserve(capacity);
+    stored_.reserve(capacity + (rules_.in_parameters ? 0 : lazy));
     looks_.fit(dictionary_);
     if (looks_.size() > 0) dictionary_.reserve_scratch(1);
     H_ = std::move(H);  // last: after a failed allocation the next call tries again
@@ -68,7 +70,8 @@ std::size_t AtomLearner::nbytes() const {
                                 KN_.capacity() + other_.capacity() + b_.capacity() +
                                 alpha_.capacity() + row_.capacity() + column_.capacity();
     return sizeof *this - sizeof dictionary_ + dictionary_.nbytes() + looks_.nbytes() +
-           stored_.nbytes() + coder_.nbytes() + doubles * sizeof(double);
+           stored_.nbytes() + coder_.nbytes() + doubles * sizeof(double) +
+           active_.capacity() * sizeof(std::size_t);
 }
 
 void AtomLearner::visit(StateVisitor visitor) {
@@ -219,16 +222,17 @@ void AtomLearner::step_in_feature_space(Look& look, double rate, double squared_
         if (alpha_[k] != 0.0) loops.axpy(alpha_[k], dictionary_.weights(k), column_.data(), M);
     for (std::size_t k = 0; k < K; ++k) {
         double* omega = dictionary_.weights(k);
-        for (std::size_t j = 0; j < M; ++j) omega[j] *= s;
+        loops.scale(s, omega, M);
         if (alpha_[k] != 0.0) loops.axpy(-rate * alpha_[k], column_.data(), omega, M);
         row_[k] =
             s * rate * coder_.correlation()[k] + 0.5 * rate * rate * squared_error * alpha_[k];
     }
+    find_active(alpha_.data());
     for (std::size_t k = 0; k < K; ++k) {
         double* line = G_.data() + k * stride_;
         note_change(s * s * line[k], 2.0 * row_[k] * alpha_[k]);
-        for (std::size_t l = 0; l < K; ++l)
-            line[l] = s * s * line[l] + (row_[k] * alpha_[l] + alpha_[k] * row_[l]);
+        loops.scale(s * s, line, K);
+        add_products(k, alpha_.data(), 1.0);
     }
     for (std::size_t k = 0; k < K; ++k) row_[k] = rate * alpha_[k];
     store(look, row_.data());
@@ -315,13 +319,13 @@ void AtomLearner::prune() {
             for (std::size_t k = 0; k < K; ++k)
                 row_[k] =
                     simd::loops().dot(dictionary_.weights(k), column_.data(), M) - half * b_[k];
+            find_active(b_.data());
             for (std::size_t k = 0; k < K; ++k) {
                 note_change(G_[k * stride_ + k], -2.0 * row_[k] * b_[k]);
-                for (std::size_t l = 0; l < K; ++l)
-                    G_[k * stride_ + l] -= row_[k] * b_[l] + b_[k] * row_[l];
+                add_products(k, b_.data(), -1.0);
             }
         }
-        stored_.remove(least);
+        rules_.in_parameters ? stored_.remove(least) : stored_.forget(least);
         dictionary_.drop(least);
     }
 }
@@ -331,24 +335,45 @@ void AtomLearner::note_change(double before, double change) {
     if (!(before + change >= 1e-3 * (before + std::fabs(change)))) stale_ = true;
 }
 
+void AtomLearner::find_active(const double* v) {
+    active_.clear();
+    for (std::size_t k = 0; k < rules_.n_atoms; ++k)
+        if (v[k] != 0.0) active_.push_back(k);
+}
+
+void AtomLearner::add_products(std::size_t k, const double* v, double sign) {
+    double* line = G_.data() + k * stride_;
+    if (v[k] != 0.0)
+        for (std::size_t l = 0; l < rules_.n_atoms; ++l)
+            line[l] += sign * (row_[k] * v[l] + v[k] * row_[l]);
+    else
+        for (const std::size_t l : active_) line[l] += sign * (row_[k] * v[l]);
+}
+
 void AtomLearner::renew() {
     stale_ = false;
+    stored_.tidy();
     stored_.multiply(dictionary_.weights(0), rules_.n_atoms, dictionary_.capacity(), H_.data());
     multiply_atoms();
 }
 
 void AtomLearner::multiply_atoms() {
     const std::size_t K = rules_.n_atoms, M = dictionary_.size(), capacity = dictionary_.capacity();
+    simd::loops().products(dictionary_.weights(0), H_.data(), K, capacity, M, G_.data(), stride_);
     for (std::size_t k = 0; k < K; ++k)
-        for (std::size_t l = 0; l <= k; ++l)
-            G_[k * stride_ + l] = G_[l * stride_ + k] =
-                simd::loops().dot(dictionary_.weights(k), H_.data() + l * capacity, M);
-    for (std::size_t k = 0; k < K; ++k) {  // treat an atom that is zero up to rounding as zero
-        const double *omega = dictionary_.weights(k), *kernel = dictionary_.diagonal();
-        double norms = 0.0;
-        for (std::size_t j = 0; j < M; ++j) norms += std::fabs(omega[j]) * std::sqrt(kernel[j]);
-        if (G_[k * stride_ + k] > 1e-13 * norms * norms) continue;
-        for (std::size_t l = 0; l < K; ++l) G_[k * stride_ + l] = G_[l * stride_ + k] = 0.0;
+        for (std::size_t l = 0; l < k; ++l) G_[l * stride_ + k] = G_[k * stride_ + l];
+    for (std::size_t j = 0; j < M; ++j) column_[j] = std::sqrt(dictionary_.diagonal()[j]);
+    constexpr std::size_t together = 8;  // sums that do not wait for each other
+    for (std::size_t first = 0; first < K; first += together) {
+        const std::size_t last = std::min(first + together, K);
+        double norms[together] = {};
+        for (std::size_t j = 0; j < M; ++j)
+            for (std::size_t k = first; k < last; ++k)
+                norms[k - first] += std::fabs(dictionary_.weights(k)[j]) * column_[j];
+        for (std::size_t k = first; k < last; ++k) {  // what is zero up to rounding is zero
+            if (G_[k * stride_ + k] > 1e-13 * norms[k - first] * norms[k - first]) continue;
+            for (std::size_t l = 0; l < K; ++l) G_[k * stride_ + l] = G_[l * stride_ + k] = 0.0;
+        }
     }
 }
 

@@ -61,6 +61,8 @@ struct AtomRules {
 class AtomLearner {
 public:
     static constexpr std::uint64_t renewal = 1000;
+    // In feature space, K is moved together after this many samples were dropped.
+    static constexpr std::size_t lazy = 32;
     // A step is skipped if it leads to numbers beyond this, because their squares could overflow.
     static constexpr double beyond = 1e100;
 
@@ -114,6 +116,10 @@ private:
     void fit_to_capacity();  // resizes all arrays after the dictionary has grown
     // Computes G = Omega'H.
     void multiply_atoms();
+    // Finds the atoms with v_k != 0, for add_products.
+    void find_active(const double* v);
+    // G_kl += sign (row_k v_l + v_k row_l) for all l, where most v_l are 0.
+    void add_products(std::size_t k, const double* v, double sign);
 
     AtomRules rules_;
     std::vector<double> first_;
@@ -127,6 +133,7 @@ private:
     // stored `capacity` apart.
     std::vector<double> G_, H_, N_, KN_;
     std::vector<double> b_, alpha_, row_, column_, other_;
+    std::vector<std::size_t> active_;
     std::uint64_t seen_ = 0, learned_ = 0, n_init_;
     bool ready_ = false;
     bool stale_ = false;  // G or H lost digits and must be recomputed

@@ -125,7 +125,8 @@ void Dictionary::erase(std::size_t j, const double* n) {
 }
 
 void Dictionary::erase(const std::size_t* js, std::size_t count) {
-    if (count == 1 && js[0] == 0 && !needs_.factor && !needs_.neighbours && aligned_.empty()) {
+    if (count == 1 && js[0] == 0 && points_.can_drop_first() && !needs_.factor &&
+        !needs_.neighbours && aligned_.empty()) {
         points_.drop_first();
         --size_;
         ++changes_;

@@ -10,6 +10,8 @@
 // - Without a factor, neighbours and aligned states, dropping centre 0 moves nothing. It leaves a
 //   gap before the first centre, in points, weights and diagonal alike. The gap is closed when its
 //   room is needed. No result depends on it: the order of all sums is that of the centres.
+// - After `reuse_places`, no removal moves a point, and a new centre takes the free place. Kernel
+//   values are put into the order of the centres as soon as they are computed.
 // - The factor S is lower triangular with positive diagonal and packed by rows. S'S = K^-1 up to a
 //   rounding error that `drift` estimates. With a ridge g, S'S = (K + g I)^-1.
 // - With a ridge, a = S'S h and h_j = k(x, d_j), three residuals of a point x differ: the ridge
@@ -180,6 +182,9 @@ public:
     void measure(Look& look) const;
     // Says that most points that are measured do not need a.
     void be_lazy() { lazy_ = true; }
+    // Says that single centres are often dropped, and that no look is extended. Requires that there
+    // is no centre yet, and no factor, neighbours or aligned states.
+    void reuse_places() { points_.reuse_places(); }
     // max_j |k(x, d_j)| / sqrt(k(x,x) k(d_j,d_j)), or 1 if k(x, x) counts as zero.
     double coherence(const Look& look) const;
     // Computes nearest and distance. The distance is infinite if there are no centres.
@@ -288,6 +293,9 @@ private:
     void erase(std::size_t j, const double* n);
     void erase(const std::size_t* js, std::size_t count);
     void close_gap(bool all);  // as Points::close_gap
+    // Kernel values of the points with all centres, in order. If `out` begins at the first panel,
+    // the value of the first centre is at lane(0).
+    void kernel_rows(const simd::Rows& points, const simd::Block& out, Scratch& scratch) const;
     // Finds up to `most_at_once` of the cheapest centres, by increasing cost. Returns how many, or
     // 0 if none may be removed.
     std::size_t cheapest_candidates(double allowance, std::size_t budget, const double* squares,

@@ -39,11 +39,21 @@ std::size_t Looks::nbytes() const {
            looks_.capacity() * sizeof(Look);
 }
 
+void Dictionary::kernel_rows(const simd::Rows& points, const simd::Block& out,
+                             Scratch& scratch) const {
+    const simd::Panels panels = points_.panels();
+    if (points_.in_order()) return kernel_->rows(points, panels, n_features_, 0, out, scratch);
+    const std::size_t stride = panels.count * simd::panel_width;
+    auto rows = scratch.take(points.count * stride);
+    kernel_->rows(points, panels, n_features_, 0, {rows.data(), stride}, scratch);
+    for (std::size_t r = 0; r < points.count; ++r)
+        points_.gather(rows.data() + r * stride, out.data + r * out.stride);
+}
+
 void Dictionary::look(Looks& looks, const double* x, std::size_t n, Scratch& scratch) const {
     annotate(*kernel_, x, n, n_features_, depth(), looks.points_.data(), scratch);
     const simd::Rows rows{looks.points_.data(), n, depth()};
-    kernel_->rows(rows, points_.panels(), n_features_, 0, {looks.h_.data(), looks.stride_},
-                  scratch);
+    kernel_rows(rows, {looks.h_.data(), looks.stride_}, scratch);
     kernel_->diagonal(rows, n_features_, 0, looks.kxx_.data(), scratch);
     for (std::size_t i = 0; i < n; ++i) {
         Look& look = looks[i];
@@ -169,8 +179,7 @@ void Dictionary::gram_row(std::size_t i, double* row) {
     points_.copy(i, point.data());
     const simd::Panels panels = points_.panels();
     auto room = scratch_.take(panels.before > 0 ? panels.count * simd::panel_width : 0);
-    kernel_->rows({point.data(), 1, depth()}, panels, n_features_, 0,
-                  {panels.before > 0 ? room.data() : row, 0}, scratch_);
+    kernel_rows({point.data(), 1, depth()}, {panels.before > 0 ? room.data() : row, 0}, scratch_);
     if (panels.before > 0) std::copy_n(room.data() + panels.before, size_, row);
 }
 
@@ -203,8 +212,7 @@ void Dictionary::predict(const double* x, std::size_t n, std::size_t first_outpu
         const std::size_t count = std::min(tile, n - first);
         annotate(*kernel_, x + first * n_features_, count, n_features_, depth(), points.data(),
                  scratch);
-        kernel_->rows({points.data(), count, depth()}, panels, n_features_, 0,
-                      {rows.data(), stride}, scratch);
+        kernel_rows({points.data(), count, depth()}, {rows.data(), stride}, scratch);
         for (std::size_t r = 0; r < count; ++r)
             for (std::size_t c = 0; c < outputs; ++c)
                 out[(first + r) * outputs + c] = simd::loops().dot(
@@ -218,10 +226,8 @@ void Dictionary::gradient(const double* x, std::size_t n, std::size_t first_outp
         parsimon::gradient({*kernel_, points.panels(), weights(first_output), capacity_, outputs},
                            x, n, out);
     };
-    if (points_.lane(0) == 0) return from(points_);
-    Points aligned = points_;  // because the order of the sums depends on the panels
-    aligned.close_gap(true);
-    from(aligned);
+    if (points_.lane(0) == 0 && points_.in_order()) return from(points_);
+    from(points_.arranged());  // because the order of the sums depends on the panels
 }
 
 }  // namespace parsimon

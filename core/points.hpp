@@ -3,6 +3,10 @@
 // Invariants: points 0..size-1 are in insertion order. The places after the last point are zero.
 // There is memory for `capacity` points. Point 0 is at place `gap`. The places before it hold
 // points that `drop_first` removed, until `close_gap`.
+//
+// After `reuse_places`, a removal moves nothing: the next point takes the free place. Then there is
+// no gap, and point j is at place places_[j]. Free places hold points that were removed. places_ is
+// a permutation of all places in use, with the free ones last.
 #pragma once
 
 #include <algorithm>
@@ -105,18 +109,28 @@ public:
 
     std::size_t size() const { return size_; }
     std::size_t depth() const { return n_features_ + n_extras_; }
-    std::size_t nbytes() const { return doubles_.nbytes() + singles_.nbytes() + extras_.nbytes(); }
+    std::size_t nbytes() const {
+        return doubles_.nbytes() + singles_.nbytes() + extras_.nbytes() +
+               places_.capacity() * sizeof(std::size_t);
+    }
+    // For an owner that often removes single points. Requires that there is no point yet.
+    void reuse_places() { reuses_ = true; }
+    // Whether point j is at place gap + j, and no place is free.
+    bool in_order() const { return in_order_; }
 
     void reserve(std::size_t n) {
         doubles_.reserve(n);
         singles_.reserve(n);
         extras_.reserve(n);
+        if (reuses_) places_.reserve(simd::padded(n));
         capacity_ = simd::padded(n);  // last: after a failed allocation the next call tries again
     }
 
     void append(const double* point) {  // (depth,)
-        const std::size_t place = gap_ + size_;
-        if (place == capacity_) reserve(2 * place + simd::panel_width);
+        const bool all_taken = !reuses_ || size_ == places_.size();
+        if (all_taken && end() == capacity_) reserve(2 * end() + simd::panel_width);
+        if (all_taken && reuses_) places_.push_back(size_);
+        const std::size_t place = place_of(size_);
         doubles_.put(place, point);
         singles_.put(place, point);
         extras_.put(place, point + n_features_);
@@ -125,6 +139,14 @@ public:
 
     void remove(const std::size_t* js, std::size_t count) {  // in increasing order
         if (count == 0) return;
+        if (reuses_) {
+            for (std::size_t k = count; k-- > 0; --size_) {
+                const auto place = places_.begin() + static_cast<std::ptrdiff_t>(js[k]);
+                std::rotate(place, place + 1, places_.begin() + static_cast<std::ptrdiff_t>(size_));
+            }
+            in_order_ = false;
+            return;
+        }
         if (count > 1) close_gap(true);
         for_arrays([&](auto& array) {
             count == 1 ? array.remove(gap_ + js[0], gap_ + size_) : array.remove(js, count, size_);
@@ -132,7 +154,8 @@ public:
         size_ -= count;
     }
 
-    // Removes point 0 and moves nothing.
+    bool can_drop_first() const { return !reuses_; }
+    // Removes point 0 and moves nothing. Not after `reuse_places`.
     void drop_first() {
         ++gap_;
         --size_;
@@ -159,22 +182,41 @@ public:
     }
 
     void features(std::size_t j, double* out) const {  // (n_features,)
-        doubles_.copy(gap_ + j, out);
-        singles_.copy(gap_ + j, out);
+        doubles_.copy(place_of(j), out);
+        singles_.copy(place_of(j), out);
     }
     void copy(std::size_t j, double* point) const {  // (depth,)
         features(j, point);
-        extras_.copy(gap_ + j, point + n_features_);
+        extras_.copy(place_of(j), point + n_features_);
     }
 
     bool equals(std::size_t j, const double* point) const {  // compares the features only
-        return doubles_.equals(gap_ + j, point) && singles_.equals(gap_ + j, point);
+        return doubles_.equals(place_of(j), point) && singles_.equals(place_of(j), point);
     }
 
-    // The panels with points first..size-1, beginning with the panel of point `first`.
+    // The same points in order, without a gap.
+    Points arranged() const {
+        Points result(n_features_, n_extras_, singles_.panel(0) != nullptr);
+        result.reserve(size_);
+        std::vector<double> point(depth());
+        for (std::size_t j = 0; j < size_; ++j) {
+            copy(j, point.data());
+            result.append(point.data());
+        }
+        return result;
+    }
+    // Copies the values of all points from their places in panels() to `out`, in order.
+    template <class T>
+    void gather(const T* values, T* out) const {
+        const std::size_t start = gap_ / simd::panel_width * simd::panel_width;
+        for (std::size_t j = 0; j < size_; ++j) out[j] = values[place_of(j) - start];
+    }
+
+    // The panels with points first..size-1, beginning with the panel of point `first`. If the
+    // points are not in order, only panels(0) has a meaning. It includes free places.
     simd::Panels panels(std::size_t first = 0) const {
         const std::size_t skipped = (gap_ + first) / simd::panel_width,
-                          start = skipped * simd::panel_width, end = gap_ + size_;
+                          start = skipped * simd::panel_width, end = this->end();
         return {.doubles = doubles_.panel(skipped),
                 .singles = singles_.panel(skipped),
                 .extras = extras_.panel(skipped),
@@ -193,7 +235,12 @@ private:
         function(extras_);
     }
 
+    std::size_t place_of(std::size_t j) const { return reuses_ ? places_[j] : gap_ + j; }
+    std::size_t end() const { return reuses_ ? places_.size() : gap_ + size_; }  // places in use
+
     std::size_t n_features_, n_extras_, size_ = 0, capacity_ = 0, gap_ = 0;
+    bool reuses_ = false, in_order_ = true;
+    std::vector<std::size_t> places_;
     PanelArray<double> doubles_;  // features are in doubles_ or in singles_; the other is empty
     PanelArray<float> singles_;
     PanelArray<double> extras_;

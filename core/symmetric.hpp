@@ -3,10 +3,14 @@
 //
 // CONVENTION, as for TriangularFactor: vectors passed in have room for whole panels, with finite
 // numbers there. Capacity changes only in `reserve`. Nothing else allocates.
+//
+// Rows and columns can also be removed lazily (`forget`). Row i is then at place places_[i] of
+// `used_` places. `tidy` moves all rows to their own places, in one pass.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <vector>
 
 #include "simd/loops.hpp"
@@ -22,22 +26,47 @@ public:
     void reserve(std::size_t capacity) {
         numbers(capacity, capacity + simd::panel_width);  // throws if the size overflows
         rows_.resize(simd::row_start(capacity));
+        places_.resize(capacity);
     }
-    std::size_t nbytes() const { return rows_.capacity() * sizeof(double); }
+    std::size_t nbytes() const {
+        return rows_.capacity() * sizeof(double) + places_.capacity() * sizeof(std::size_t);
+    }
 
     // Appends a row and column: values (size,), or zeros if null, then the diagonal entry.
     void append(const double* values, double diagonal) {
-        double* last = rows_.data() + simd::row_start(size_);
-        std::fill(last, last + simd::padded(size_ + 1), 0.0);
-        if (values) std::copy_n(values, size_, last);
-        last[size_++] = 0.5 * diagonal;
+        if (used_ == places_.size()) tidy();
+        double* last = rows_.data() + simd::row_start(used_);
+        std::fill(last, last + simd::padded(used_ + 1), 0.0);
+        for (std::size_t j = 0; values && j < size_; ++j) last[places_[j]] = values[j];
+        last[used_] = 0.5 * diagonal;
+        places_[size_++] = used_++;
     }
     // Row i, (size,).
     void row(std::size_t i, double* out) const {
-        const double* own = rows_.data() + simd::row_start(i);
-        std::copy_n(own, i, out);
-        out[i] = 2.0 * own[i];
-        for (std::size_t j = i + 1; j < size_; ++j) out[j] = rows_[simd::row_start(j) + i];
+        const std::size_t place = places_[i];
+        const double* own = rows_.data() + simd::row_start(place);
+        for (std::size_t j = 0; j < i; ++j) out[j] = own[places_[j]];
+        out[i] = 2.0 * own[place];
+        for (std::size_t j = i + 1; j < size_; ++j)
+            out[j] = rows_[simd::row_start(places_[j]) + place];
+    }
+    // Removes row and column j, but leaves their places empty until `tidy`. Until then, only
+    // `append`, `row` and `forget` may be called.
+    void forget(std::size_t j) {
+        std::copy(places_.begin() + static_cast<std::ptrdiff_t>(j) + 1,
+                  places_.begin() + static_cast<std::ptrdiff_t>(size_),
+                  places_.begin() + static_cast<std::ptrdiff_t>(j));
+        --size_;
+    }
+    void tidy() {
+        for (std::size_t i = 0; used_ > size_ && i < size_; ++i) {
+            const double* from = rows_.data() + simd::row_start(places_[i]);
+            double* to = rows_.data() + simd::row_start(i);
+            for (std::size_t j = 0; j <= i; ++j) to[j] = from[places_[j]];
+            std::fill(to + i + 1, to + simd::padded(i + 1), 0.0);
+        }
+        used_ = size_;
+        std::iota(places_.begin(), places_.end(), std::size_t{0});
     }
     // Removes row and column j.
     void remove(std::size_t j) {
@@ -47,15 +76,16 @@ public:
             std::copy_n(from, j, to);
             std::copy(from + j + 1, from + i + 1, to + j);
         }
-        --size_;
+        used_ = --size_;
     }
     // Writes or reads a matrix of `size` rows (state.hpp). Reading requires capacity for them.
     void visit(StateVisitor visitor, std::size_t size) {
         visitor.version(0);
+        tidy();
         visitor.pieces("rows", size, [this](std::size_t i) {
             return std::pair(rows_.data() + simd::row_start(i), i + 1);
         });
-        size_ = size;
+        used_ = size_ = size;
     }
     // M <- M + scale a a'
     void add_outer(double scale, const double* a) {
@@ -69,8 +99,9 @@ public:
     }
 
 private:
-    std::size_t size_ = 0;
+    std::size_t size_ = 0, used_ = 0;
     std::vector<double> rows_;
+    std::vector<std::size_t> places_;
 };
 
 }  // namespace parsimon

@@ -9,6 +9,7 @@
 #include "simd/merges.hpp"
 #include "simd/pack.hpp"
 #include "simd/shapes.hpp"
+#include "simd/tiles.hpp"
 #include "simd/triangles.hpp"
 
 namespace parsimon::simd::PARSIMON_ISA {
@@ -63,6 +64,7 @@ constinit const Loops table = with_sums(
         .accumulate = {},
         .dot = dot,
         .axpy = axpy,
+        .scale = scale,
         .max_abs = max_abs,
         .project = project,
         .measure = measure,
@@ -70,6 +72,7 @@ constinit const Loops table = with_sums(
         .absorb = absorb,
         .turn = turn,
         .symmetric = symmetric,
+        .products = products,
         .add_outer = add_outer,
         .column_squares = column_squares,
         .squared_norm = squared_norm,

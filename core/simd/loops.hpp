@@ -120,6 +120,7 @@ struct Loops {
 
     double (*dot)(const double* x, const double* y, std::size_t n);         // x'y
     void (*axpy)(double scale, const double* x, double* y, std::size_t n);  // y += scale x
+    void (*scale)(double scale, double* x, std::size_t n);                  // x *= scale
     double (*max_abs)(const double* x, std::size_t n);                      // max_i |x_i|
 
     // For rows i = first..last-1 of a lower triangle S: t_i = S_i h, a += t_i S_i. Returns the sum
@@ -148,6 +149,11 @@ struct Loops {
     // y += (T + T') x for `count` vectors x, `stride` apart, with T a lower triangle.
     void (*symmetric)(const double* T, std::size_t m, const double* x, std::size_t count,
                       std::size_t stride, double* y);
+
+    // out[k * out_stride + l] = x_k'y_l for l <= k < count, with vectors of n numbers, `stride`
+    // apart. The products for l > k are not all computed.
+    void (*products)(const double* x, const double* y, std::size_t count, std::size_t stride,
+                     std::size_t n, double* out, std::size_t out_stride);
 
     // Changes T so that T + T' grows by scale a a'.
     void (*add_outer)(double* T, std::size_t m, double scale, const double* a);

@@ -41,6 +41,13 @@ double dot(const double* x, const double* y, std::size_t n) { return inline_dot(
 
 void axpy(double scale, const double* x, double* y, std::size_t n) { inline_axpy(scale, x, y, n); }
 
+void scale(double scale, double* x, std::size_t n) {
+    const Part s = one::broadcast(scale);
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) store(x + i, times(s, load(x + i)));
+    for (; i < n; ++i) x[i] *= scale;
+}
+
 double max_abs(const double* x, std::size_t n) {
     Pack best = broadcast(0.0);
     std::size_t i = 0;

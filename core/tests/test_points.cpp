@@ -126,6 +126,46 @@ TEST(a_gap_before_the_points_can_be_closed) {
     }
 }
 
+TEST(places_of_removed_points_are_reused) {
+    std::mt19937 rng(5);
+    std::normal_distribution<double> normal;
+    for (const bool single : {false, true}) {
+        const std::size_t d = 3, extras = 2;
+        Points points(d, extras, single);
+        points.reuse_places();
+        Rows rows;
+        std::size_t most = 0;
+        std::vector<double> point(d + extras);
+        for (int step = 0; step < 400; ++step) {
+            if (rows.size() < 5 || (rows.size() < 30 && rng() % 2)) {
+                for (double& v : point) v = single ? static_cast<float>(normal(rng)) : normal(rng);
+                points.append(point.data());
+                rows.push_back(point);
+            } else {
+                std::vector<std::size_t> js = {rng() % rows.size()};
+                if (rng() % 4 == 0 && js[0] > 0) js.insert(js.begin(), js[0] - 1);
+                points.remove(js.data(), js.size());
+                for (std::size_t k = js.size(); k-- > 0;)
+                    rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(js[k]));
+            }
+            most = std::max(most, rows.size());
+            CHECK(points.size() == rows.size() && points.gap() == 0);
+            const simd::Panels panels = points.panels();
+            CHECK(panels.points == most && panels.before == 0);
+            std::vector<double> places(panels.count * simd::panel_width), values(rows.size());
+            for (std::size_t j = 0; j < places.size(); ++j) places[j] = panels.feature(j, 1);
+            points.gather(places.data(), values.data());
+            for (std::size_t j = 0; j < rows.size(); ++j) {
+                points.copy(j, point.data());
+                CHECK(point == rows[j] && points.equals(j, point.data()));
+                CHECK(values[j] == rows[j][1]);
+            }
+            CHECK(same(points.arranged(), rows, d, single));
+        }
+        CHECK(!points.in_order());
+    }
+}
+
 TEST(single_precision_takes_half) {
     Points doubles(100), singles(100, 0, true), with_extras(100, 2, true);
     for (Points* points : {&doubles, &singles, &with_extras}) points->reserve(80);

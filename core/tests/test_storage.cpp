@@ -60,7 +60,10 @@ TEST(a_symmetric_matrix_is_one) {
             dense[m].push_back(a[m]);
         } else if (kind == 2 && m > 0) {
             const std::size_t j = rng() % m;
-            matrix.remove(j);
+            if (step % 2)
+                matrix.remove(j);
+            else
+                matrix.forget(j);
             dense.erase(dense.begin() + static_cast<std::ptrdiff_t>(j));
             for (auto& line : dense) line.erase(line.begin() + static_cast<std::ptrdiff_t>(j));
         } else {
@@ -69,6 +72,25 @@ TEST(a_symmetric_matrix_is_one) {
                 for (std::size_t j = 0; j < m; ++j) dense[i][j] += 0.7 * a[i] * a[j];
         }
         CHECK(matrix.size() == dense.size());
+        for (std::size_t i = 0; i < dense.size(); ++i) {  // also before it is tidy
+            matrix.row(i, row.data());
+            for (std::size_t j = 0; j < dense.size(); ++j)
+                CHECK_NEAR(row[j], dense[i][j], 1e-12 * (1 + std::fabs(row[j])));
+        }
+        if (step % 3 == 0 && matrix.size() > 1) {  // several are forgotten, and one comes
+            for (int k = 0; k < 2; ++k) {
+                const std::size_t j = rng() % matrix.size();
+                matrix.forget(j);
+                dense.erase(dense.begin() + static_cast<std::ptrdiff_t>(j));
+                for (auto& line : dense) line.erase(line.begin() + static_cast<std::ptrdiff_t>(j));
+            }
+            matrix.append(x.data(), 2.5);
+            const std::size_t last = dense.size();
+            dense.emplace_back(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(last));
+            for (std::size_t i = 0; i < last; ++i) dense[i].push_back(x[i]);
+            dense[last].push_back(2.5);
+        }
+        matrix.tidy();
         matrix.multiply(x.data(), 2, stride, y.data());
         for (std::size_t i = 0; i < dense.size(); ++i) {
             matrix.row(i, row.data());
