@@ -1007,7 +1007,10 @@ USES = {
         ["datasets", "fetch", "electricity", "--data-dir", "."],
         "there is no electricity.npz in .",
     ),
-    "not to be fetched": (["datasets", "fetch", "kin40k"], "give a data_dir that holds kin40k.npz"),
+    "not to be fetched": (
+        ["datasets", "fetch", "kin40k"],
+        "give a data_dir (--data-dir) with kin40k.npz",
+    ),
     "an unknown peer": (
         ["compare", "stream.csv", "--target", "y", "--peer", "x"],
         "unknown peer 'x'; known are",

@@ -129,7 +129,7 @@ def test_tables_are_as_stored(load, kind, tmp_path):
 
 @pytest.mark.parametrize("load", [datasets.load_cod_rna, datasets.load_kin40k, datasets.load_ccpp])
 def test_what_cannot_be_fetched_says_so(load):
-    with pytest.raises(ValueError, match="give a data_dir that holds"):
+    with pytest.raises(ValueError, match=r"give a data_dir \(--data-dir\) with"):
         load()
 
 

@@ -176,7 +176,7 @@ SERIES = {
 @pytest.mark.parametrize("load", SERIES)
 def test_series_are_as_stored_and_bad_files_are_named(load, tmp_path):
     name = SERIES[load]
-    with pytest.raises(ValueError, match=f"give a data_dir that holds {name}.npz"):
+    with pytest.raises(ValueError, match=rf"give a data_dir \(--data-dir\) with {name}.npz"):
         load()
     with pytest.raises(FileNotFoundError, match=f"no {name}.npz in"):
         load(tmp_path)

@@ -83,6 +83,15 @@ def test_stored_at_any_row_it_goes_on(task, at, tmp_path):
     assert model.n_rows_ == at
 
 
+def test_dates_as_text_are_pointed_out():
+    block = table()
+    days = np.datetime64("2026-01-01") + np.arange(N)
+    with pytest.warns(UserWarning, match=r"column 'day' holds dates as text.*pandas\.to_datetime"):
+        TableModel("y", algorithm="krls").learn({**block, "day": days.astype(str)})
+    TableModel("y", algorithm="krls", ignore=["day"]).learn({**block, "day": days.astype(str)})
+    TableModel("y", algorithm="krls").learn({**block, "day": days})
+
+
 def test_every_estimator_has_a_name():
     made = {type(make_estimator(name, task)) for name in ALGORITHMS for task in ALGORITHMS[name]}
     assert made == {*ESTIMATORS, MixtureClassifier, MixtureRegressor}

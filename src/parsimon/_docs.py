@@ -125,11 +125,12 @@ Maximum number of centres. When it is exceeded, centres are removed even if f th
 moves by more than eps. None means no limit. Larger budgets cost more time per sample, and
 their memory is reserved at the first sample.""",
     "pursuit_maintenance": """\
-How centres are removed. "projection": the centre whose removal changes f least is projected
-out, as in the paper. "merge": the centre of smallest norm is merged with another, while the
-norms of the changes of f add up to at most eps (`parsimon.compression.MergingPursuit`); only
-for the Gaussian kernel. A merged centre lies between samples, so a small budget is more
-accurate, and without a Gram factor a large one is faster.""",
+How centres are removed. "projection": the centre whose removal changes f least is
+projected out, as in the paper. "merge": the centre of smallest norm is merged with another,
+while the norms of the changes of f add up to at most eps
+(`parsimon.compression.MergingPursuit`); only for the Gaussian kernel. A merged centre lies
+between samples, so a small budget is more accurate, and without a Gram factor a large one
+is faster.""",
     "average": """\
 Whether to predict with the mean of f over the steps. This removes most of the noise that a
 constant rate leaves. True averages from the first step on. "recent" does so with weights

@@ -33,6 +33,6 @@ def required_folder(data_dir: str | Path | None, name: str) -> str | Path:
     if data_dir is None:
         raise ValueError(
             f"{name} cannot be fetched, because it is not at OpenML: "
-            f"give a data_dir that holds {name}.npz"
+            f"give a data_dir (--data-dir) with {name}.npz"
         )
     return data_dir

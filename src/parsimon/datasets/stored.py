@@ -170,7 +170,7 @@ def load_covtype(data_dir: str | Path | None = None) -> Table:
         found = fetch_covtype()
     except (urllib.error.URLError, OSError) as error:
         raise OSError(
-            f"cannot fetch covertype ({error}); give a data_dir that holds covtype_20k.npz"
+            f"cannot fetch covertype ({error}); give a data_dir (--data-dir) with covtype_20k.npz"
         ) from error
     return Table(
         np.asarray(found.data, dtype=np.float64),
@@ -250,7 +250,7 @@ def load_brodatz(data_dir: str | Path | None = None) -> NDArray[np.uint8]:
                 )
         except (urllib.error.URLError, OSError) as error:
             raise OSError(
-                f"cannot fetch {address} ({error}); give a data_dir that holds brodatz13.npz"
+                f"cannot fetch {address} ({error}); give a data_dir (--data-dir) with brodatz13.npz"
             ) from error
     return np.stack(found)
 
@@ -323,7 +323,7 @@ def _fetch(
         found = fetch_openml(name, version=version, as_frame=False, parser="liac-arff")
     except (urllib.error.URLError, OSError) as error:
         raise OSError(
-            f"cannot fetch {name} from OpenML ({error}); give a data_dir that holds it"
+            f"cannot fetch {name} from OpenML ({error}); give a data_dir (--data-dir) with it"
         ) from error
     X = np.asarray(found.data, dtype=np.float64)
     # Categories are indices into their values, such as RAD and CHAS of Boston housing

@@ -55,7 +55,7 @@ def unpacked(data: bytes) -> tuple[Arrays, dict[str, Any]]:
     """
     size = int.from_bytes(data[:8], "little")
     if len(data) < 8 or size > len(data) - 8:
-        raise ValueError("it ends within its header")
+        raise ValueError("it is shorter than the header that its first bytes announce")
     header = parsed(data[8 : 8 + size].decode(), len(data))
     metadata = header.pop("__metadata__", {})
     if not isinstance(metadata, dict):

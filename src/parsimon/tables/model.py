@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self, cast
 
@@ -33,7 +34,7 @@ from parsimon.tables.targets import (
     holds_classes,
     numeric_targets,
 )
-from parsimon.tables.warmup import Warmup, rows_of
+from parsimon.tables.warmup import Warmup, dates_as_text, rows_of
 
 __all__ = ["TableModel"]
 
@@ -327,6 +328,12 @@ class TableModel(Learning, Predicting, StoredTable):
             (self.task, None) if self.task != "auto" else found_task(held[self.target], self.target)
         )
         self._require_numbers(task)
+        for name in sorted({*dates_as_text(held)} - {self.target, *self.ignore}):
+            warnings.warn(
+                f"column {name!r} holds dates as text, and each is learned as a name of its own. "
+                "Convert the column, for example with pandas.to_datetime, or ignore it",
+                stacklevel=4,
+            )
         warmup = self._trials()
         if warmup is not None:
             warmup.look(held, self.n_rows_)

@@ -13,6 +13,7 @@ from them again.
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,13 +25,15 @@ from parsimon.evaluation import Predictions, predict_then_learn
 from parsimon.preprocessing import Column, TableEncoder
 from parsimon.tables.targets import class_rows
 
-__all__ = ["Trial", "Warmup", "rows_of"]
+__all__ = ["Trial", "Warmup", "dates_as_text", "rows_of"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[Any]
 
 #: The numbers of rows after which the columns are looked at again.
 LOOKS = (1, 16, 64)
+#: How a date of ISO 8601 begins.
+DATE = re.compile(r"\d{4}-(0\d|1[0-2])-[0-3]\d($|[T ])")
 
 
 @dataclass
@@ -152,3 +155,19 @@ def _as(column: Column, kind: str) -> Column:
     if alone.kind in (kind, "empty"):
         return alone
     return Column("empty", np.full(len(column.values), np.nan), [])
+
+
+def dates_as_text(columns: dict[str, Column]) -> list[str]:
+    """Return the names of the text columns that hold dates, more than one.
+
+    >>> times = Column("text", np.array([0.0, 1.0]), ["2026-01-01 10:00", "2026-01-01 11:00"])
+    >>> dates_as_text({"time": times, "name": Column("text", np.array([0.0]), ["May"])})
+    ['time']
+    """
+    return [
+        name
+        for name, column in columns.items()
+        if column.kind == "text"
+        and len(column.categories) > 1
+        and all(map(DATE.match, column.categories))
+    ]
