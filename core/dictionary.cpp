@@ -89,10 +89,15 @@ bool Dictionary::reserve(std::size_t n) {
 }
 
 void Dictionary::reserve_scratch(std::size_t batch) {
-    const std::size_t rows = numbers(
-        std::max<std::size_t>(batch, needs_.factor ? 2 * TriangularFactor::most_at_once + 1 : 1),
-        capacity_);
-    scratch_.reserve(kernel_->levels() + 3, rows + numbers(simd::panel_width, depth() + 1));
+    const std::size_t spare = numbers(simd::panel_width, depth() + 1);  // for kernels
+    // A batch can bring as many centres as it has samples, and as many leave at the budget.
+    if (batch > 8) together_ = TriangularFactor::most_at_once;
+    // Several centres are projected out at once (dictionary_pursuit.cpp).
+    if (needs_.factor) scratch_.reserve(2, numbers(together_ + 2, capacity_) + spare);
+    // `drift` takes eight rows at a time.
+    const std::size_t rows =
+        numbers(std::max(batch, needs_.factor ? simd::panel_width : 1), capacity_);
+    scratch_.reserve(kernel_->levels() + 3, rows + spare);
 }
 
 void Dictionary::append(Look& look, const double* w) {

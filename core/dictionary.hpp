@@ -175,8 +175,8 @@ public:
     void extend(Look& look);
     // Computes t, a and residual for the centres that h covers. Requires a factor.
     void project(Look& look) const;
-    // The same for n looks that cover the same centres, in one pass over the factor.
-    void project(Look* const* looks, std::size_t n) const;
+    // The same for n looks that cover the same centres, in one pass over the factor for each 32.
+    void project(Look* const* looks, std::size_t n);
     // Computes t and residual at least. After `be_lazy` and without a ridge, a is left out, which
     // takes half the time of `project`.
     void measure(Look& look) const;
@@ -296,12 +296,11 @@ private:
     // Kernel values of the points with all centres, in order. If `out` begins at the first panel,
     // the value of the first centre is at lane(0).
     void kernel_rows(const simd::Rows& points, const simd::Block& out, Scratch& scratch) const;
-    // Finds up to `most_at_once` of the cheapest centres, by increasing cost. Returns how many, or
+    // Finds up to `together_` of the cheapest centres, by increasing cost. Returns how many, or
     // 0 if none may be removed.
     std::size_t cheapest_candidates(double allowance, std::size_t budget, const double* squares,
                                     std::size_t* candidates) const;
-    bool project_out_together(double& allowance, std::size_t budget, double* squares,
-                              double& spent);
+    bool project_out_together(double& allowance, std::size_t budget, double& spent);
     const double* column_from_carry(std::size_t j);
     void append_neighbour(const Look& look);
     // Finds new neighbours for the centres whose neighbour is j, before j is removed.
@@ -312,6 +311,7 @@ private:
     std::size_t n_features_, n_outputs_;
     Needs needs_;
     bool lazy_ = false;
+    std::size_t together_ = 8;  // the most centres that are projected out in one pass
     std::size_t size_ = 0, capacity_ = 0;
     Points points_;
     TriangularFactor factor_;

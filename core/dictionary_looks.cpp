@@ -101,21 +101,29 @@ void Dictionary::settle(Look& look) const {
         look.residual -= needs_.ridge * simd::loops().dot(look.a, look.a, look.n_known);
 }
 
-void Dictionary::project(Look* const* looks, std::size_t n) const {
-    if (n == 0) return;
-    const std::size_t known = looks[0]->n_known;
-    for (std::size_t i = 0; i < n; ++i) {
-        std::fill_n(looks[i]->a, simd::padded(known), 0.0);
-        looks[i]->objective = 0.0;
+void Dictionary::project(Look* const* looks, std::size_t n) {
+    constexpr std::size_t most = 32, few = 4;  // with fewer looks, too many lanes would be empty
+    if (n < few) {
+        for (std::size_t i = 0; i < n; ++i) project(*looks[i]);
+        return;
     }
-    for (std::size_t first = 0; first < known; first += simd::panel_width)
-        for (std::size_t i = 0; i < n; ++i)
-            looks[i]->objective +=
-                factor_.multiply(first, std::min(first + simd::panel_width, known), looks[i]->h,
-                                 looks[i]->t, looks[i]->a);
-    for (std::size_t i = 0; i < n; ++i) {
-        looks[i]->objective = looks[i]->kxx - looks[i]->objective;
-        settle(*looks[i]);
+    const std::size_t known = looks[0]->n_known, room = simd::padded(std::min(n, most));
+    auto across = scratch_.take(room * simd::padded(known));
+    auto sums = scratch_.take(room * simd::padded(known));
+    const double* h[most];
+    double *t[most], *a[most], squares[most];
+    for (std::size_t first = 0; first < n; first += most) {
+        const std::size_t count = std::min(most, n - first);
+        for (std::size_t i = 0; i < count; ++i) {
+            h[i] = looks[first + i]->h;
+            t[i] = looks[first + i]->t;
+            a[i] = looks[first + i]->a;
+        }
+        factor_.multiply(h, count, t, a, squares, across.data(), sums.data());
+        for (std::size_t i = 0; i < count; ++i) {
+            looks[first + i]->objective = looks[first + i]->kxx - squares[i];
+            settle(*looks[first + i]);
+        }
     }
 }
 
@@ -153,8 +161,11 @@ bool Dictionary::sound(Look& look, std::size_t without) const {
     measure(look);
     // a_i^2 <= (S'S)_ii t't, so that a is needed only for points that are nearly dependent.
     double bound = 0.0;
-    for (std::size_t i = 0; i < look.n_known; ++i)
-        bound += factor_.diagonal()[i] * diagonal_[stored(i)];
+    if (without >= look.n_known)
+        bound = simd::loops().dot(factor_.diagonal(), diagonal_.data(), look.n_known);
+    else
+        for (std::size_t i = 0; i < look.n_known; ++i)
+            bound += factor_.diagonal()[i] * diagonal_[stored(i)];
     if (!(schur(look) > least * (look.kxx + bound * (look.kxx - look.objective)))) {
         project(look);
         double scale = look.kxx;
@@ -163,6 +174,8 @@ bool Dictionary::sound(Look& look, std::size_t without) const {
         if (!(schur(look) > least * scale)) return false;
     }
     if (needs_.pairs) return true;
+    // The kernel value of a copy is k(x, x).
+    if (simd::loops().max_abs(look.h, look.n_known) < 0.999 * look.kxx) return true;
     for (std::size_t i = 0; i < look.n_known; ++i)
         if (copies(look, i, stored(i))) return false;
     return true;

@@ -19,7 +19,7 @@ constexpr std::size_t row_group = 4;
 void TriangularFactor::reserve(std::size_t capacity) {
     numbers(capacity, capacity + simd::panel_width);  // throws if the size overflows
     rows_.resize(simd::row_start(capacity));
-    carry_.resize(most_at_once * simd::padded(capacity));
+    carry_.resize(simd::padded(capacity));
     diagonal_.resize(simd::padded(capacity));
     summed_.resize(simd::padded(capacity));
 }
@@ -55,21 +55,6 @@ double TriangularFactor::measure(std::size_t first, std::size_t last, const doub
 void TriangularFactor::combine(std::size_t first, std::size_t last, const double* t,
                                double* a) const {
     simd::loops().combine(rows_.data(), first, last, t, a);
-}
-
-void TriangularFactor::columns(const std::size_t* js, std::size_t count, std::size_t stride,
-                               double* t, double* out) const {
-    std::fill_n(out, count * stride, 0.0);
-    for (std::size_t first = 0; first < size_; first += simd::panel_width) {
-        const std::size_t last = std::min(first + simd::panel_width, size_);
-        for (std::size_t c = 0; c < count; ++c) {
-            const std::size_t from = std::max(first, js[c]);
-            if (from >= last) continue;
-            double* column = t + c * stride;
-            for (std::size_t i = from; i < last; ++i) column[i] = row(i)[js[c]];
-            combine(from, last, column, out + c * stride);
-        }
-    }
 }
 
 double TriangularFactor::absorb(const double* a, double noise, double scale, double* k) {
@@ -129,79 +114,58 @@ void TriangularFactor::project_out(std::size_t j, const double* n, double* row) 
     add(row);
 }
 
-void TriangularFactor::turn_up(simd::Turn* turns, std::size_t i, std::size_t rows,
-                               const std::size_t* js, std::size_t gone, double* carry) {
-    for (std::size_t r = 0; r < rows; ++r) turns[r].out = row(i + r - gone);
-    std::size_t from = 0;
-    for (std::size_t g = 0; g <= gone; ++g) {
-        // The last piece ends with the columns that all rows of the group have.
-        const std::size_t to = g < gone ? js[g] : i + 1;
-        simd::loops().turn(turns, rows, carry + from, to - from);
-        for (std::size_t r = 0; r < rows; ++r) {
-            turns[r].in += to - from + 1;
-            turns[r].out += to - from;
-        }
-        from = to + 1;
+void TriangularFactor::turn_up(simd::Turn* turns, std::size_t i, std::size_t rows, std::size_t j) {
+    for (std::size_t r = 0; r < rows; ++r) turns[r].out = row(i + r - 1);
+    double* carry = carry_.data();
+    simd::loops().turn(turns, rows, carry, j);
+    for (std::size_t r = 0; r < rows; ++r) {
+        turns[r].in += j + 1;
+        turns[r].out += j;
+    }
+    // The columns that all rows of the group have
+    simd::loops().turn(turns, rows, carry + j + 1, i - j);
+    for (std::size_t r = 0; r < rows; ++r) {
+        turns[r].in += i - j;
+        turns[r].out += i - j;
     }
     for (std::size_t f = 1; f < rows; ++f)
         for (std::size_t r = f; r < rows; ++r) {
-            const double x = turns[r].in[f - 2], y = carry[i + f];
+            const double x = turns[r].in[f - 1], y = carry[i + f];
             turns[r].out[f - 1] = turns[r].c * x - turns[r].s * y;
             carry[i + f] = turns[r].s * x + turns[r].c * y;
         }
 }
 
-void TriangularFactor::remove(const std::size_t* js, std::size_t count) {
-    // Each removed row becomes a vector `carry`. Every later row is rotated against the carry, so
-    // that its entry in the removed column becomes zero and moves to the carry. All carries are
-    // applied to a group of rows while the group is in the cache. The last carry writes the rows to
-    // their new place, without the removed columns.
-    const std::size_t stride = simd::padded(size_);
+void TriangularFactor::remove(std::size_t j) {
+    // The removed row becomes a vector `carry`. Every later row is rotated against the carry, so
+    // that its entry in the removed column becomes zero and moves to the carry.
+    double *carry = carry_.data(), &pivot = carry[j];
+    std::copy_n(row(j), j + 1, carry);
+    std::fill(carry + j + 1, carry + simd::padded(size_), 0.0);
     simd::Turn turns[row_group];
-    std::size_t active = 0;
-    for (std::size_t i = js[0]; i < size_;) {
-        const bool leaves = active < count && i == js[active];
-        const std::size_t limit = active < count ? js[active] : size_;
-        const std::size_t rows = i % row_group == 0 && i + row_group <= limit ? row_group : 1;
-        for (std::size_t k = 0; k < active; ++k) {
-            double *carry = carry_.data() + k * stride, &pivot = carry[js[k]];
-            double squares = pivot * pivot, before = pivot;
-            for (std::size_t r = 0; r < rows; ++r) {
-                double* line = row(i + r);
-                const double entry = line[js[k]];
-                squares += entry * entry;
-                const double radius = std::sqrt(squares);
-                turns[r] = {before / radius, entry / radius, line, line};
-                before = radius;
-            }
-            if (leaves || k + 1 < active)
-                simd::loops().turn(turns, rows, carry, i + rows);
-            else
-                turn_up(turns, i, rows, js, active, carry);
-            pivot = before;
+    for (std::size_t i = j + 1; i < size_;) {
+        const std::size_t rows = i % row_group == 0 && i + row_group <= size_ ? row_group : 1;
+        double squares = pivot * pivot, before = pivot;
+        for (std::size_t r = 0; r < rows; ++r) {
+            double* line = row(i + r);
+            const double entry = line[j];
+            squares += entry * entry;
+            const double radius = std::sqrt(squares);
+            turns[r] = {before / radius, entry / radius, line, line};
+            before = radius;
         }
-        if (leaves) {
-            double* carry = carry_.data() + active * stride;
-            std::copy_n(row(i), i + 1, carry);
-            std::fill(carry + i + 1, carry + stride, 0.0);
-            ++active;
-        }
+        turn_up(turns, i, rows, j);
+        pivot = before;
         i += rows;
     }
-    size_ -= count;
-    // One run of coordinates after another, without branches inside
+    --size_;
     bool cancelled = false;
-    for (std::size_t left = 0, k = 0; left <= count; ++left) {
-        const std::size_t end = left < count ? js[left] - left : size_;
-        for (; k < end; ++k) {
-            double gone = 0.0;
-            for (std::size_t c = 0; c < count; ++c)
-                gone += carry_[c * stride + k + left] * carry_[c * stride + k + left];
-            diagonal_[k] = diagonal_[k + left] - gone;
+    for (std::size_t left = 0, k = 0; left <= 1; ++left)
+        for (const std::size_t end = left == 0 ? j : size_; k < end; ++k) {
+            diagonal_[k] = diagonal_[k + left] - carry[k + left] * carry[k + left];
             summed_[k] = summed_[k + left];
             cancelled |= lacks_digits(k);
         }
-    }
     if (cancelled) sum_cancelled();
 }
 

@@ -46,10 +46,16 @@ public:
     double measure(std::size_t first, std::size_t last, const double* h, double* t) const;
     void combine(std::size_t first, std::size_t last, const double* t, double* a) const;
 
-    // Columns js of P, each (size,), into `out`, `stride` apart. One pass over R for at most
-    // `most_at_once` columns. t is working memory of the same size as `out`.
-    void columns(const std::size_t* js, std::size_t count, std::size_t stride, double* t,
-                 double* out) const;
+    // `multiply` over all rows for `count` vectors at once, at most `most_at_once`. squares
+    // (count,) receives the sums of squares. `across` and `sums` are working memory for as many
+    // vectors, rounded up to whole panels.
+    void multiply(const double* const* h, std::size_t count, double* const* t, double* const* a,
+                  double* squares, double* across, double* sums) const;
+
+    // Columns js of P, in increasing order, at most `most_at_once`. `out` has room for them.
+    simd::Tiles columns(const std::size_t* js, std::size_t count, double* out) const;
+    // Copies vector k to out (padded size,).
+    void copy_vector(const simd::Tiles& tiles, std::size_t k, double* out) const;
 
     // The update of a covariance P after an observation a'v + noise of v, in one pass over R:
     //     P <- scale^2 P,  then  P <- P - P a a'P / (noise + a'P a).
@@ -61,10 +67,11 @@ public:
 
     // Removes coordinate j by conditioning: P <- P_(-j,-j) - P_(-j,j) P_(j,-j) / P_jj. Then `carry`
     // (size,) holds column j of the old P divided by sqrt(P_jj).
-    void remove(std::size_t j) { remove(&j, 1); }
-    // Removes the coordinates js, in increasing order, in one pass. At most `most_at_once`.
-    void remove(const std::size_t* js, std::size_t count);
-    static constexpr std::size_t most_at_once = 8;
+    void remove(std::size_t j);
+    // Removes the coordinates js, in increasing order, in one pass. At most `most_at_once`. `work`
+    // has room for as many vectors. `carry` is undefined afterwards.
+    void remove(const std::size_t* js, std::size_t count, double* work);
+    static constexpr std::size_t most_at_once = simd::most_vectors;
     const double* carry() const { return carry_.data(); }
 
     // P <- P + q q', in one pass over R. q (size,) is overwritten.
@@ -98,9 +105,11 @@ public:
 
 private:
     // Rotates `rows` rows from row i on against the carry. Writes them to their new place without
-    // the columns js (`gone` of them, all < i).
-    void turn_up(simd::Turn* turns, std::size_t i, std::size_t rows, const std::size_t* js,
-                 std::size_t gone, double* carry);
+    // column j.
+    void turn_up(simd::Turn* turns, std::size_t i, std::size_t rows, std::size_t j);
+    // Subtracts the squares of the carries from the diagonal, and removes the entries js.
+    void take_from_diagonal(const std::size_t* js, std::size_t count, const simd::Tiles& carries,
+                            const simd::Pivots& pivots);
     // Whether subtractions have cancelled most digits of P_kk.
     bool lacks_digits(std::size_t k) const { return !(diagonal_[k] > 1e-3 * summed_[k]); }
     void sum_cancelled();  // sums such entries again

@@ -105,12 +105,13 @@ public:
           n_extras_(n_extras),
           doubles_(single ? 0 : n_features),
           singles_(single ? n_features : 0),
-          extras_(n_extras) {}
+          extras_(n_extras),
+          norms_(n_features >= simd::least_for_products ? 1 : 0) {}
 
     std::size_t size() const { return size_; }
     std::size_t depth() const { return n_features_ + n_extras_; }
     std::size_t nbytes() const {
-        return doubles_.nbytes() + singles_.nbytes() + extras_.nbytes() +
+        return doubles_.nbytes() + singles_.nbytes() + extras_.nbytes() + norms_.nbytes() +
                places_.capacity() * sizeof(std::size_t);
     }
     // For an owner that often removes single points. Requires that there is no point yet.
@@ -122,6 +123,7 @@ public:
         doubles_.reserve(n);
         singles_.reserve(n);
         extras_.reserve(n);
+        norms_.reserve(n);
         if (reuses_) places_.reserve(simd::padded(n));
         capacity_ = simd::padded(n);  // last: after a failed allocation the next call tries again
     }
@@ -134,6 +136,10 @@ public:
         doubles_.put(place, point);
         singles_.put(place, point);
         extras_.put(place, point + n_features_);
+        if (n_features_ >= simd::least_for_products) {
+            const double norm = simd::loops().dot(point, point, n_features_);
+            norms_.put(place, &norm);
+        }
         ++size_;
     }
 
@@ -220,6 +226,7 @@ public:
         return {.doubles = doubles_.panel(skipped),
                 .singles = singles_.panel(skipped),
                 .extras = extras_.panel(skipped),
+                .norms = norms_.panel(skipped),
                 .count = simd::padded(end) / simd::panel_width - skipped,
                 .n_features = n_features_,
                 .n_extras = n_extras_,
@@ -233,6 +240,7 @@ private:
         function(doubles_);
         function(singles_);
         function(extras_);
+        function(norms_);
     }
 
     std::size_t place_of(std::size_t j) const { return reuses_ ? places_[j] : gap_ + j; }
@@ -244,6 +252,7 @@ private:
     PanelArray<double> doubles_;  // features are in doubles_ or in singles_; the other is empty
     PanelArray<float> singles_;
     PanelArray<double> extras_;
+    PanelArray<double> norms_;  // squared norms of the features, or empty
 };
 
 }  // namespace parsimon

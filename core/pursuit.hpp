@@ -16,10 +16,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <limits>
 
 #include "simd/loops.hpp"
-#include "squares.hpp"
 
 namespace parsimon {
 
@@ -41,49 +39,44 @@ public:
     // The squared RKHS norm by which f changes if centre j is projected out.
     double cost(std::size_t j) const { return squares_[j] / diagonal_[j]; }
     // The first centre with the least cost, or m if no cost is finite.
-    std::size_t cheapest() const {
-        std::size_t best = m_;
-        double least = std::numeric_limits<double>::infinity();
-        for (std::size_t j = 0; j < m_; ++j)
-            if (cost(j) < least) {
-                least = cost(j);
-                best = j;
-            }
-        return best;
-    }
+    std::size_t cheapest() const { return simd::loops().least_ratio(squares_, diagonal_, m_); }
 
     // Replaces column j of the original P (m,) by column j after the removals so far.
     void correct(double* column, std::size_t j) const {
-        constexpr std::size_t piece = 1024;  // entries that fit in the cache
-        for (std::size_t first = 0; first < m_; first += piece)
-            for (std::size_t r = 0; r < count_; ++r)
-                simd::loops().axpy(-columns_[r][j] / columns_[r][removed_[r]], columns_[r] + first,
-                                   column + first, std::min(piece, m_ - first));
+        double factors[most];
+        for (std::size_t r = 0; r < count_; ++r)
+            factors[r] = columns_[r][j] / columns_[r][removed_[r]];
+        simd::loops().subtract_multiples(column, columns_.data(), factors, count_, m_);
+        for (std::size_t r = 0; r < count_; ++r) column[removed_[r]] = 0.0;
     }
     // Whether enough digits are left if centre j is removed. `column` is its corrected column. No
     // entry of the new diagonal may be below `share` times its entry in `before`.
     bool keeps_digits(const double* column, std::size_t j, const double* before,
                       double share) const {
         const double pivot = 1.0 / column[j];
-        bool kept = column[j] > share * before[j];
-        for (std::size_t i = 0; i < m_ && kept; ++i)
-            kept = i == j || diagonal_[i] == 0.0 ||
-                   diagonal_[i] - column[i] * column[i] * pivot > share * before[i];
-        return kept;
+        const auto keep = [&](std::size_t first, std::size_t last) {
+            return simd::loops().keeps_share(diagonal_ + first, column + first, pivot,
+                                             before + first, share, last - first);
+        };
+        return column[j] > share * before[j] && keep(0, j) && keep(j + 1, m_);
     }
     // Projects out centre j, given its corrected column. Returns the cost.
     double project_out(std::size_t j, const double* column) {
         const double pivot = 1.0 / column[j], paid = squares_[j] * pivot;
-        for (std::size_t i = 0; i < m_; ++i) diagonal_[i] -= column[i] * column[i] * pivot;
-        for (std::size_t c = 0; c < weights_.n_outputs; ++c) {
-            double* w = weights_.data + c * weights_.stride;
-            simd::loops().axpy(-w[j] / column[j], column, w, m_);
-            w[j] = 0.0;
+        constexpr std::size_t piece = 64;  // outputs per pass
+        double factors[piece];
+        simd::loops().take_squares(pivot, column, diagonal_, m_);
+        std::fill_n(squares_, m_, 0.0);
+        for (std::size_t first = 0; first < weights_.n_outputs; first += piece) {
+            const std::size_t n = std::min(piece, weights_.n_outputs - first);
+            double* W = weights_.data + first * weights_.stride;
+            for (std::size_t c = 0; c < n; ++c) factors[c] = W[c * weights_.stride + j] / column[j];
+            simd::loops().eliminate(column, factors, n, weights_.stride, W, squares_, m_);
+            for (std::size_t c = 0; c < n; ++c) W[c * weights_.stride + j] = 0.0;
         }
-        sum_squares(weights_.data, weights_.n_outputs, weights_.stride, m_, squares_);
+        diagonal_[j] = squares_[j] = 0.0;
         columns_[count_] = column;
         removed_[count_++] = j;
-        for (std::size_t r = 0; r < count_; ++r) diagonal_[removed_[r]] = 0.0;
         return paid;
     }
     // The number of removals, and the removed centres in order.

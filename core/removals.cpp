@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "pursuit.hpp"
+#include "squares.hpp"
 
 namespace parsimon {
 

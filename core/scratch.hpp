@@ -38,7 +38,10 @@ public:
     void reserve(std::size_t count, std::size_t n) {
         if (buffers_.size() < count) buffers_.resize(count);
         for (std::size_t i = 0; i < count; ++i)
-            if (buffers_[i].size() < n) buffers_[i].resize(n);
+            if (buffers_[i].size() < n) {
+                buffers_[i].reserve(n);  // not more, whatever the size was before
+                buffers_[i].resize(n);
+            }
     }
 
     std::size_t nbytes() const {

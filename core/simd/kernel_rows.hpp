@@ -106,17 +106,5 @@ void sweep(const Rows& x, const Stored<T>& centres, std::size_t n_features, cons
     }
 }
 
-// out[r, j] = k(x_r, c_j) for one kernel, with centres in single or double precision.
-template <class Kernel>
-void evaluate(const Rows& x, const Panels& centres, std::size_t n_features, const Shape& shape,
-              const Block& out) {
-    if (centres.singles)
-        sweep<Kernel>(x, Stored<float>{centres.singles, centres.count, centres.n_features},
-                      n_features, shape, out);
-    else
-        sweep<Kernel>(x, Stored<double>{centres.doubles, centres.count, centres.n_features},
-                      n_features, shape, out);
-}
-
 }  // namespace
 }  // namespace parsimon::simd::PARSIMON_ISA

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "simd/kernel_products.hpp"
 #include "simd/kernel_rows.hpp"
 #include "simd/loops.hpp"
 #include "simd/pack.hpp"

@@ -4,11 +4,13 @@
 #include <string_view>
 #include <utility>
 
+#include "simd/kernel_products.hpp"
 #include "simd/kernel_rows.hpp"
 #include "simd/kernel_slopes.hpp"
 #include "simd/merges.hpp"
 #include "simd/pack.hpp"
 #include "simd/shapes.hpp"
+#include "simd/sweeps.hpp"
 #include "simd/tiles.hpp"
 #include "simd/triangles.hpp"
 
@@ -71,6 +73,16 @@ constinit const Loops table = with_sums(
         .combine = combine,
         .absorb = absorb,
         .turn = turn,
+        .multiply_rows = multiply_rows,
+        .add_rows = add_rows,
+        .plan_turns = plan_turns,
+        .turn_rows = turn_rows_together,
+        .scale_to = scale_to,
+        .subtract_multiples = subtract_multiples,
+        .keeps_share = keeps_share,
+        .take_squares = take_squares,
+        .eliminate = eliminate,
+        .least_ratio = least_ratio,
         .symmetric = symmetric,
         .products = products,
         .add_outer = add_outer,

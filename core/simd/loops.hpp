@@ -13,6 +13,10 @@ constexpr std::size_t panel_width = 8;  // points in a panel
 // If this many rows are evaluated at a time, each centre is read from memory only once for them.
 constexpr std::size_t row_block = 64;
 
+// With at least this many features, squared distances are computed from inner products, where that
+// is accurate (kernel_products.hpp).
+constexpr std::size_t least_for_products = 32;
+
 // n rounded up to whole panels.
 constexpr std::size_t padded(std::size_t n) {
     return (n + panel_width - 1) / panel_width * panel_width;
@@ -37,6 +41,8 @@ struct Panels {
     const double* doubles = nullptr;  // (count, n_features, 8), or null
     const float* singles = nullptr;   // (count, n_features, 8), or null; one of the two is set
     const double* extras = nullptr;   // (count, n_extras, 8)
+    // (count, 8) squared norms of the features, or null: then distances are sums of differences
+    const double* norms = nullptr;
     std::size_t count = 0;
     std::size_t n_features = 0;
     std::size_t n_extras = 0;
@@ -68,6 +74,24 @@ struct Turn {
     double c, s;
     const double* in;
     double* out;
+};
+
+// Several vectors over the columns of a matrix, eight columns at a time: column c of vector k is at
+// (c / 8 * count + k) * 8 + c % 8. `data` has room for whole panels.
+struct Tiles {
+    double* data;
+    std::size_t count;
+};
+// The most vectors of one pass, and the distance between the rows of their factors.
+constexpr std::size_t most_vectors = 40;
+// The most rows of one pass.
+constexpr std::size_t most_rows = 32;
+
+// The vectors of `turn_rows` in the columns that they remove, and their entries there.
+struct Pivots {
+    double at[most_vectors][most_vectors] = {};  // vector k in the column of vector l
+    double square[most_vectors] = {};            // sigma_k^2
+    double inverse[most_vectors] = {};           // 1 / sigma_k^2, or 0
 };
 
 // The parameters of a kernel, in the order of the arguments of its `value` (shapes.hpp).
@@ -145,6 +169,47 @@ struct Loops {
 
     // Applies up to four rotations with v, one after the other, in one pass over the n columns.
     void (*turn)(const Turn* turns, std::size_t count, double* v, std::size_t n);
+
+    // The following work on consecutive rows of a triangle, from a multiple of eight on. `length`
+    // is the padded length of the first row.
+
+    // t[r, k] = row_r h_k over the first `columns` columns, for up to eight rows and for `width`
+    // vectors h, a multiple of eight. Entry j of vector k is h[j * width + k], and t has rows of
+    // `most_vectors` numbers.
+    void (*multiply_rows)(const double* rows, std::size_t n_rows, std::size_t length,
+                          std::size_t columns, const double* h, std::size_t width, double* t);
+    // v_k += sum_r b[r, k] row_r for the first `used` vectors and up to `most_rows` rows, with b in
+    // rows of `most_vectors` numbers. The vectors are read and written once for all rows.
+    void (*add_rows)(const double* rows, std::size_t n_rows, std::size_t length, const double* b,
+                     const Tiles& v, std::size_t used);
+    // Rotations without square roots (Gentleman 1973) that remove column j_k of the rows by vector
+    // v_k: for each row y with weight d = 1, and for each k with e = y_(j_k),
+    //     y <- y - e / sigma_k^2 v_k,  v_k <- v_k + d e y,  with y before,
+    //     sigma_k^2 <- sigma_k^2 + d e^2,  d <- d sigma_k^2 / sigma_k^2, before over after.
+    // The rotated row is sqrt(d) y, and the rotated vector is v_k / sigma_k. A vector that is 0
+    // takes over the row: then d becomes 0. `plan_turns` finds the factors of y and v_k, and
+    // sqrt(d) as `scale`, from `entries`, the rows in the columns j_k.
+    void (*plan_turns)(Pivots& pivots, double* entries, std::size_t n_rows, std::size_t used,
+                       double* a, double* b, double* scale);
+    void (*turn_rows)(double* rows, std::size_t n_rows, std::size_t length, const double* a,
+                      const double* b, const Tiles& v, std::size_t used);
+
+    // out = scale in. `out` may be `in` or begin before it.
+    void (*scale_to)(double scale, const double* in, double* out, std::size_t n);
+    // y -= sum_k factors_k v_k, for vectors of n numbers.
+    void (*subtract_multiples)(double* y, const double* const* v, const double* factors,
+                               std::size_t count, std::size_t n);
+    // Whether values_i - column_i^2 pivot > share before_i for all i with values_i != 0.
+    bool (*keeps_share)(const double* values, const double* column, double pivot,
+                        const double* before, double share, std::size_t n);
+    // y_i -= scale x_i^2
+    void (*take_squares)(double scale, const double* x, double* y, std::size_t n);
+    // W_ci -= factors_c column_i, where row c of W begins at W + c * stride. Then squares_i +=
+    // sum_c W_ci^2.
+    void (*eliminate)(const double* column, const double* factors, std::size_t n_outputs,
+                      std::size_t stride, double* W, double* squares, std::size_t n);
+    // The first i with the least x_i / y_i, or n if no ratio is a number below infinity.
+    std::size_t (*least_ratio)(const double* x, const double* y, std::size_t n);
 
     // y += (T + T') x for `count` vectors x, `stride` apart, with T a lower triangle.
     void (*symmetric)(const double* T, std::size_t m, const double* x, std::size_t count,

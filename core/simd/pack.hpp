@@ -35,6 +35,20 @@
 #define PARSIMON_INLINE inline __attribute__((always_inline))
 #endif
 
+// Unrolls the next loop completely. GCC then keeps arrays that the loop indexes in registers.
+#if defined(__GNUC__) && !defined(__clang__)
+#define PARSIMON_UNROLL _Pragma("GCC unroll 16")
+#else
+#define PARSIMON_UNROLL
+#endif
+
+// Begins to read a line of memory into the cache.
+#if defined(__GNUC__) || defined(__clang__)
+#define PARSIMON_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PARSIMON_PREFETCH(address) static_cast<void>(address)
+#endif
+
 namespace parsimon::simd::PARSIMON_ISA {
 
 constexpr std::size_t lanes = 8;

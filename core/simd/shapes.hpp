@@ -5,7 +5,9 @@
 // the sum and the parameters, in the order in which Python gives them. The number of parameters is
 // read from the signature of `value`. `slope` computes the derivative of the value with respect to
 // the sum, from the sum, the value and the parameters. A kernel without `slope` works, but models
-// with it have no gradient. Everything else is derived: see `leaf_of` in loops.cpp and `leaf` in
+// with it have no gradient. A kernel of the squared distance can have a `steepness`, the largest
+// |slope / value| for these parameters. With it, inner products are used for many features
+// (kernel_products.hpp). Everything else is derived: see `leaf_of` in loops.cpp and `leaf` in
 // kernels.hpp.
 //
 // Included by loops.cpp, which is compiled once per instruction set.
@@ -59,6 +61,7 @@ struct InnerProduct {
 // exp(-gamma r^2)
 struct Gaussian : SquaredDistance {
     static constexpr const char* name = "gaussian";
+    static double steepness(double gamma) { return gamma; }
     static PARSIMON_INLINE Pack value(const Pack& r2, double gamma) {
         return exponential(broadcast(-gamma) * r2);
     }
@@ -81,6 +84,7 @@ PARSIMON_INLINE Pack capped(const Pack& z) { return minimum(z, broadcast(800.0))
 // (1 + z) exp(-z), z = sqrt(6 gamma) r
 struct Matern32 : SquaredDistance {
     static constexpr const char* name = "matern32";
+    static double steepness(double gamma) { return 3.0 * gamma; }
     static PARSIMON_INLINE Pack scaled(const Pack& r2, double gamma) {
         return capped(broadcast(std::sqrt(6.0) * std::sqrt(gamma)) * square_root(r2));
     }
@@ -96,6 +100,7 @@ struct Matern32 : SquaredDistance {
 // (1 + z + z^2 / 3) exp(-z), z = sqrt(10 gamma) r
 struct Matern52 : SquaredDistance {
     static constexpr const char* name = "matern52";
+    static double steepness(double gamma) { return 5.0 / 3.0 * gamma; }
     static PARSIMON_INLINE Pack scaled(const Pack& r2, double gamma) {
         return capped(broadcast(std::sqrt(10.0) * std::sqrt(gamma)) * square_root(r2));
     }
@@ -114,6 +119,7 @@ struct Matern52 : SquaredDistance {
 // (1 + gamma r^2 / alpha)^-alpha
 struct RationalQuadratic : SquaredDistance {
     static constexpr const char* name = "rational_quadratic";
+    static double steepness(double gamma, double) { return gamma; }
     static PARSIMON_INLINE Pack value(const Pack& r2, double gamma, double alpha) {
         // log(1 + z), corrected for the rounding error of 1 + z. A large alpha would multiply this
         // error.
@@ -130,6 +136,7 @@ struct RationalQuadratic : SquaredDistance {
 // 1 / (1 + gamma r^2)
 struct Cauchy : SquaredDistance {
     static constexpr const char* name = "cauchy";
+    static double steepness(double gamma) { return gamma; }
     static PARSIMON_INLINE Pack value(const Pack& r2, double gamma) {
         return broadcast(1.0) / (broadcast(1.0) + broadcast(gamma) * r2);
     }

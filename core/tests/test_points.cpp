@@ -169,9 +169,10 @@ TEST(places_of_removed_points_are_reused) {
 TEST(single_precision_takes_half) {
     Points doubles(100), singles(100, 0, true), with_extras(100, 2, true);
     for (Points* points : {&doubles, &singles, &with_extras}) points->reserve(80);
-    CHECK(doubles.nbytes() == 80 * 100 * sizeof(double));
-    CHECK(singles.nbytes() == 80 * 100 * sizeof(float));
-    CHECK(with_extras.nbytes() == 80 * (100 * sizeof(float) + 2 * sizeof(double)));
+    // Each point has its squared norm as well.
+    CHECK(doubles.nbytes() == 80 * 101 * sizeof(double));
+    CHECK(singles.nbytes() == 80 * (100 * sizeof(float) + sizeof(double)));
+    CHECK(with_extras.nbytes() == 80 * (100 * sizeof(float) + 3 * sizeof(double)));
 }
 
 }  // namespace

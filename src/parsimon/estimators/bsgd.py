@@ -36,7 +36,7 @@ class BSGDClassifier(StreamClassifier):
     budget : int >= 1, default=300
         Maximum number of centres B. Larger budgets can fit more detail and cost more time per
         sample. The memory for B centres is reserved at the first sample.
-        With the default and 10 features, the model takes 0.62 MB.
+        With the default and 10 features, the model takes 0.52 MB.
     maintenance : "merge", "projection" or "removal", default="projection"
         How a centre is evicted. "merge": the centre of smallest norm is merged with another centre;
         only for the Gaussian kernel. "projection": the centre whose removal changes f least is

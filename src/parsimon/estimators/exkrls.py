@@ -51,7 +51,7 @@ class EXKRLSRegressor(StreamRegressor):
         Maximum number of centres B. When it is exceeded, the oldest centre is removed, as if its
         sample had never been seen. None means no limit. Larger budgets use more samples and cost
         more time per sample. About 4 B^2 bytes are reserved at the first sample.
-        With the default and 10 features, the model takes 0.46 MB.
+        With the default and 10 features, the model takes 0.44 MB.
     fit_intercept : bool, default=True
         {mean_intercept}
         Here it changes only during the first 16 samples.

@@ -48,7 +48,7 @@ class KAPRegressor(StreamRegressor):
         {budget}
         This takes about 8 B (d + C + p + 4) bytes, and 4 B^2 more with "least_cost" for a
         triangular factor of the inverse Gram matrix.
-        With the default and 10 features, the model takes 0.62 MB.
+        With the default and 10 features, the model takes 0.53 MB.
     compression : "least_cost" or "oldest", default="least_cost"
         {evicted}
     fit_intercept : bool, default=True

@@ -41,7 +41,7 @@ class KNLMSRegressor(StreamRegressor):
         {budget}
         This takes about 8 B (d + C + 4) bytes, and 4 B^2 more with "least_cost" for a triangular
         factor of the inverse Gram matrix.
-        With the default and 10 features, the model takes 0.61 MB.
+        With the default and 10 features, the model takes 0.52 MB.
     compression : "least_cost" or "oldest", default="least_cost"
         {evicted}
     fit_intercept : bool, default=True

@@ -63,7 +63,7 @@ class KRLSRegressor(VarianceRegressor):
         squared error least is evicted, see `eviction`. None means no limit. Larger budgets can fit
         more detail and cost more time per sample. About 8 B^2 bytes ("ald") or 4 B^2 bytes
         ("coherence") are reserved at the first sample.
-        With the default and 10 features, the model takes 2.5 MB.
+        With the default and 10 features, the model takes 2.3 MB.
     eviction : "auto", "refit" or "project", default="auto"
         How the other centres take over from an evicted centre. Used only with a budget. "auto" is
         "project" for admission "ald", else "refit".

@@ -47,7 +47,7 @@ class KRLSTRegressor(VarianceRegressor):
     budget : int or None, default=300
         {budget}
         The memory is about 8 B^2 bytes.
-        With the default and 10 features, the model takes 1.0 MB.
+        With the default and 10 features, the model takes 0.92 MB.
     fit_intercept : bool, default=True
         {mean_intercept}
     n_passes : int, default=1

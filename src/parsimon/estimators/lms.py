@@ -39,7 +39,7 @@ class KLMSRegressor(StreamRegressor):
         span of the centres, up to rounding, is projected onto them.
     budget : int or None, default=300
         {budget}
-        With the default and 10 features, the model takes 0.61 MB.
+        With the default and 10 features, the model takes 0.52 MB.
     compression : "least_cost" or "oldest", default="least_cost"
         {evicted}
     step : "invariant" or "explicit", default="invariant"
@@ -137,7 +137,7 @@ class NORMARegressor(StreamRegressor):
         {alpha}
     budget : int or None, default=300
         {budget}
-        With the default and 10 features, the model takes 0.61 MB.
+        With the default and 10 features, the model takes 0.52 MB.
     compression : "oldest" or "least_cost", default="least_cost"
         {evicted}
     step : "invariant" or "explicit", default="invariant"

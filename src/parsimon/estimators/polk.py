@@ -75,7 +75,7 @@ class POLKRegressor(StreamRegressor, POLK):
         {batch_size}
     budget : int or None, default=300
         {pursuit_budget}
-        With the default and 10 features, the model takes 0.62 MB.
+        With the default and 10 features, the model takes 0.52 MB.
     average : bool, int or "recent", default="recent"
         {average}
     step : "invariant" or "explicit", default="invariant"

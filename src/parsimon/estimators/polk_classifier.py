@@ -72,7 +72,7 @@ class POLKClassifier(StreamClassifier, POLK):
         {batch_size}
     budget : int or None, default=300
         {pursuit_budget}
-        With the default and 10 features, the model takes 0.62 MB.
+        With the default and 10 features, the model takes 0.53 MB.
     average : bool, int or "recent", default="recent"
         {average}
         A new class restarts the mean.

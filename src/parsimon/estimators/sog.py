@@ -111,7 +111,7 @@ class SOGSVR(StreamRegressor, _SOG):
         to be unnecessary.
     budget : int or None, default=500
         {fixed_budget}
-        With the default and 10 features, the model takes 4.7 MB.
+        With the default and 10 features, the model takes 4.4 MB.
     fit_intercept : bool, default=True
         {mean_intercept}
     n_passes : int, default=1
@@ -245,7 +245,7 @@ class SOGSVC(StreamClassifier, _SOG):
         Bound on the weights, -box <= w <= box. Smaller values regularise f more. None means no box.
     budget : int or None, default=300
         {fixed_budget}
-        With the default and 10 features, the model takes 1.9 MB.
+        With the default and 10 features, the model takes 1.7 MB.
     n_passes : int, default=1
         {n_passes}
         Each pass adds every sample to A'A and A't again.

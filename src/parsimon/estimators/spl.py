@@ -50,7 +50,7 @@ class SPLRegressor(StreamRegressor):
         Maximum number of centres m0. When it is exceeded, one centre is projected out. With
         admission "residual" this is the centre whose removal changes f least. None means no limit.
         Larger budgets can fit more detail and cost more time per sample.
-        With the default and 10 features, the model takes 0.61 MB.
+        With the default and 10 features, the model takes 0.52 MB.
     removal : "older" or "cheaper", default="older"
         Which of the two most coherent centres is projected out: the older one, or the one whose
         removal changes f less. Only for admission "coherence".

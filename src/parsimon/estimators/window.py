@@ -56,7 +56,7 @@ class SWKRLSRegressor(_Window):
         Length M of the window. None means no limit. Larger windows average over more samples,
         follow changes more slowly, and cost more time per sample. About 4 M^2 bytes are reserved at
         the first sample.
-        With the default and 10 features, the model takes 0.62 MB.
+        With the default and 10 features, the model takes 0.52 MB.
     fit_intercept : bool, default=True
         {mean_intercept}
     n_passes : int, default=1
@@ -121,7 +121,7 @@ class FBKRLSRegressor(_Window):
     budget : int or None, default=300
         Number M of samples kept. None means no limit. Larger budgets can fit more detail and cost
         more time per sample. About 4 M^2 bytes are reserved at the first sample.
-        With the default and 10 features, the model takes 0.62 MB.
+        With the default and 10 features, the model takes 0.52 MB.
     fit_intercept : bool, default=True
         {mean_intercept}
     n_passes : int, default=1
