@@ -113,9 +113,9 @@ def section(context):
 of two matrix products in NumPy (OpenBLAS), rows times centres and kernel values times weights, and
 of the exponentials by the fastest vector code available, in the first-level cache. The squared
 norms, and memory traffic between the three, are not counted. NumPy is the complete prediction, with
-squared distances as differences of large numbers. parsimon sums squared differences, which takes
-three operations where a product takes two, and is accurate for near copies. SVC has m support
-vectors. Errors are the largest over 50 rows against sums of differences, relative to the largest
+squared distances as differences of large numbers. parsimon does the same from 32 features on, but
+sums squared differences where a bound of the rounding error is too large, as for near copies. SVC
+has m support vectors. Errors are the largest over 50 rows against sums of differences, relative to the largest
 value. Rounds: {rounds}.
 
 {markdown(header, rows)}
