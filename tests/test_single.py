@@ -31,7 +31,7 @@ def in_single(model):
 
 def in_double(model):
     """A model that can be in either."""
-    merges = isinstance(model, parsimon.BSGDClassifier)  # the middle of two floats is none
+    merges = getattr(model, "maintenance", "") == "merge"  # the middle of two floats is none
     return clone(model).set_params(maintenance="projection") if merges else model
 
 
