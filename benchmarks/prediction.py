@@ -115,8 +115,8 @@ of the exponentials by the fastest vector code available, in the first-level cac
 norms, and memory traffic between the three, are not counted. NumPy is the complete prediction, with
 squared distances as differences of large numbers. parsimon does the same from 32 features on, but
 sums squared differences where a bound of the rounding error is too large, as for near copies. SVC
-has m support vectors. Errors are the largest over 50 rows against sums of differences, relative to the largest
-value. Rounds: {rounds}.
+has m support vectors. Errors are the largest over 50 rows against sums of differences, relative to
+the largest value. Rounds: {rounds}.
 
 {markdown(header, rows)}
 """
