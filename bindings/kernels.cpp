@@ -220,8 +220,9 @@ void bind_kernels(nb::module_& m) {
         "normalized", [](std::shared_ptr<Kernel> k) { return shared(normalized(k)); },
         nb::arg("kernel"));
     m.def(
-        "single_precision", [](std::shared_ptr<Kernel> k) { return shared(single_precision(k)); },
-        nb::arg("kernel"));
+        "single_precision",
+        [](std::shared_ptr<Kernel> k, bool coarse) { return shared(single_precision(k, coarse)); },
+        nb::arg("kernel"), nb::arg("coarse"));
     m.def(
         "callable",
         [](nb::callable function) -> std::shared_ptr<Kernel> {

@@ -294,8 +294,10 @@ private:
     void erase(const std::size_t* js, std::size_t count);
     void close_gap(bool all);  // as Points::close_gap
     // Kernel values of the points with all centres, in order. If `out` begins at the first panel,
-    // the value of the first centre is at lane(0).
-    void kernel_rows(const simd::Rows& points, const simd::Block& out, Scratch& scratch) const;
+    // the value of the first centre is at lane(0). If `coarse`, products of single centres may be
+    // in single precision.
+    void kernel_rows(const simd::Rows& points, const simd::Block& out, Scratch& scratch,
+                     bool coarse = false) const;
     // Finds up to `together_` of the cheapest centres, by increasing cost. Returns how many, or
     // 0 if none may be removed.
     std::size_t cheapest_candidates(double allowance, std::size_t budget, const double* squares,

@@ -39,9 +39,10 @@ std::size_t Looks::nbytes() const {
            looks_.capacity() * sizeof(Look);
 }
 
-void Dictionary::kernel_rows(const simd::Rows& points, const simd::Block& out,
-                             Scratch& scratch) const {
-    const simd::Panels panels = points_.panels();
+void Dictionary::kernel_rows(const simd::Rows& points, const simd::Block& out, Scratch& scratch,
+                             bool coarse) const {
+    simd::Panels panels = points_.panels();
+    panels.coarse = coarse;
     if (points_.in_order()) return kernel_->rows(points, panels, n_features_, 0, out, scratch);
     const std::size_t stride = panels.count * simd::panel_width;
     auto rows = scratch.take(points.count * stride);
@@ -206,8 +207,7 @@ void Dictionary::self_values(const double* x, std::size_t n, double* out) const 
 }
 
 void Dictionary::evaluate(const Look& look, double* f) const {
-    for (std::size_t c = 0; c < n_outputs_; ++c)
-        f[c] = simd::loops().dot(look.h, weights(c), look.n_known);
+    simd::loops().dot_each(look.h, weights(0), n_outputs_, capacity_, look.n_known, f);
 }
 
 void Dictionary::predict(const double* x, std::size_t n, std::size_t first_output,
@@ -225,11 +225,11 @@ void Dictionary::predict(const double* x, std::size_t n, std::size_t first_outpu
         const std::size_t count = std::min(tile, n - first);
         annotate(*kernel_, x + first * n_features_, count, n_features_, depth(), points.data(),
                  scratch);
-        kernel_rows({points.data(), count, depth()}, {rows.data(), stride}, scratch);
+        kernel_rows({points.data(), count, depth()}, {rows.data(), stride}, scratch,
+                    kernel_->coarse());
         for (std::size_t r = 0; r < count; ++r)
-            for (std::size_t c = 0; c < outputs; ++c)
-                out[(first + r) * outputs + c] = simd::loops().dot(
-                    rows.data() + r * stride + panels.before, weights(first_output + c), size_);
+            simd::loops().dot_each(rows.data() + r * stride + panels.before, weights(first_output),
+                                   outputs, capacity_, size_, out + (first + r) * outputs);
     }
 }
 

@@ -120,10 +120,12 @@ private:
     KernelPtr inner_;
 };
 
-// Rounds the features of points to single precision, and evaluates the inner kernel in double.
+// Rounds the features of points to single precision, and evaluates the inner kernel in double. If
+// `coarse`, predictions may use products in single precision.
 class SinglePrecisionKernel final : public Kernel {
 public:
-    explicit SinglePrecisionKernel(KernelPtr inner) : inner_(std::move(inner)) {}
+    SinglePrecisionKernel(KernelPtr inner, bool coarse)
+        : inner_(std::move(inner)), coarse_(coarse) {}
 
     void rows(const Rows& x, const Panels& centres, std::size_t d, std::size_t at, const Block& out,
               Scratch& scratch) const override {
@@ -140,6 +142,7 @@ public:
         inner_->differentiate(x, centres, d, at, values, slopes, scratch);
     }
     bool single() const override { return true; }
+    bool coarse() const override { return coarse_; }
     std::size_t extra() const override { return inner_->extra(); }
     std::size_t levels() const override { return inner_->levels(); }
     void annotate(double* point, std::size_t d, std::size_t at, Scratch& scratch) const override {
@@ -149,6 +152,7 @@ public:
 
 private:
     KernelPtr inner_;
+    bool coarse_;
 };
 
 }  // namespace
@@ -156,8 +160,8 @@ private:
 KernelPtr normalized(KernelPtr kernel) {
     return std::make_shared<NormalizedKernel>(std::move(kernel));
 }
-KernelPtr single_precision(KernelPtr kernel) {
-    return std::make_shared<SinglePrecisionKernel>(std::move(kernel));
+KernelPtr single_precision(KernelPtr kernel, bool coarse) {
+    return std::make_shared<SinglePrecisionKernel>(std::move(kernel), coarse);
 }
 
 }  // namespace parsimon

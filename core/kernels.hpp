@@ -95,6 +95,8 @@ public:
 
     // Whether `annotate` rounds the features to floats.
     virtual bool single() const { return false; }
+    // Whether predictions may use products in single precision. Learning never does.
+    virtual bool coarse() const { return false; }
     // How many numbers are stored with each point.
     virtual std::size_t extra() const { return 0; }
     // How many scratch arrays an evaluation uses at once.
@@ -136,7 +138,7 @@ KernelPtr sum(KernelPtr left, KernelPtr right);      // k1(x, y) + k2(x, y)
 KernelPtr product(KernelPtr left, KernelPtr right);  // k1(x, y) k2(x, y)
 KernelPtr normalized(KernelPtr kernel);  // k(x, y) / sqrt(k(x, x) k(y, y)); 0 where k(x, x) = 0
 // k(x, y) of x and y rounded to single precision. It must not be part of another kernel.
-KernelPtr single_precision(KernelPtr kernel);
+KernelPtr single_precision(KernelPtr kernel, bool coarse = false);
 
 // Copies the points x (n, d) to out (n, depth) and computes the kernel's extra numbers there.
 inline void annotate(const Kernel& kernel, const double* x, std::size_t n, std::size_t d,

@@ -1,5 +1,6 @@
 """Learning in parts on a Dask cluster: the same bits whatever the cluster does."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -219,6 +220,7 @@ def test_rows_stay_where_they_are(client):
     del work
     deadline = time.monotonic() + 10
     while client.who_has() and time.monotonic() < deadline:
+        gc.collect()  # tracebacks of earlier tests can hold futures in cycles
         time.sleep(0.05)
     assert not client.who_has()  # and nothing is left behind
 

@@ -3,9 +3,11 @@ that sees X rounded.
 """
 
 import copy
+import json
 import pickle
 
 import dense
+import forgeries
 import numpy as np
 import pytest
 import test_state
@@ -351,7 +353,9 @@ def test_it_is_a_value():
     assert kernel == SinglePrecision(Gaussian(0.5)) != SinglePrecision(Gaussian(0.6))
     assert hash(kernel) == hash(SinglePrecision(Gaussian(0.5)))
     assert kernel != Gaussian(0.5)
-    assert repr(kernel) == "SinglePrecision(kernel=Gaussian(gamma=0.5))"
+    assert kernel == SinglePrecision(Gaussian(0.5), arithmetic="double")
+    assert kernel != SinglePrecision(Gaussian(0.5), arithmetic="single")
+    assert repr(kernel) == "SinglePrecision(kernel=Gaussian(gamma=0.5), arithmetic='double')"
     assert pickle.loads(pickle.dumps(kernel)) == kernel
 
 
@@ -402,3 +406,74 @@ def test_river_takes_it():
     single.learn_one({0: 0.1, 1: 0.2, "new": 0.3}, 1.0)  # zeros are floats
     double.learn_one(dict(zip([0, 1, "new"], rounded([0.1, 0.2, 0.3]), strict=True)), 1.0)
     assert single.predict_one({"new": 0.5}) == double.predict_one({"new": 0.5})
+
+
+WIDE = [
+    parsimon.published(parsimon.KNLMSRegressor, "gaussian", gamma=0.02, budget=20),
+    parsimon.POLKClassifier("gaussian", gamma=0.02, budget=60),
+    parsimon.KRLSRegressor("matern32", gamma=0.02, budget=50),
+    parsimon.SOGSVR(Gaussian(0.02) + 0.1 * Linear(), budget=40),
+    parsimon.MKNLMSRegressor("gaussian", gamma=0.05),
+]
+
+
+def wide_stream(n, d=150):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(n, d)) * np.linspace(0.1, 1, d) * (rng.random((n, d)) < 0.6)
+    return X, X[:, :5].sum(axis=1)
+
+
+def with_arithmetic(model, arithmetic):
+    return clone(model).set_params(kernel=SinglePrecision(model.kernel, arithmetic))
+
+
+@pytest.mark.parametrize("model", WIDE, ids=str)
+def test_single_arithmetic_changes_predictions_a_little_and_what_is_learned_not_at_all(model):
+    X, y = wide_stream(300)
+    if isinstance(model, parsimon.POLKClassifier):
+        y = (y > 0).astype(int)
+    double, single = (with_arithmetic(model, a) for a in ("double", "single"))
+    for rows in (slice(0, 150), slice(150, 300)):
+        np.testing.assert_array_equal(
+            single.predict_then_learn(X[rows], y[rows]), double.predict_then_learn(X[rows], y[rows])
+        )
+    test_state.assert_same(state(single), state(double))
+    fresh = wide_stream(500)[0][300:]
+    f, g = double._evaluate(fresh), single._evaluate(fresh)
+    assert 0 < np.abs(f - g).max() < 1e-5 * np.abs(f).max()
+    # Blocks equal rows, a file holds the arithmetic, and centres are predicted as before.
+    np.testing.assert_array_equal(g, np.concatenate([single._evaluate(x[None]) for x in fresh]))
+    again = persistence.loads(persistence.dumps(single))
+    assert again.kernel == single.kernel
+    np.testing.assert_array_equal(again._evaluate(fresh), g)
+
+
+def test_few_features_and_other_kernels_are_in_double_precision():
+    X, y = wide_stream(200)
+    for kernel, columns in [(Gaussian(0.02), 31), (kernels.Laplacian(0.02), 150), (Linear(), 150)]:
+        f, g = (
+            parsimon.published(
+                parsimon.KNLMSRegressor, SinglePrecision(kernel, a), step_size=0.01, budget=20
+            )
+            .fit(X[:, :columns], y)
+            .predict(X[:, :columns])
+            for a in ("double", "single")
+        )
+        np.testing.assert_array_equal(f, g)
+
+
+def test_an_unknown_arithmetic_is_refused():
+    with pytest.raises(ValueError, match="arithmetic must be 'double' or 'single', got 'half'"):
+        SinglePrecision("gaussian", arithmetic="half")
+
+
+def test_files_without_an_arithmetic_are_in_double():
+    X, y = test_state.stream(None)
+    model = parsimon.published(parsimon.KNLMSRegressor, SinglePrecision(Gaussian(1.0))).fit(X, y)
+    header, arrays = forgeries.parsed(persistence.dumps(model))
+    text = json.dumps(header)
+    as_before = text.replace(', "arithmetic": "double"', "")
+    assert len(as_before) < len(text)
+    again = persistence.loads(forgeries.packed(json.loads(as_before), arrays))
+    assert again.kernel == model.kernel
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))

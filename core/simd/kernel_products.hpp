@@ -9,8 +9,10 @@
 // With n features, u = 2^-53 and s = ||x||^2 + ||c||^2, the rounding error of the sum is at most
 // (1.125 n + 8) u s: the inner product contributes n u s, because 2 |x'c| <= s, and the two norms,
 // which are summed in 16 lanes, at most n u s / 8. A relative change of k(x, c) is at most the
-// `steepness` of the kernel times the change of the sum. Included only by loops.cpp, once per
-// instruction set.
+// `steepness` of the kernel times the change of the sum.
+//
+// Predictions can also use products in single precision (single_products.hpp). Their error is
+// larger, so they have limits of their own. Included only by loops.cpp, once per instruction set.
 #pragma once
 
 #include <algorithm>
@@ -23,14 +25,12 @@
 #include "simd/loops.hpp"
 #include "simd/pack.hpp"
 #include "simd/shapes.hpp"
+#include "simd/single_products.hpp"
 #include "simd/sweeps.hpp"
-#include "simd/triangles.hpp"
+#include "simd/vectors.hpp"
 
 namespace parsimon::simd::PARSIMON_ISA {
 namespace {
-
-// Features of one span.
-constexpr std::size_t product_span = 128;
 
 template <class Kernel, std::size_t... I>
 double steepness_of(const Shape& shape, std::index_sequence<I...>) {
@@ -41,99 +41,115 @@ double steepness_of(const Shape& shape) {
     return steepness_of<Kernel>(shape, std::make_index_sequence<n_parameters<Kernel>>{});
 }
 
-// The largest relative error of a kernel value that products may cause. It is small beside the
-// floor below which a sample counts as dependent on the centres (dictionary.hpp).
-constexpr double largest_error = 0x1p-38;
-// Below this steepness times distance, 1 - k(x, c) would lose digits. Differences are used there.
-constexpr double nearest_product = 0x1p-18;
-
 // Whether products are accurate enough, for a kernel of this steepness.
 struct Accuracy {
-    double steepness, error;  // error: of the value, in units of s
+    double steepness;
+    double error;  // of a kernel value, relative, in units of s
+    double most;   // the largest error that is allowed
+    // Below this steepness times distance, 1 - k(x, c) would lose digits. Differences are used.
+    double least;
 
-    Accuracy(double steepness, std::size_t n)
-        : steepness(steepness),
-          error(steepness * (1.125 * static_cast<double>(n) + 8.0) * 0x1p-53) {}
+    // The largest error is small beside the floor below which a sample counts as dependent on the
+    // centres (dictionary.hpp).
+    static Accuracy of_doubles(double steepness, std::size_t n) {
+        const double factor = 1.125 * static_cast<double>(n) + 8.0;
+        return {steepness, steepness * factor * 0x1p-53, 0x1p-38, 0x1p-18};
+    }
+    // For products in single precision, where the norms add nothing that counts. The second bound
+    // on the error excludes points of norms above 2^60, because sums of them could overflow.
+    static Accuracy of_singles(double steepness) {
+        constexpr double most = 0x1p-13, factor = SingleSums::span + 8;
+        const double error = steepness * factor * 0x1p-24;
+        return {steepness, std::max(error, most * 0x1p-120), most, 0x1p-8};
+    }
+
     bool enough(double s, double square) const {
-        return error * s <= largest_error && steepness * square >= nearest_product;
+        return error * s <= most && steepness * square >= least;
     }
     // The number of lanes, by lane, that are not accurate enough.
     PARSIMON_INLINE Pack failures(const Pack& s, const Pack& square) const {
         const Part zero = one::broadcast(0.0), unit = one::broadcast(1.0);
-        const Part most = one::broadcast(largest_error), least = one::broadcast(nearest_product);
+        const Part above = one::broadcast(most), below = one::broadcast(least);
         const Part by_size = one::broadcast(error), by_square = one::broadcast(steepness);
         Pack r;
         for (std::size_t p = 0; p < parts; ++p) {
-            const Part near = by_square * square.v[p] >= least ? zero : unit;
-            r.v[p] = by_size * s.v[p] <= most ? near : unit;
+            const Part near = by_square * square.v[p] >= below ? zero : unit;
+            r.v[p] = by_size * s.v[p] <= above ? near : unit;
         }
         return r;
     }
 };
 
-// Features that are not zero in all rows of a tile. Zeros add nothing to a product, so that rows
-// with many of them take less time.
-struct Features {
-    std::uint32_t at[product_span];
-    std::size_t count = 0;
+// Sums of products in double precision, with centres stored as T.
+template <class T>
+struct DoubleSums {
+    static constexpr std::size_t span = 128;
+    static constexpr std::size_t wide = parts == 1 ? 8 : 4, panel_tile = parts == 1 ? 3 : 1;
 
-    void find(const Rows& x, std::size_t row, std::size_t n_rows, std::size_t first,
-              std::size_t last) {
-        count = 0;
-        for (std::size_t f = first; f < last; ++f) {
-            bool some = false;
-            for (std::size_t r = row; r < row + n_rows; ++r)
-                some |= x.data[r * x.stride + f] != 0.0;
-            at[count] = static_cast<std::uint32_t>(f);
-            count += some;
+    // Features that are not zero in all rows of a tile. Zeros add nothing to a product, so that
+    // rows with many of them take less time.
+    struct Features {
+        std::uint32_t at[span];
+        std::size_t count = 0;
+
+        void find(const Rows& x, std::size_t row, std::size_t n_rows, std::size_t first,
+                  std::size_t last) {
+            count = 0;
+            for (std::size_t f = first; f < last; ++f) {
+                bool some = false;
+                for (std::size_t r = row; r < row + n_rows; ++r)
+                    some |= x.data[r * x.stride + f] != 0.0;
+                at[count] = static_cast<std::uint32_t>(f);
+                count += some;
+            }
         }
+    };
+
+    // Adds the products of R rows and Q panels over a span to `out`, or begins there.
+    template <std::size_t R, std::size_t Q>
+    static PARSIMON_INLINE void add(const Rows& x, std::size_t row, const Stored<T>& centres,
+                                    std::size_t panel, std::size_t first, const Features& features,
+                                    const Block& out) {
+        const double* point[R];
+        const T* centre = centres.data + panel * centres.depth * lanes;
+        const std::size_t apart = centres.depth * lanes;
+        PARSIMON_UNROLL
+        for (std::size_t r = 0; r < R; ++r) point[r] = x.data + (row + r) * x.stride;
+        double* place = out.data + row * out.stride + panel * lanes;
+        Pack acc[R][Q];
+        PARSIMON_UNROLL
+        for (std::size_t r = 0; r < R; ++r) PARSIMON_UNROLL
+        for (std::size_t q = 0; q < Q; ++q)
+            acc[r][q] = first == 0 ? broadcast(0.0) : load(place + r * out.stride + q * lanes);
+        for (std::size_t i = 0; i < features.count; ++i) {
+            const std::size_t f = features.at[i];
+            Pack c[Q];
+            PARSIMON_UNROLL
+            for (std::size_t q = 0; q < Q; ++q) c[q] = load(centre + q * apart + f * lanes);
+            PARSIMON_UNROLL
+            for (std::size_t r = 0; r < R; ++r) {
+                const Part v = one::broadcast(point[r][f]);
+                PARSIMON_UNROLL
+                for (std::size_t q = 0; q < Q; ++q) acc[r][q] = fma(v, c[q], acc[r][q]);
+            }
+        }
+        PARSIMON_UNROLL
+        for (std::size_t r = 0; r < R; ++r) PARSIMON_UNROLL
+        for (std::size_t q = 0; q < Q; ++q) store(place + r * out.stride + q * lanes, acc[r][q]);
     }
 };
-
-// Adds the products of R rows and Q panels over some features to `out`, or begins there.
-template <std::size_t R, std::size_t Q, class T>
-PARSIMON_INLINE void product_tile(const Rows& x, std::size_t row, const Stored<T>& centres,
-                                  std::size_t panel, const Features& features, bool begins,
-                                  const Block& out) {
-    const double* point[R];
-    const T* centre = centres.data + panel * centres.depth * lanes;
-    const std::size_t apart = centres.depth * lanes;
-    PARSIMON_UNROLL
-    for (std::size_t r = 0; r < R; ++r) point[r] = x.data + (row + r) * x.stride;
-    double* place = out.data + row * out.stride + panel * lanes;
-    Pack acc[R][Q];
-    PARSIMON_UNROLL
-    for (std::size_t r = 0; r < R; ++r) PARSIMON_UNROLL
-    for (std::size_t q = 0; q < Q; ++q)
-        acc[r][q] = begins ? broadcast(0.0) : load(place + r * out.stride + q * lanes);
-    for (std::size_t i = 0; i < features.count; ++i) {
-        const std::size_t f = features.at[i];
-        Pack c[Q];
-        PARSIMON_UNROLL
-        for (std::size_t q = 0; q < Q; ++q) c[q] = load(centre + q * apart + f * lanes);
-        PARSIMON_UNROLL
-        for (std::size_t r = 0; r < R; ++r) {
-            const Part v = one::broadcast(point[r][f]);
-            PARSIMON_UNROLL
-            for (std::size_t q = 0; q < Q; ++q) acc[r][q] = fma(v, c[q], acc[r][q]);
-        }
-    }
-    PARSIMON_UNROLL
-    for (std::size_t r = 0; r < R; ++r) PARSIMON_UNROLL
-    for (std::size_t q = 0; q < Q; ++q) store(place + r * out.stride + q * lanes, acc[r][q]);
-}
 
 // Products of up to `row_block` rows from `row` on with all panels. Rows are taken in tiles, so
 // that all sums of a tile are in registers. The features of a span and a few panels stay in the
 // first-level cache.
-template <class T>
+template <class Sums, class T>
 void products(const Rows& x, std::size_t row, std::size_t end, const Stored<T>& centres,
               std::size_t n_features, const Block& out) {
-    constexpr std::size_t wide = parts == 1 ? 8 : 4, panel_tile = parts == 1 ? 3 : 1;
-    constexpr std::size_t most_tiles = row_block / wide + wide;
+    constexpr std::size_t wide = Sums::wide, panel_tile = Sums::panel_tile;
+    constexpr std::size_t most_tiles = row_block / wide + 4;
     struct RowTile {
         std::size_t row, rows;
-        Features features;
+        typename Sums::Features features;
     } tiles[most_tiles];
     std::size_t n_tiles = 0;
     for (std::size_t r = row; r < end; ++n_tiles) {
@@ -142,19 +158,19 @@ void products(const Rows& x, std::size_t row, std::size_t end, const Stored<T>& 
         tiles[n_tiles].rows = rows;
         r += rows;
     }
-    for (std::size_t f = 0; f < n_features; f += product_span) {
-        const std::size_t last = f + product_span < n_features ? f + product_span : n_features;
+    for (std::size_t f = 0; f < n_features; f += Sums::span) {
+        const std::size_t last = f + Sums::span < n_features ? f + Sums::span : n_features;
         for (std::size_t t = 0; t < n_tiles; ++t)
             tiles[t].features.find(x, tiles[t].row, tiles[t].rows, f, last);
         const auto at = [&]<std::size_t Q>(std::size_t panel) {
             for (std::size_t t = 0; t < n_tiles; ++t) {
                 const RowTile& now = tiles[t];
                 if (now.rows == wide)
-                    product_tile<wide, Q>(x, now.row, centres, panel, now.features, f == 0, out);
+                    Sums::template add<wide, Q>(x, now.row, centres, panel, f, now.features, out);
                 else if (now.rows == 4)
-                    product_tile<4, Q>(x, now.row, centres, panel, now.features, f == 0, out);
+                    Sums::template add<4, Q>(x, now.row, centres, panel, f, now.features, out);
                 else
-                    product_tile<1, Q>(x, now.row, centres, panel, now.features, f == 0, out);
+                    Sums::template add<1, Q>(x, now.row, centres, panel, f, now.features, out);
             }
         };
         std::size_t panel = 0;
@@ -197,10 +213,10 @@ void distances(const Rows& x, std::size_t row, double norm, const Stored<T>& cen
 }
 
 // out[r, j] = k(x_r, c_j), by products where they are accurate.
-template <class Kernel, class T>
+template <class Kernel, class Sums, class T>
 void sweep_products(const Rows& x, const Stored<T>& centres, const double* norms,
-                    std::size_t n_features, const Shape& shape, const Block& out) {
-    const Accuracy accuracy(steepness_of<Kernel>(shape), n_features);
+                    std::size_t n_features, const Shape& shape, const Accuracy& accuracy,
+                    const Block& out) {
     Pack least = broadcast(HUGE_VAL);
     for (std::size_t p = 0; p < centres.count; ++p) least = minimum(load(norms + p * lanes), least);
     double squares[row_block];
@@ -212,12 +228,12 @@ void sweep_products(const Rows& x, const Stored<T>& centres, const double* norms
             smallest = std::min(smallest, squares[r - row]);
         }
         // If all values need differences, products are not computed in vain.
-        if (accuracy.error * (smallest + lowest(least)) > largest_error) {
+        if (accuracy.error * (smallest + lowest(least)) > accuracy.most) {
             sweep<Kernel>({x.data + row * x.stride, end - row, x.stride}, centres, n_features,
                           shape, {out.data + row * out.stride, out.stride});
             continue;
         }
-        products(x, row, end, centres, n_features, out);
+        products<Sums>(x, row, end, centres, n_features, out);
         for (std::size_t r = row; r < end; ++r) {
             distances(x, r, squares[r - row], centres, norms, n_features, accuracy, out);
             for (std::size_t p = 0; p < centres.count; ++p) {
@@ -229,13 +245,22 @@ void sweep_products(const Rows& x, const Stored<T>& centres, const double* norms
 }
 
 // out[r, j] = k(x_r, c_j) for one kernel and centres stored as T. Products are used with many
-// features, if the norms of the centres are known.
+// features, if the norms of the centres are known. They are in single precision if `coarse`. Very
+// steep kernels are excluded, because of the numbers that a float is too small for.
 template <class Kernel, class T>
-void evaluate_stored(const Rows& x, const Stored<T>& centres, const double* norms,
+void evaluate_stored(const Rows& x, const Stored<T>& centres, const double* norms, bool coarse,
                      std::size_t n_features, const Shape& shape, const Block& out) {
     if constexpr (requires { &Kernel::steepness; })
-        if (n_features >= least_for_products && norms)
-            return sweep_products<Kernel>(x, centres, norms, n_features, shape, out);
+        if (n_features >= least_for_products && norms) {
+            const double steepness = steepness_of<Kernel>(shape);
+            if constexpr (sizeof(T) == sizeof(float))
+                if (coarse && steepness <= 0x1p90)
+                    return sweep_products<Kernel, SingleSums>(x, centres, norms, n_features, shape,
+                                                              Accuracy::of_singles(steepness), out);
+            return sweep_products<Kernel, DoubleSums<T>>(
+                x, centres, norms, n_features, shape, Accuracy::of_doubles(steepness, n_features),
+                out);
+        }
     sweep<Kernel>(x, centres, n_features, shape, out);
 }
 
@@ -243,14 +268,14 @@ void evaluate_stored(const Rows& x, const Stored<T>& centres, const double* norm
 template <class Kernel>
 void evaluate(const Rows& x, const Panels& centres, std::size_t n_features, const Shape& shape,
               const Block& out) {
+    const auto with = [&]<class T>(const T* data) {
+        evaluate_stored<Kernel>(x, Stored<T>{data, centres.count, centres.n_features},
+                                centres.norms, centres.coarse, n_features, shape, out);
+    };
     if (centres.singles)
-        evaluate_stored<Kernel>(x,
-                                Stored<float>{centres.singles, centres.count, centres.n_features},
-                                centres.norms, n_features, shape, out);
+        with(centres.singles);
     else
-        evaluate_stored<Kernel>(x,
-                                Stored<double>{centres.doubles, centres.count, centres.n_features},
-                                centres.norms, n_features, shape, out);
+        with(centres.doubles);
 }
 
 }  // namespace

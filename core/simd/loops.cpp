@@ -13,6 +13,7 @@
 #include "simd/sweeps.hpp"
 #include "simd/tiles.hpp"
 #include "simd/triangles.hpp"
+#include "simd/vectors.hpp"
 
 namespace parsimon::simd::PARSIMON_ISA {
 namespace {
@@ -65,6 +66,7 @@ constinit const Loops table = with_sums(
         .squared_distance = evaluate<Plain<SquaredDistance>>,
         .accumulate = {},
         .dot = dot,
+        .dot_each = dot_each,
         .axpy = axpy,
         .scale = scale,
         .max_abs = max_abs,

@@ -36,7 +36,8 @@ constexpr std::size_t place(std::size_t j, std::size_t f, std::size_t depth) {
 }
 
 // Points in panels of eight, padded with zeros. Features are stored in double or in single
-// precision. Computations are in double. Extra numbers of a kernel (kernels.hpp) are always double.
+// precision. Computations are in double, unless `coarse` allows products of floats. Extra numbers
+// of a kernel (kernels.hpp) are always double.
 struct Panels {
     const double* doubles = nullptr;  // (count, n_features, 8), or null
     const float* singles = nullptr;   // (count, n_features, 8), or null; one of the two is set
@@ -48,6 +49,8 @@ struct Panels {
     std::size_t n_extras = 0;
     std::size_t points = 0;  // number of points; the loops evaluate the other places too
     std::size_t before = 0;  // places of the first panel before the first point
+    // Whether inner products of singles may be in single precision (single_products.hpp)
+    bool coarse = false;
 
     double feature(std::size_t j, std::size_t f) const {
         const std::size_t at = place(j, f, n_features);
@@ -142,7 +145,10 @@ struct Loops {
     Evaluate squared_distance;      // out[r, j] = ||x_r - c_j||^2
     Accumulate accumulate[n_sums];  // by term
 
-    double (*dot)(const double* x, const double* y, std::size_t n);         // x'y
+    double (*dot)(const double* x, const double* y, std::size_t n);  // x'y
+    // out[k] = x'y_k for `count` vectors y_k, `stride` apart, with the bits of `dot`.
+    void (*dot_each)(const double* x, const double* y, std::size_t count, std::size_t stride,
+                     std::size_t n, double* out);
     void (*axpy)(double scale, const double* x, double* y, std::size_t n);  // y += scale x
     void (*scale)(double scale, double* x, std::size_t n);                  // x *= scale
     double (*max_abs)(const double* x, std::size_t n);                      // max_i |x_i|

@@ -1,4 +1,4 @@
-// Products with vectors and with triangular matrices stored by rows. Included only by loops.cpp,
+// Products with triangular matrices stored by rows. Included only by loops.cpp,
 // once per instruction set. loops.hpp describes the public functions.
 #pragma once
 
@@ -9,56 +9,10 @@
 
 #include "simd/loops.hpp"
 #include "simd/pack.hpp"
+#include "simd/vectors.hpp"
 
 namespace parsimon::simd::PARSIMON_ISA {
 namespace {
-
-// x'y. Two sums run in parallel, because each fma waits for the one before.
-PARSIMON_INLINE double inline_dot(const double* x, const double* y, std::size_t n) {
-    Pack even = broadcast(0.0), odd = broadcast(0.0);
-    std::size_t i = 0;
-    for (; i + 2 * lanes <= n; i += 2 * lanes) {
-        even = fma(load(x + i), load(y + i), even);
-        odd = fma(load(x + i + lanes), load(y + i + lanes), odd);
-    }
-    if (i + lanes <= n) {
-        even = fma(load(x + i), load(y + i), even);
-        i += lanes;
-    }
-    double total = sum(even + odd);
-    for (; i < n; ++i) total += x[i] * y[i];
-    return total;
-}
-
-PARSIMON_INLINE void inline_axpy(double scale, const double* x, double* y, std::size_t n) {
-    const Pack s = broadcast(scale);
-    std::size_t i = 0;
-    for (; i + lanes <= n; i += lanes) store(y + i, fma(s, load(x + i), load(y + i)));
-    for (; i < n; ++i) y[i] += scale * x[i];
-}
-
-double dot(const double* x, const double* y, std::size_t n) { return inline_dot(x, y, n); }
-
-void axpy(double scale, const double* x, double* y, std::size_t n) { inline_axpy(scale, x, y, n); }
-
-void scale(double scale, double* x, std::size_t n) {
-    const Part s = one::broadcast(scale);
-    std::size_t i = 0;
-    for (; i + lanes <= n; i += lanes) store(x + i, times(s, load(x + i)));
-    for (; i < n; ++i) x[i] *= scale;
-}
-
-double max_abs(const double* x, std::size_t n) {
-    Pack best = broadcast(0.0);
-    std::size_t i = 0;
-    for (; i + lanes <= n; i += lanes) best = maximum(best, absolute(load(x + i)));
-    if (i < n) best = maximum(best, absolute(load_some(x + i, n - i)));
-    double v[lanes];
-    store(v, best);
-    double result = v[0];
-    for (std::size_t k = 1; k < lanes; ++k) result = v[k] > result ? v[k] : result;
-    return result;
-}
 
 // Up to eight rows of the same padded length are processed together. This changes no result: each
 // dot product has its own sum, and a vector that all rows add to receives them in order.

@@ -79,4 +79,53 @@ TEST(products_are_as_accurate_as_differences_and_blocks_equal_rows) {
         }
 }
 
+// Products in single precision: within their bound, in double where that would be too large.
+TEST(single_products_keep_their_bound_and_blocks_equal_rows) {
+    std::mt19937 rng(3);
+    std::normal_distribution<double> normal;
+    for (const double offset : {0.0, 0.3, 1e4, 1e30})
+        for (const std::size_t d : {32u, 127u, 300u}) {
+            const std::size_t m = 53, n = 77, stride = simd::padded(m);
+            std::vector<double> x(n * d), c(m * d), out(n * stride), other(stride), fine(stride);
+            const double scale = 2.0 / std::sqrt(double(d));
+            const auto rounded = [](double v) { return double(static_cast<float>(v)); };
+            for (double& v : c) v = rounded(offset + scale * normal(rng));
+            for (std::size_t r = 0; r < n; ++r)
+                for (std::size_t f = 0; f < d; ++f) {
+                    double v = r % 3 == 0 && f % 4 != r % 4 ? 0.0 : offset + scale * normal(rng);
+                    if (r % 7 == 1)  // near a centre, the nearer the larger r
+                        v = c[r % m * d + f] +
+                            std::pow(10.0, -double(r) / 12) * scale * normal(rng);
+                    x[r * d + f] = rounded(r == 50 ? c[5 * d + f] : v);
+                }
+            Points points(d, 0, true);
+            for (std::size_t j = 0; j < m; ++j) points.append(c.data() + j * d);
+            simd::Panels coarse = points.panels();
+            coarse.coarse = true;
+            for (const auto* table : tables())
+                for (const auto& leaf : table->leaves) {
+                    if (leaf.name != std::string_view("gaussian")) continue;
+                    double largest = 0.0;
+                    leaf.evaluate({x.data(), n, d}, coarse, d, shape, {out.data(), stride});
+                    for (std::size_t r = 0; r < n; ++r) {
+                        const simd::Rows row{x.data() + r * d, 1, d};
+                        leaf.evaluate(row, coarse, d, shape, {other.data(), stride});
+                        CHECK(std::memcmp(other.data(), out.data() + r * stride,
+                                          m * sizeof(double)) == 0);
+                        leaf.evaluate(row, points.panels(), d, shape, {fine.data(), stride});
+                        for (std::size_t j = 0; j < m; ++j) {
+                            const double change = std::fabs(out[r * stride + j] - fine[j]);
+                            CHECK(change <= 0x1p-13 * fine[j]);
+                            // 1 - k(x, c) keeps digits where x is near c.
+                            CHECK(change <= 2e-3 * (1.0 - fine[j]));
+                            largest = std::max(largest, change);
+                        }
+                    }
+                    CHECK(out[50 * stride + 5] == 1.0);
+                    CHECK((largest > 0.0) == (offset < 1.0));
+                    CHECK(largest < 3e-6);
+                }
+        }
+}
+
 }  // namespace

@@ -45,6 +45,24 @@ TEST(products_of_several_vectors_are_dots) {
         }
 }
 
+TEST(products_of_one_vector_with_several_are_dots) {
+    std::mt19937 rng(7);
+    std::normal_distribution<double> normal;
+    for (const std::size_t count : {0u, 1u, 2u, 4u, 5u, 13u})
+        for (std::size_t n = 0; n < 70; ++n) {
+            const std::size_t stride = n + 2;
+            std::vector<double> x(n), y(count * stride), out(count + 1, -7.0);
+            for (double& v : x) v = normal(rng);
+            for (double& v : y) v = normal(rng);
+            for (const simd::Loops* loops : tables()) {
+                loops->dot_each(x.data(), y.data(), count, stride, n, out.data());
+                for (std::size_t k = 0; k < count; ++k)
+                    CHECK(out[k] == loops->dot(x.data(), y.data() + k * stride, n));
+                CHECK(out[count] == -7.0);
+            }
+        }
+}
+
 TEST(symmetric_products_of_several_vectors_are_those_of_one) {
     std::mt19937 rng(8);
     std::normal_distribution<double> normal;

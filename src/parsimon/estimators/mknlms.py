@@ -223,7 +223,7 @@ def _innermost(kernel: Any) -> Any:
 def _scaled(kernel: Any, factor: float) -> kernels.Kernel:
     """Return a kernel with its gamma multiplied by a factor."""
     if isinstance(kernel, kernels.SinglePrecision):
-        return kernels.SinglePrecision(_scaled(kernel.kernel, factor))
+        return kernel.around(_scaled(kernel.kernel, factor))
     assert any(field.name == "gamma" for field in fields(kernel))
     scaled: kernels.Kernel = replace(kernel, gamma=kernel.gamma * factor)
     return scaled

@@ -57,7 +57,7 @@ class _SOG(StreamEstimator):
             return kernel
         offset = kernels.Constant(bias * bias)
         if isinstance(kernel, kernels.SinglePrecision):
-            return kernels.SinglePrecision(kernel.inner + offset)
+            return kernel.around(kernel.inner + offset)
         return kernel + offset
 
     def _options(self, params: dict[str, Any]) -> dict[str, Any]:

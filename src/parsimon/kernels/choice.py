@@ -24,7 +24,7 @@ def resolve(
     X (n, d) is the first block, from which "scale" and "median" are computed.
     """
     if isinstance(kernel, SinglePrecision) and isinstance(kernel.kernel, str):
-        return SinglePrecision(resolve(kernel.kernel, gamma, seen(kernel, X)))
+        return kernel.around(resolve(kernel.kernel, gamma, seen(kernel, X)))
     if isinstance(kernel, str):
         cls = lookup(KERNELS, kernel, "kernel")
         if not has_width(cls):
