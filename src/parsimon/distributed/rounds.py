@@ -96,17 +96,23 @@ def fit(
     In each round, every shard continues from the model of the previous round with its next rows, in
     order. The mean of the resulting functions, weighted by the rows learned, is reduced to the
     estimator's budget. The next round starts from this mean. With one round, the models are
-    averaged once, at the end. With more rounds, they do not drift apart.
+    averaged once, at the end.
 
-    For SOG and for KRLS with admission "ald", all samples of all shards are combined, so their
-    shards need not be alike. KRLS uses the least-squares fit to all samples instead of the mean.
-    SOG takes a hundred steps towards this fit at the end (`ascend`).
+    The mean is not the model of one process that learns all rows, whatever the number of rounds. An
+    average of S models divides the effect of each sample by S. So other step sizes are best, and
+    the error is often larger. Shuffle the rows before you cut them into shards.
+
+    SOG, and KRLS with admission "ald", also add up what the shards know about their samples. KRLS
+    uses the least-squares fit to these sums instead of the mean. SOG takes a hundred steps towards
+    this fit at the end (`ascend`). So their shards need not be alike. The fit is approximate: each
+    sample is known only as a combination of the centres of its own shard.
 
     Parameters
     ----------
     estimator : estimator that learns over one dictionary
         It is cloned. A `gamma` of "scale" or "median" is computed from the first rows of the first
-        shard. `n_passes` and `shuffle` are ignored: rows are learned once, in their order.
+        shard. `n_passes` and `shuffle` are ignored: rows are learned once, in their order. KRLS-T
+        and extended KRLS raise an error, because their models cannot be merged.
     shards : sequence of (X, y), or the shards of the engine
         For "dask", Dask arrays or frames. For "spark", a Spark frame. The columns of frames become
         the model's `feature_names_in_`. If `engine` is an `Engine`, it has its own shards, and
@@ -115,9 +121,10 @@ def fit(
         "joblib": processes on this machine (option `n_jobs`). "dask": workers of a cluster (option
         `client`). "spark": executors of the frame's session.
     rounds : int or None, default=None
-        Number of rounds. With more rounds, the result is closer to that of one process, and more
-        data is sent. None means 1 for SOG, for KRLS with admission "ald" and for KRLS with
-        forgetting, and 16 for all other estimators.
+        Number of rounds. With more rounds, models drift apart less between two merges, and more
+        data is sent. The error can fall or rise. None means 1 for SOG, for KRLS with admission
+        "ald" and for KRLS with forgetting, and 16 for all other estimators. There are at most as
+        many rounds as the longest shard has batches.
     progress : bool, default=True
         Whether to report progress on standard error.
     **options : dict
