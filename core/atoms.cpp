@@ -51,7 +51,7 @@ void AtomLearner::make_ready() {
 void AtomLearner::fit_to_capacity() {
     const std::size_t K = rules_.n_atoms, capacity = dictionary_.capacity(), old = H_.size() / K;
     if (capacity == old && looks_.size() > 0) return looks_.fit(dictionary_);
-    std::vector<double> H(numbers(K, capacity), 0.0);
+    Buffer<double> H(numbers(K, capacity), 0.0);
     for (std::size_t k = 0; k < K; ++k)
         std::copy_n(H_.begin() + static_cast<std::ptrdiff_t>(k * old), old,
                     H.begin() + static_cast<std::ptrdiff_t>(k * capacity));

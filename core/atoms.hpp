@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "buffer.hpp"
 #include "dictionary.hpp"
 #include "sparse_coder.hpp"
 #include "symmetric.hpp"
@@ -131,8 +132,8 @@ private:
     SparseCoder coder_;
     // G = D'D, H = K Omega, N the gradient in Omega, and K N. The last three have n_atoms columns,
     // stored `capacity` apart.
-    std::vector<double> G_, H_, N_, KN_;
-    std::vector<double> b_, alpha_, row_, column_, other_;
+    Buffer<double> G_, H_, N_, KN_;
+    Buffer<double> b_, alpha_, row_, column_, other_;
     std::vector<std::size_t> active_;
     std::uint64_t seen_ = 0, learned_ = 0, n_init_;
     bool ready_ = false;

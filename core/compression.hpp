@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <vector>
 
+#include "buffer.hpp"
 #include "updates.hpp"
 
 namespace parsimon {
@@ -113,8 +113,8 @@ protected:
 private:
     std::optional<Looks> looks_;
     // For each centre: k(d_j, d), the best h and what it keeps, u'v and ||v||^2 (simd/loops.hpp)
-    std::vector<double> row_, places_, kept_, crosses_, squares_;
-    std::vector<double> x_, z_, w_;
+    Buffer<double> row_, places_, kept_, crosses_, squares_;
+    Buffer<double> x_, z_, w_;
 };
 
 // While there are more centres than the budget, centres are merged.

@@ -13,7 +13,7 @@ namespace {
 
 // Removes element j of the `size` elements from `begin` on.
 template <class T>
-void erase_at(std::vector<T>& v, std::size_t begin, std::size_t j, std::size_t size) {
+void erase_at(Buffer<T>& v, std::size_t begin, std::size_t j, std::size_t size) {
     std::copy(v.begin() + begin + j + 1, v.begin() + begin + size, v.begin() + begin + j);
 }
 
@@ -73,7 +73,7 @@ bool Dictionary::reserve(std::size_t n) {
         column_.resize(capacity);
     }
     for (Aligned* state : aligned_) state->reserve(capacity);
-    std::vector<double> weights(numbers(n_outputs_, capacity), 0.0);
+    Buffer<double> weights(numbers(n_outputs_, capacity), 0.0);
     for (std::size_t c = 0; c < n_outputs_; ++c)
         std::copy_n(weights_.begin() + c * capacity_, size_, weights.begin() + c * capacity);
     points_.reserve(capacity);

@@ -44,6 +44,7 @@
 #include <limits>
 #include <vector>
 
+#include "buffer.hpp"
 #include "factor.hpp"
 #include "kernels.hpp"
 #include "squares.hpp"
@@ -83,7 +84,7 @@ public:
 private:
     friend class Dictionary;
     std::vector<Look> looks_;
-    std::vector<double> points_, h_, t_, a_;
+    Buffer<double> points_, h_, t_, a_;
     std::vector<double> kxx_;
     std::size_t stride_ = 0;
 };
@@ -317,7 +318,7 @@ private:
     std::size_t size_ = 0, capacity_ = 0;
     Points points_;
     TriangularFactor factor_;
-    std::vector<double> diagonal_, weights_, column_, ridges_;
+    Buffer<double> diagonal_, weights_, column_, ridges_;
     // For each centre: its largest coherence with another centre, and which centre that is.
     std::vector<double> neighbour_coherence_;
     std::vector<std::size_t> neighbour_;

@@ -18,13 +18,12 @@ constexpr std::size_t rooms = 3, rooms_in_box = 10;
 }  // namespace
 
 void DualAscentUpdate::resize(std::size_t n_outputs, std::size_t capacity) {
-    std::vector<double> kept(numbers(n_kept * n_outputs, capacity), 0.0);
+    Buffer<double> kept(numbers(n_kept * n_outputs, capacity), 0.0);
     for (std::size_t what = 0; what < n_kept; ++what)
         for (std::size_t c = 0; c < n_outputs_; ++c)
             std::copy_n(this->kept(static_cast<Kept>(what), c), gram_.size(),
                         kept.begin() + (what * n_outputs + c) * capacity);
-    std::vector<double> room(numbers(rooms * n_outputs + (boxed() ? rooms_in_box : 0), capacity),
-                             0.0);
+    Buffer<double> room(numbers(rooms * n_outputs + (boxed() ? rooms_in_box : 0), capacity), 0.0);
     targets_.resize(capacity > 0 ? n_outputs : 0);
     lengths_.resize(targets_.size());
     kept_ = std::move(kept);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "buffer.hpp"
 #include "rls.hpp"
 #include "sound.hpp"
 #include "symmetric.hpp"
@@ -126,8 +127,8 @@ private:
     std::uint64_t steps_ = 0;
     Covariance covariance_;          // Q
     SymmetricMatrix gram_, counts_;  // K, A'A
-    std::vector<double> ones_;       // A'e
-    std::vector<double> kept_, room_;
+    Buffer<double> ones_;            // A'e
+    Buffer<double> kept_, room_;
     // For each output: the target of the sample, and the scale of the direction.
     std::vector<double> targets_, lengths_;
 };

@@ -15,8 +15,8 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
+#include "buffer.hpp"
 #include "simd/loops.hpp"
 #include "state.hpp"
 
@@ -116,9 +116,9 @@ private:
     double column_square(std::size_t k) const;
 
     std::size_t size_ = 0;
-    std::vector<double> rows_, carry_;
+    Buffer<double> rows_, carry_;
     // P_kk, and the largest value of P_kk since it was last summed from the column.
-    std::vector<double> diagonal_, summed_;
+    Buffer<double> diagonal_, summed_;
     double absorbed_square_ = 0.0;
 };
 

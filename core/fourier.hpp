@@ -1,8 +1,7 @@
 // Least mean squares over random Fourier features (Bouboulis, Pougkakiotis & Theodoridis 2016).
 #pragma once
 
-#include <vector>
-
+#include "buffer.hpp"
 #include "filter.hpp"
 
 namespace parsimon {
@@ -50,7 +49,7 @@ private:
     std::size_t nbytes_of_features() const override;
 
     double step_size_, largest_frequency_ = 0.0;
-    std::vector<double> frequencies_, phases_, weights_, phi_;
+    Buffer<double> frequencies_, phases_, weights_, phi_;
 };
 
 }  // namespace parsimon

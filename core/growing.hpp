@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "buffer.hpp"
 #include "sizes.hpp"
 #include "sound.hpp"
 #include "updates.hpp"
@@ -56,7 +56,7 @@ protected:
 
     TriangularFactor factor_;
     double scale_ = 1.0;
-    std::vector<double> z_, t_, row_;
+    Buffer<double> z_, t_, row_;
 
 private:
     void reserve(std::size_t capacity) override;

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "buffer.hpp"
 #include "simd/loops.hpp"
 #include "sizes.hpp"
 
@@ -92,7 +93,7 @@ public:
 private:
     static constexpr std::size_t width = simd::panel_width;
     std::size_t depth_;
-    std::vector<T> data_;
+    Buffer<T> data_;
 };
 
 // Points with n_features features and n_extras further numbers each (kernels.hpp).

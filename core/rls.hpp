@@ -2,8 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
+#include "buffer.hpp"
 #include "noise.hpp"
 #include "sizes.hpp"
 #include "updates.hpp"
@@ -79,7 +79,7 @@ public:
 private:
     double forgetting_, scale_ = 1.0;  // P = scale^2 R'R
     TriangularFactor factor_;
-    std::vector<double> gain_;
+    Buffer<double> gain_;
 };
 
 // Recursive least squares for the weights, f(x) = h'w with h_j = k(x, d_j). Subclasses define how a
@@ -139,7 +139,7 @@ protected:
     bool asked_ = false;
     Covariance covariance_;
     Noise noise_;
-    std::vector<double> row_, new_weights_;
+    Buffer<double> row_, new_weights_;
 
     void removing(Dictionary& dictionary, std::size_t j, const double* n) override;
 

@@ -4,7 +4,8 @@
 
 #include <cstddef>
 #include <deque>
-#include <vector>
+
+#include "buffer.hpp"
 
 namespace parsimon {
 
@@ -52,7 +53,7 @@ public:
 
 private:
     // A deque, because leases must stay valid when further arrays are added.
-    std::deque<std::vector<double>> buffers_;
+    std::deque<Buffer<double>> buffers_;
     std::size_t depth_ = 0;
 };
 

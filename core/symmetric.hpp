@@ -13,6 +13,7 @@
 #include <numeric>
 #include <vector>
 
+#include "buffer.hpp"
 #include "simd/loops.hpp"
 #include "sizes.hpp"
 #include "state.hpp"
@@ -100,7 +101,7 @@ public:
 
 private:
     std::size_t size_ = 0, used_ = 0;
-    std::vector<double> rows_;
+    Buffer<double> rows_;
     std::vector<std::size_t> places_;
 };
 

@@ -1,10 +1,13 @@
 // What numbers are kept in: temporary arrays, symmetric matrices, states.
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <new>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "buffer.hpp"
 #include "check.hpp"
 #include "scratch.hpp"
 #include "squares.hpp"
@@ -14,6 +17,21 @@
 namespace {
 
 using namespace parsimon;
+
+TEST(buffers_begin_at_a_cache_line) {
+    std::vector<Buffer<double>> buffers;
+    for (const std::size_t n : {1u, 3u, 8u, 100u, 1000u, 100000u}) {
+        buffers.emplace_back(n, 1.0);
+        CHECK(reinterpret_cast<std::uintptr_t>(buffers.back().data()) % 64 == 0);
+    }
+    bool refused = false;
+    try {
+        LineAllocator<double>().allocate(std::numeric_limits<std::size_t>::max() / 4);
+    } catch (const std::bad_array_new_length&) {
+        refused = true;
+    }
+    CHECK(refused);
+}
 
 TEST(temporary_arrays_are_apart_and_given_back) {
     Scratch scratch;
