@@ -5,7 +5,6 @@ In a round, every shard continues from the same model, and the resulting models 
 
 from __future__ import annotations
 
-import copy
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -159,7 +158,7 @@ def fit(
     model = loads(start)
     if _update(estimator).pooling == "climb" and model.__sklearn_is_fitted__():
         model.ascend(ASCENT)
-    _give_back(model, estimator)
+    model._unsettle(estimator)
     return Result(model, n_rounds, len(sizes), sent, time.perf_counter() - begun)
 
 
@@ -280,19 +279,13 @@ def _update(estimator: StreamEstimator) -> updates.Update:
 def _prepared(estimator: StreamEstimator, work: Engine) -> Any:
     """Return a clone of the estimator, with the same kernel for all shards."""
     model = clone(estimator)
-    X = np.ascontiguousarray(work.head(1000)[0], dtype=np.float64)
+    head, y = work.head(1000)
+    X = np.ascontiguousarray(head, dtype=np.float64)
     first = next(i for i, n in enumerate(work.sizes) if n)
     single = isinstance(model.kernel, kernels.SinglePrecision)
     # Before gamma is computed from it
     _core.require_finite(X, f"shard {first}: X", single)
-    model.kernel, model.gamma = kernels.resolve(model.kernel, model.gamma, X), "scale"
-    return model
-
-
-def _give_back(model: Any, estimator: Any) -> None:
-    """Restore the estimator's parameters in a model; `kernel_` keeps the resolved kernel."""
-    for given in (model.__dict__, model._learns_with):
-        given.update(kernel=copy.deepcopy(estimator.kernel), gamma=estimator.gamma)
+    return clone(model).set_params(**model._settled_on(X, y))
 
 
 def _cuts(n: int, rounds: int, batch_size: int) -> list[int]:

@@ -72,16 +72,16 @@ def require_unchanged(
 
 def require_wideable(kernel: kernels.Kernel) -> None:
     """Raise an error if the kernel does not allow new feature columns in existing centres."""
-    if _calls_python(kernel):
+    if calls_python(kernel):
         raise TypeError(
             "the kernel is a Python function, which may not support new features: "
             "give all features in the first sample"
         )
 
 
-def _calls_python(kernel: kernels.Kernel) -> bool:
+def calls_python(kernel: kernels.Kernel) -> bool:
     return isinstance(kernel, kernels.Function) or any(
-        _calls_python(part) for part in vars(kernel).values() if isinstance(part, kernels.Kernel)
+        calls_python(part) for part in vars(kernel).values() if isinstance(part, kernels.Kernel)
     )
 
 

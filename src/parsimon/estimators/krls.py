@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
-from parsimon import algorithms
+from numpy.typing import ArrayLike
+
+from parsimon import _schema, algorithms
 from parsimon._docs import documented
+from parsimon._parts import lookup
+from parsimon.estimators.base import Array
+from parsimon.estimators.evidence import likely_ridge
+from parsimon.estimators.regressor import regression_targets
 from parsimon.estimators.variance import VarianceRegressor
 
 __all__ = ["KRLSRegressor"]
+
+#: The ridge "auto" where it cannot be estimated.
+USUAL_RIDGE = 0.2
 
 
 @documented
@@ -45,9 +54,12 @@ class KRLSRegressor(VarianceRegressor):
     coherence : float in [0, 1], default=0.5
         Threshold mu0: largest coherence at which a sample is admitted. Larger values admit more
         centres. Only for admission "coherence".
-    ridge : float >= 0, default=0.2
-        Factor of the penalty. Larger values shrink f more. The algorithm of Engel et al. has ridge
-        0 and admission "ald".
+    ridge : float >= 0 or "auto", default="auto"
+        Factor of the penalty. Larger values shrink f more. With the penalty "norm" it is the ratio
+        of the variances of noise and signal, and "auto" estimates it: of 17 values, it is the one
+        under which the targets of the first block are most likely, as in a Gaussian process. At
+        most 300 rows of the block are used. If it has fewer than 30 rows, or with the penalty
+        "values", "auto" is 0.2. The algorithm of Engel et al. has ridge 0 and admission "ald".
     penalty : "auto", "values" or "norm", default="auto"
         The term that is multiplied by `ridge`. "values": the sum of the squared values at the
         centres; for admission "coherence", the sum of the squared weights. "norm": ||f||^2, as in
@@ -83,6 +95,8 @@ class KRLSRegressor(VarianceRegressor):
 
     Attributes
     ----------
+    ridge_ : float
+        The ridge.
     noise_ : float or array (C,)
         Variance of the noise of the targets, estimated from prediction errors. It is infinite until
         a sample was learned that is not fitted exactly.
@@ -98,7 +112,7 @@ class KRLSRegressor(VarianceRegressor):
         noise_ (1 + h'P h + r),
 
     the variance of a new observation at x. With the penalty "norm", r is the distance of k(x, .) to
-    the span of the centres, squared and divided by `ridge`: the variance grows away from the
+    the span of the centres, squared and divided by `ridge_`: the variance grows away from the
     centres, as that of a Gaussian process. With the penalty "values", r is 0.
 
     `sample_weight` is a factor on the squared error of the sample. A sample of weight 0 changes
@@ -124,6 +138,10 @@ class KRLSRegressor(VarianceRegressor):
     """
 
     _algorithm = staticmethod(algorithms.krls)
+    _likely_ridge: float
+    _attributes = VarianceRegressor._attributes.extended(
+        allowed={"_likely_ridge": _schema.number(0.0, 1e300)}
+    )
 
     def __init__(
         self,
@@ -133,7 +151,7 @@ class KRLSRegressor(VarianceRegressor):
         admission: str = "ald",
         tolerance: float = 0.01,
         coherence: float = 0.5,
-        ridge: float = 0.2,
+        ridge: float | str = "auto",
         penalty: str = "auto",
         forgetting: float = 1.0,
         budget: int | None = 500,
@@ -153,3 +171,42 @@ class KRLSRegressor(VarianceRegressor):
         self.eviction = eviction
         self.fit_intercept = fit_intercept
         self.n_passes = n_passes
+
+    @property
+    def ridge_(self) -> float:
+        """The factor of the penalty."""
+        self._fitted()
+        return float(self._ridge(self._learns_with))
+
+    # Implementation
+
+    def _ridge(self, params: dict[str, Any]) -> Any:
+        ridge = params["ridge"]
+        if isinstance(ridge, str):
+            return getattr(self, "_likely_ridge", lookup({"auto": USUAL_RIDGE}, ridge, "ridge"))
+        return ridge
+
+    def _options(self, params: dict[str, Any]) -> dict[str, Any]:
+        return {**super()._options(params), "ridge": self._ridge(params)}
+
+    def _estimate(self, X: Array, Y: Array) -> None:
+        self.__dict__.pop("_likely_ridge", None)
+        if self.ridge == "auto" and self.admission == "ald" and self.penalty in ("auto", "norm"):
+            found = likely_ridge(self.kernel_, X, Y, fit_intercept=bool(self.fit_intercept))
+            if found is not None:
+                self._likely_ridge = found
+
+    def _settled_on(self, X: Array, y: ArrayLike) -> dict[str, Any]:
+        settled = super()._settled_on(X, y)
+        if self.ridge != "auto":
+            return settled
+        self.kernel_ = settled["kernel"]
+        self._estimate(X, regression_targets(y, len(X)).reshape(len(X), -1))
+        return {**settled, "ridge": self._ridge({"ridge": "auto"})}
+
+    def _unsettle(self, given: Self) -> None:
+        super()._unsettle(given)
+        if given.ridge == "auto":
+            self._likely_ridge = self.ridge_
+            for own in (self.__dict__, self._learns_with):
+                own.update(ridge="auto")

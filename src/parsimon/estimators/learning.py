@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -93,8 +94,20 @@ class LearningEstimator(
         """Return the kernel for these parameters and the first block."""
         return kernels.resolve(self.kernel, self.gamma, X)
 
+    def _estimate(self, X: Array, Y: Array) -> None:
+        """Estimate parameters from the first block, before the first learner is built."""
+
     def _prepare(self, n_features: int) -> None:
         """Draw random numbers, before the first learner is built."""
+
+    def _settled_on(self, X: Array, y: ArrayLike) -> dict[str, Any]:
+        """Return the parameters that depend on the first block, as they are for this one."""
+        return {"kernel": self._resolve_kernel(X), "gamma": "scale"}
+
+    def _unsettle(self, given: Self) -> None:
+        """Take the parameters of another estimator. What this one has estimated stays."""
+        for own in (self.__dict__, self._learns_with):
+            own.update(kernel=copy.deepcopy(given.kernel), gamma=given.gamma)
 
     # The learned model
 
@@ -234,11 +247,12 @@ class LearningEstimator(
         X = self._validated(X, reset=True)
         _core.require_finite(X, "X")  # before gamma is computed from it
         Y, n_outputs = self._first_targets(y, len(X), all_at_once=all_at_once)
-        used = X if sample_weight is None else X[_nonzero(sample_weight, len(X))]
-        self.kernel_ = self._resolve_kernel(used if len(used) else X)
+        used = slice(None) if sample_weight is None else _nonzero(sample_weight, len(X))
+        self.kernel_ = self._resolve_kernel(X[used] if len(X[used]) else X)
         self._learns_with = {
             k: dict(v) if isinstance(v, dict) else v for k, v in self.get_params(deep=False).items()
         }
+        self._estimate(X[used], Y[used])
         self._prepare(X.shape[1])
         self._learner = self._build(self._learns_with, X.shape[1], n_outputs)
         return X, Y, n_outputs

@@ -43,6 +43,11 @@ def require_alike(models: list[Any], budget: int | None) -> None:
                 f"{model.kernel_!r}: only functions of one kernel can be added (give gamma as a "
                 "number)"
             )
+        if (one := getattr(model, "ridge_", None)) != (other := getattr(first, "ridge_", None)):
+            raise ValueError(
+                f"the ridge of models[0] is {other}, that of models[{i}] {one}: give ridge as a "
+                "number"
+            )
         _require_same_shape(first, model, i)
 
 

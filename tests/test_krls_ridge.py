@@ -1,0 +1,149 @@
+"""KRLS with a ridge that is estimated from the first block."""
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import Matern
+
+import parsimon
+from parsimon import KRLSRegressor, kernels, merge, persistence
+from parsimon.distributed import fit
+from parsimon.estimators.evidence import RATIOS, likely_ridge
+
+
+def stream(n, noise=0.3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, 5.0 + np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + noise * rng.normal(size=n)
+
+
+def peer_likelihood(X, y, ratio):
+    """scikit-learn's log likelihood of a process with noise, at its best amplitude."""
+    process = GaussianProcessRegressor(
+        Matern(length_scale=1.5, nu=1.5), alpha=ratio, optimizer=None
+    )
+    at_unit_variance = process.fit(X, y).log_marginal_likelihood_value_
+    n, quadratic = len(y), float(y @ process.alpha_)
+    # The likelihood as a function of the amplitude is known from the quadratic form.
+    return at_unit_variance + 0.5 * quadratic - 0.5 * n * (1.0 + np.log(quadratic / n))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1, 0.5, 3.0])
+def test_it_is_the_most_likely_of_all_that_are_tried(noise):
+    X, y = stream(120, noise)
+    kernel = kernels.Matern32(gamma=0.5 / 1.5**2)
+    np.testing.assert_allclose(kernel(X, X), Matern(length_scale=1.5, nu=1.5)(X), atol=1e-12)
+    found = likely_ridge(kernel, X, y[:, np.newaxis], fit_intercept=True)
+    likelihoods = [peer_likelihood(X, y - y.mean(), ratio) for ratio in RATIOS]
+    assert found == pytest.approx(RATIOS[int(np.argmax(likelihoods))])
+
+
+def test_noise_is_found_and_the_unit_of_the_targets_does_not_matter():
+    found = []
+    for noise in (0.02, 0.2, 1.0):
+        X, y = stream(2000, noise)
+        model = KRLSRegressor().fit(X, y)
+        found.append(model.ridge_)
+        assert KRLSRegressor().fit(X, 1e6 * y).ridge_ == model.ridge_
+        assert KRLSRegressor(2.0 * kernels.Matern32(0.5)).fit(X, y).ridge_ == pytest.approx(
+            2.0 * KRLSRegressor(kernels.Matern32(0.5)).fit(X, y).ridge_
+        )
+    assert found[0] < found[1] < found[2]
+
+
+def test_noise_is_not_fitted():
+    X, y = stream(600, 1.5)
+    new, truth = stream(2000, 0.0, seed=1)
+
+    def error(ridge):
+        return np.mean((KRLSRegressor(ridge=ridge).fit(X, y).predict(new) - truth) ** 2)
+
+    assert error("auto") < 0.8 * error(0.01)
+
+
+def a_kernel(x, y):
+    return np.exp(-np.square(x - y).sum())
+
+
+@pytest.mark.parametrize(
+    ("parameters", "n", "y"),
+    [
+        ({}, 29, None),
+        ({}, 100, 0.0),
+        ({}, 100, 7.5),
+        ({"penalty": "values"}, 100, None),
+        ({"admission": "coherence"}, 100, None),
+        ({"kernel": a_kernel}, 100, None),
+    ],
+)
+def test_where_it_cannot_be_estimated_it_is_the_usual_one(parameters, n, y):
+    X, targets = stream(n)
+    model = KRLSRegressor(**parameters).fit(X, targets if y is None else np.full(n, y))
+    assert model.ridge_ == 0.2
+
+
+def test_several_outputs_and_rows_without_weight():
+    X, y = stream(200)
+    both = KRLSRegressor().fit(X, np.column_stack([y, y]))
+    assert both.ridge_ == KRLSRegressor().fit(X, y).ridge_
+    weights = np.r_[np.ones(100), np.zeros(100)]
+    wrong = np.r_[y[:100], np.full(100, 1e6)]
+    assert (
+        KRLSRegressor().fit(X, wrong, weights).ridge_
+        == KRLSRegressor().fit(X[:100], y[:100]).ridge_
+    )
+
+
+def test_it_is_the_same_model_as_with_the_number_and_stays_in_files():
+    X, y = stream(500)
+    model = KRLSRegressor().fit(X[:300], y[:300])
+    given = KRLSRegressor(ridge=model.ridge_).fit(X[:300], y[:300])
+    again = persistence.loads(persistence.dumps(model))
+    assert again.ridge == "auto" and again.ridge_ == model.ridge_ != 0.2
+    for each in (model, given, again):
+        each.partial_fit(X[300:], y[300:])
+    np.testing.assert_array_equal(model.weights_, given.weights_)
+    np.testing.assert_array_equal(again.weights_, given.weights_)
+    assert again.ridge_ == given.ridge_
+
+
+def test_fit_begins_anew():
+    X, y = stream(300, 2.0)
+    model = KRLSRegressor().fit(X, y)
+    assert model.ridge_ > 0.2
+    assert model.fit(X[:10], y[:10]).ridge_ == 0.2
+
+
+def test_all_shards_have_the_ridge_of_the_first():
+    X, y = stream(900)
+    shards = [(X[i : i + 300], y[i : i + 300]) for i in (0, 300, 600)]
+    model = fit(KRLSRegressor(tolerance=0.1), shards, progress=False).model
+    assert model.ridge == "auto"
+    assert model.ridge_ == KRLSRegressor(tolerance=0.1).fit(X[:300], y[:300]).ridge_
+    model.partial_fit(X, y)  # it can go on
+    again = persistence.loads(persistence.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_models_of_different_ridges_are_not_merged():
+    X, y = stream(200)
+    models = [
+        KRLSRegressor(gamma=0.5).fit(X, target)
+        for target in (y, np.random.default_rng(0).permutation(y))
+    ]
+    with pytest.raises(ValueError, match=r"the ridge of models\[0\] is .*: give ridge as a number"):
+        merge(models)
+    models = [KRLSRegressor(gamma=0.5, ridge=0.1).fit(X, y) for _ in range(2)]
+    assert merge(models).model.ridge_ == 0.1
+
+
+@pytest.mark.parametrize("ridge", ["noise", None, -1.0])
+def test_other_values_are_refused(ridge):
+    X, y = stream(50)
+    with pytest.raises((TypeError, ValueError), match="ridge"):
+        KRLSRegressor(ridge=ridge).fit(X, y)
+
+
+def test_the_published_algorithm_has_none():
+    X, y = stream(50)
+    assert parsimon.published(KRLSRegressor).fit(X, y).ridge_ == 0.0
