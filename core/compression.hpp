@@ -19,6 +19,8 @@ public:
     // Removes centres at the end of a step. Adds the squared RKHS error of the removals, where it
     // is known, to step.spent.
     virtual void compress(Dictionary& dictionary, Update& update, Step& step) = 0;
+    // Whether it removes centres of any age.
+    virtual bool removes_any() const { return true; }
     // How many centres more than the budget the dictionary should have memory for.
     virtual std::size_t spare() const { return 0; }
     // Allocates the working memory for this capacity of the dictionary. nbytes() returns its size.
@@ -31,6 +33,7 @@ class NoCompression final : public Compression {
 public:
     static constexpr const char* name = "none";
     void compress(Dictionary&, Update&, Step&) override {}
+    bool removes_any() const override { return false; }
 };
 
 // While there are more centres than the budget, the centre with the least removal cost is projected
@@ -167,6 +170,7 @@ public:
     void compress(Dictionary& dictionary, Update&, Step&) override {
         while (dictionary.size() > budget_) dictionary.drop(0);
     }
+    bool removes_any() const override { return false; }
     // For the gap that dropped centres leave. It is closed after that many, by whole panels.
     std::size_t spare() const override {
         return std::min<std::size_t>(64, simd::padded(budget_) + simd::panel_width);

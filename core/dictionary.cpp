@@ -97,7 +97,7 @@ void Dictionary::reserve_scratch(std::size_t batch) {
     // `drift` takes eight rows at a time.
     const std::size_t rows =
         numbers(std::max(batch, needs_.factor ? simd::panel_width : 1), capacity_);
-    scratch_.reserve(kernel_->levels() + 3, rows + spare);
+    scratch_.reserve(kernel_->levels() + 3 + points_.reuses_places(), rows + spare);
 }
 
 void Dictionary::append(Look& look, const double* w) {
@@ -130,8 +130,7 @@ void Dictionary::erase(std::size_t j, const double* n) {
 }
 
 void Dictionary::erase(const std::size_t* js, std::size_t count) {
-    if (count == 1 && js[0] == 0 && points_.can_drop_first() && !needs_.factor &&
-        !needs_.neighbours && aligned_.empty()) {
+    if (count == 1 && js[0] == 0 && points_.can_drop_first() && keeps_centres_only()) {
         points_.drop_first();
         --size_;
         ++changes_;
@@ -241,7 +240,10 @@ void Dictionary::drop(std::size_t j) {
 
 bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks& looks) {
     if (points_.gap() + size_ == capacity_) close_gap(true);  // room for z if j is 0
-    look(looks, z, 1);
+    if (keeps_centres_only())
+        open(looks, z, 1, scratch_);
+    else
+        look(looks, z, 1);
     find_neighbours_without(j);
     Look& seen = looks[0];
     std::copy(seen.h + j + 1, seen.h + size_, seen.h + j);

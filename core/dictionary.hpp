@@ -183,9 +183,11 @@ public:
     void measure(Look& look) const;
     // Says that most points that are measured do not need a.
     void be_lazy() { lazy_ = true; }
-    // Says that single centres are often dropped, and that no look is extended. Requires that there
-    // is no centre yet, and no factor, neighbours or aligned states.
-    void reuse_places() { points_.reuse_places(); }
+    // Says that centres are often removed. Points of many features are then not moved: new ones
+    // take the places of those that are gone. Requires that there is no centre yet.
+    void reuse_places() {
+        if (n_features_ >= simd::least_for_products) points_.reuse_places();
+    }
     // max_j |k(x, d_j)| / sqrt(k(x,x) k(d_j,d_j)), or 1 if k(x, x) counts as zero.
     double coherence(const Look& look) const;
     // Computes nearest and distance. The distance is infinite if there are no centres.
@@ -294,6 +296,12 @@ private:
     void erase(std::size_t j, const double* n);
     void erase(const std::size_t* js, std::size_t count);
     void close_gap(bool all);  // as Points::close_gap
+    // As `look`, without the kernel values h.
+    void open(Looks& looks, const double* x, std::size_t n, Scratch& scratch) const;
+    // Whether nothing is kept that depends on kernel values between centres.
+    bool keeps_centres_only() const {
+        return !needs_.factor && !needs_.neighbours && aligned_.empty();
+    }
     // Kernel values of the points with all centres, in order. If `out` begins at the first panel,
     // the value of the first centre is at lane(0). If `coarse`, products of single centres may be
     // in single precision.

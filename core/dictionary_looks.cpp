@@ -52,9 +52,13 @@ void Dictionary::kernel_rows(const simd::Rows& points, const simd::Block& out, S
 }
 
 void Dictionary::look(Looks& looks, const double* x, std::size_t n, Scratch& scratch) const {
+    open(looks, x, n, scratch);
+    kernel_rows({looks.points_.data(), n, depth()}, {looks.h_.data(), looks.stride_}, scratch);
+}
+
+void Dictionary::open(Looks& looks, const double* x, std::size_t n, Scratch& scratch) const {
     annotate(*kernel_, x, n, n_features_, depth(), looks.points_.data(), scratch);
     const simd::Rows rows{looks.points_.data(), n, depth()};
-    kernel_rows(rows, {looks.h_.data(), looks.stride_}, scratch);
     kernel_->diagonal(rows, n_features_, 0, looks.kxx_.data(), scratch);
     for (std::size_t i = 0; i < n; ++i) {
         Look& look = looks[i];
@@ -72,8 +76,17 @@ void Dictionary::look(Looks& looks, const double* x, std::size_t n, Scratch& scr
 
 void Dictionary::extend(Look& look) {
     if (look.n_known == size_) return;
-    kernel_->rows({look.x, 1, depth()}, points_.panels(look.n_known), n_features_, 0,
-                  {look.h + look.n_known - points_.lane(look.n_known), 0}, scratch_);
+    const simd::Rows row{look.x, 1, depth()};
+    if (points_.in_order())
+        kernel_->rows(row, points_.panels(look.n_known), n_features_, 0,
+                      {look.h + look.n_known - points_.lane(look.n_known), 0}, scratch_);
+    else
+        for (std::size_t j = look.n_known; j < size_; ++j) {
+            double values[simd::panel_width];
+            std::size_t lane = 0;
+            kernel_->rows(row, points_.panel_of(j, lane), n_features_, 0, {values, 0}, scratch_);
+            look.h[j] = values[lane];
+        }
     look.n_known = size_;
 }
 
@@ -139,11 +152,16 @@ double Dictionary::coherence(const Look& look) const {
 
 void Dictionary::find_nearest(Look& look) {
     if (look.compared == look.n_known) return;
-    const simd::Panels panels = points_.panels(look.compared);
-    auto squares = scratch_.take(panels.count * simd::panel_width);
-    simd::loops().squared_distance({look.x, 1, depth()}, panels, n_features_, {},
-                                   {squares.data(), 0});
-    const double* square = squares.data() + points_.lane(look.compared);
+    const std::size_t first = points_.in_order() ? look.compared : 0;
+    const simd::Panels panels = points_.panels(first);
+    const std::size_t places = panels.count * simd::panel_width;
+    auto room = scratch_.take(places + size_);
+    simd::loops().squared_distance({look.x, 1, depth()}, panels, n_features_, {}, {room.data(), 0});
+    const double* square = room.data() + points_.lane(first);
+    if (!points_.in_order()) {
+        points_.gather(room.data(), room.data() + places);
+        square = room.data() + places + look.compared;
+    }
     for (std::size_t j = look.compared; j < look.n_known; ++j, ++square)
         if (*square < look.distance) {
             look.distance = *square;

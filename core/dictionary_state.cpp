@@ -37,8 +37,7 @@ double Dictionary::drift() {
         auto points = scratch_.take(count * depth()), rows = scratch_.take(count * stride);
         for (std::size_t r = 0; r < count; ++r)
             points_.copy(first + r, points.data() + r * depth());
-        kernel_->rows({points.data(), count, depth()}, points_.panels(), n_features_, 0,
-                      {rows.data(), stride}, scratch_);
+        kernel_rows({points.data(), count, depth()}, {rows.data(), stride}, scratch_);
         for (std::size_t r = 0; r < count; ++r)
             product[first + r] =
                 loops.dot(rows.data() + r * stride, z, m) + ridge_of(first + r) * z[first + r];

@@ -30,6 +30,7 @@ Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, s
                largest / bound);
     }
     recipe_.update->attach(dictionary_, *recipe_.loss);
+    if (recipe_.compression->removes_any()) dictionary_.reuse_places();
     if (at_once) make_ready();
 }
 

@@ -115,8 +115,9 @@ public:
         return doubles_.nbytes() + singles_.nbytes() + extras_.nbytes() + norms_.nbytes() +
                places_.capacity() * sizeof(std::size_t);
     }
-    // For an owner that often removes single points. Requires that there is no point yet.
+    // For an owner that often removes points. Requires that there is no point yet.
     void reuse_places() { reuses_ = true; }
+    bool reuses_places() const { return reuses_; }
     // Whether point j is at place gap + j, and no place is free.
     bool in_order() const { return in_order_; }
 
@@ -168,7 +169,7 @@ public:
         --size_;
     }
     std::size_t gap() const { return gap_; }
-    // The place of point j in its panel.
+    // The place of point j in its panel, for points in order. For others, lane(0) is 0.
     std::size_t lane(std::size_t j) const { return (gap_ + j) % simd::panel_width; }
     // Moves all points to the front by whole panels, or with `all` by the whole gap. Returns by how
     // many places.
@@ -219,6 +220,20 @@ public:
         for (std::size_t j = 0; j < size_; ++j) out[j] = values[place_of(j) - start];
     }
 
+    // The panel with point j, which is at place `lane` there.
+    simd::Panels panel_of(std::size_t j, std::size_t& lane) const {
+        const std::size_t panel = place_of(j) / simd::panel_width,
+                          start = panel * simd::panel_width;
+        lane = place_of(j) - start;
+        return {.doubles = doubles_.panel(panel),
+                .singles = singles_.panel(panel),
+                .extras = extras_.panel(panel),
+                .norms = norms_.panel(panel),
+                .count = 1,
+                .n_features = n_features_,
+                .n_extras = n_extras_,
+                .points = std::min(start + simd::panel_width, end()) - start};
+    }
     // The panels with points first..size-1, beginning with the panel of point `first`. If the
     // points are not in order, only panels(0) has a meaning. It includes free places.
     simd::Panels panels(std::size_t first = 0) const {

@@ -1,5 +1,6 @@
-// A dictionary that drops its first centre leaves a gap. Nothing that it computes depends on the
-// gap: it equals, bit for bit, a dictionary that was stored and read.
+// A dictionary that drops its first centre leaves a gap, and one of many features reuses the places
+// of its centres. Nothing that it computes depends on this: it equals, bit for bit, a dictionary
+// that was stored and read.
 #include <algorithm>
 #include <cstddef>
 #include <random>
@@ -56,11 +57,12 @@ Numbers said(Dictionary& dictionary, const Numbers& x, std::size_t n) {
     return all;
 }
 
-void exercise(const KernelPtr& kernel, std::size_t reserve) {
+void exercise(const KernelPtr& kernel, std::size_t reserve, bool reuses = false) {
     std::mt19937 rng(5);
     std::normal_distribution<double> normal;
-    const std::size_t d = 3, C = 2, n = 3;
+    const std::size_t d = reuses ? 40 : 3, C = 2, n = 3;
     Dictionary dictionary(kernel, d, C, {}, reserve);
+    if (reuses) dictionary.reuse_places();
     Looks looks(n, dictionary), one(1, dictionary);
     std::size_t largest = 0;
     Numbers x(n * d), w(C);
@@ -111,6 +113,14 @@ TEST(nothing_depends_on_the_gap) {
     exercise(gaussian(0.7), 43 + OldestCompression(40).spare());
     exercise(normalized(polynomial(0.3, 1.0, 3)), 43);
     exercise(single_precision(gaussian(0.7)), 43);
+}
+
+TEST(nothing_depends_on_the_places_of_points_of_many_features) {
+    exercise(gaussian(0.02), 0, true);
+    exercise(gaussian(0.02), 43, true);
+    exercise(laplacian(0.02), 43, true);
+    exercise(normalized(polynomial(0.03, 1.0, 3)), 43, true);
+    exercise(single_precision(gaussian(0.02)), 43, true);
 }
 
 }  // namespace
