@@ -62,12 +62,13 @@ class RegressionMetrics(StreamMetrics):
             self.n_rows_, self._squared, self._absolute = 0, 0.0, 0.0
             self._moments, self._recent = Moments(1), np.empty((3, 0))
             y, f, self.n_rows_ = y[1:], f[1:], 1
-        rows = np.array([(y - f) ** 2, np.abs(y - f), y])
+        error = y - f
+        rows = np.array([error**2, np.abs(error), y])
         self._squared, self._absolute = (
             self._sum(self._squared, rows[0]),
             self._sum(self._absolute, rows[1]),
         )
-        self._moments.learn(y[np.newaxis])
+        self._moments.add(y)
         self.n_rows_ += len(y)
         self._remember(rows)
         return self

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from parsimon import _core
 from parsimon._parts import whole
 from parsimon.persistence import Storable
 from parsimon.preprocessing.moments import with_moments, with_plain_moments
@@ -36,12 +37,15 @@ class StreamMetrics(Storable, BaseEstimator):  # type: ignore[misc]
         return not hasattr(self, "n_rows_")
 
     def _remember(self, rows: Array) -> None:
-        self._recent = np.concatenate([self._recent, rows], axis=1)[:, -self.window :]
+        if rows.shape[1] < self.window:
+            rows = np.concatenate([self._recent, rows], axis=1)
+        # A copy, so that a large block is not held for its last rows.
+        self._recent = rows[:, -self.window :].copy()
 
     @staticmethod
     def _sum(start: float, values: Array) -> float:
         """Return a sum in the order of the rows, so that it does not depend on the blocks."""
-        return float(np.add.accumulate(np.concatenate([[start], values]))[-1])
+        return _core.sum_in_order(start, np.ascontiguousarray(values))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state that a file keeps."""

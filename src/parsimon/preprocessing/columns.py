@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from parsimon import _core
+
 __all__ = [
     "DAY",
     "KINDS",
@@ -151,9 +153,8 @@ def require_kind(name: str, column: Column, kind: str | None) -> None:
 def require_usable(name: str, column: Column, missing: str) -> None:
     """Raise a `TableError` for infinite values, and for missing values if missing="error"."""
     if column.kind != "text":
-        too_large = np.abs(column.values) > LARGEST
-        if too_large.any():
-            row = int(too_large.argmax())
+        row = _core.first_above(np.ascontiguousarray(column.values), LARGEST)
+        if row >= 0:
             value = column.values[row]
             raise TableError(
                 f"{value:g} is {'infinite' if np.isinf(value) else 'too large'}", name, row

@@ -148,7 +148,10 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
             raise TableError("nothing has been learned yet")
         columns = self.read(block)
         self.check(columns)
-        return self._features(columns, *self._moments.now())
+        X, places = self._features(columns)
+        values = np.array(self._values(columns)).reshape(len(places), len(X))
+        _core.standardise_into(values, *self._moments.now(), self.clip, X, places)
+        return X
 
     @property
     def n_features_(self) -> int:
@@ -218,9 +221,10 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
         for name, known in self._vocabulary.items():
             if len(known) < self.max_categories and columns[name].kind == "text":
                 self._vocabulary[name] = self._grown(known, columns[name])
-        means, deviations = self._moments.learn(self._values(columns))
-        self.n_rows_seen_ += len(next(iter(columns.values())).values)
-        return self._features(columns, means[:, 1:], deviations[:, 1:])
+        X, places = self._features(columns)
+        self._moments.learn_into(self._values(columns), self.clip, X, places)
+        self.n_rows_seen_ += len(X)
+        return X
 
     def settle(self, columns: Mapping[str, Column]) -> None:
         """Determine the features from columns, without learning them."""
@@ -254,15 +258,14 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
         met = [column.categories[int(code)] for code in found[np.argsort(first)] if code >= 0]
         return list(dict.fromkeys([*known, *met]))[: self.max_categories]
 
-    def _values(self, columns: Mapping[str, Column]) -> Array:
-        rows = [columns[name].values for name, kind in self.columns_.items() if kind != "text"]
-        n = len(next(iter(columns.values())).values)
-        return np.array(rows, dtype=np.float64).reshape(len(rows), n)
+    def _values(self, columns: Mapping[str, Column]) -> list[Array]:
+        """Return the columns that are standardised."""
+        return [columns[name].values for name, kind in self.columns_.items() if kind != "text"]
 
-    def _features(self, columns: Mapping[str, Column], means: Array, deviations: Array) -> Array:
-        V = self._values(columns)
-        X = np.empty((V.shape[1], self.n_features_))
-        places: list[int] = []  # the features that are standardised
+    def _features(self, columns: Mapping[str, Column]) -> tuple[Array, list[int]]:
+        """Return a matrix (n, d) of all features but the standardised ones, and their places."""
+        X = np.empty((len(next(iter(columns.values())).values), self.n_features_))
+        places: list[int] = []
         indicators = set(self._indicators)
         at = 0
         for name, kind in self.columns_.items():
@@ -273,6 +276,8 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
                 continue
             places.append(at)
             at += 1
+            if not KINDS[kind] and name not in indicators:
+                continue
             absent = np.isnan(column.values)
             for period in KINDS[kind].values():
                 angle = np.where(absent, 0.0, column.values) % period * (2 * np.pi / period)
@@ -282,8 +287,7 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
             if name in indicators:
                 X[:, at] = absent
                 at += 1
-        _core.standardise_into(V, means, deviations, self.clip, X, places)
-        return X
+        return X, places
 
     def _one_hot(self, name: str, column: Column) -> Array:
         index = {category: i for i, category in enumerate(self._vocabulary[name])}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,27 @@ class Moments:
         means, deviations, after = _core.learn_moments(np.ascontiguousarray(V), self._stacked())
         self.count, self.shift, self.total, self.squares = after
         return means, deviations
+
+    def add(self, values: Array) -> None:
+        """Add values (n,) of a single column, as `learn` does."""
+        self.count, self.shift, self.total, self.squares = _core.add_moments(
+            np.ascontiguousarray(values), self._stacked()
+        )
+
+    def learn_into(
+        self, columns: Sequence[Array], clip: float, out: Array, places: list[int]
+    ) -> None:
+        """Add k columns (n,), and write them standardised to the columns `places` of `out` (n, w).
+
+        Each value is standardised by the moments after it, and clipped to [-clip, clip].
+        """
+        self.count, self.shift, self.total, self.squares = _core.learn_standardised_into(
+            [np.ascontiguousarray(column) for column in columns],
+            self._stacked(),
+            clip,
+            out,
+            places,
+        )
 
     def now(self) -> tuple[Array, Array]:
         """Return the means and standard deviations so far, (k, 1). Without values they are 0."""
