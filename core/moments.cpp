@@ -9,36 +9,54 @@ namespace parsimon {
 namespace {
 
 // Rows per pass. Their numbers stay in the processor's first cache.
-constexpr std::size_t piece = 256;
+constexpr std::size_t piece = 128;
+// Columns per pass. Each sum waits for its last addition, so several go on side by side.
+constexpr std::size_t beside = 4;
 
-// As `learn_any`, for up to `piece` values after the first, none of which is missing. Only the two
-// sums go row by row. Every other pass has no branch and no chain, so compilers vectorise it. Each
-// number comes from the same operations in the same order, so the bits are the same.
-void learn_complete(Moments& moments, const double* values, std::size_t n, double* means,
-                    double* deviations) {
-    double counts[piece], befores[piece + 1], sums[piece];
-    const double shift = moments.shift;
-    befores[0] = moments.total / moments.count;
+// Where the means and the deviations after each value go.
+struct After {
+    double means[piece], deviations[piece];
+};
+
+// As `learn_any` for k columns, with up to `piece` values each: not the first ones, none missing,
+// and as many before in each column. Only the two sums go row by row. Every other pass has no
+// branch and no chain, so compilers vectorise it. Each number comes from the same operations in the
+// same order, so the bits are the same.
+template <std::size_t k>
+void learn_complete(Moments* moments, const double* const* values, std::size_t n, After* after) {
+    double counts[piece], shares[piece], sums[k][piece];
     for (std::size_t i = 0; i < n; ++i)
-        counts[i] = moments.count + static_cast<double>(static_cast<int>(i) + 1);
-    for (std::size_t i = 0; i < n; ++i) {
-        moments.total += values[i] - shift;
-        sums[i] = moments.total;
+        counts[i] = moments[0].count + static_cast<double>(static_cast<int>(i) + 1);
+    for (std::size_t i = 0; i < n; ++i) shares[i] = 1.0 - 1.0 / counts[i];
+    double shift[k], sum[k], before[k];
+    for (std::size_t j = 0; j < k; ++j) {
+        shift[j] = moments[j].shift;
+        sum[j] = moments[j].total;
+        before[j] = sum[j] / moments[j].count;
     }
-    for (std::size_t i = 0; i < n; ++i) befores[i + 1] = sums[i] / counts[i];
-    for (std::size_t i = 0; i < n; ++i) {
-        const double apart = values[i] - shift - befores[i];
-        sums[i] = apart * apart * (1.0 - 1.0 / counts[i]);
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < k; ++j) sums[j][i] = sum[j] += values[j][i] - shift[j];
+    for (std::size_t j = 0; j < k; ++j) {
+        moments[j].total = sum[j];
+        sum[j] = moments[j].squares;
+        double* means = after[j].means;  // without the shift at first
+        for (std::size_t i = 0; i < n; ++i) means[i] = sums[j][i] / counts[i];
+        const double apart = values[j][0] - shift[j] - before[j];
+        sums[j][0] = apart * apart * shares[0];
+        for (std::size_t i = 1; i < n; ++i) {
+            const double apart = values[j][i] - shift[j] - means[i - 1];
+            sums[j][i] = apart * apart * shares[i];
+        }
+        for (std::size_t i = 0; i < n; ++i) means[i] += shift[j];
     }
-    for (std::size_t i = 0; i < n; ++i) {
-        moments.squares += sums[i];
-        sums[i] = moments.squares;
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < k; ++j) sums[j][i] = sum[j] += sums[j][i];
+    for (std::size_t j = 0; j < k; ++j) {
+        moments[j].squares = sum[j];
+        moments[j].count += static_cast<double>(n);
+        double* deviations = after[j].deviations;
+        for (std::size_t i = 0; i < n; ++i) deviations[i] = std::sqrt(sums[j][i] / counts[i]);
     }
-    for (std::size_t i = 0; i < n; ++i) {
-        means[i] = befores[i + 1] + shift;
-        deviations[i] = std::sqrt(sums[i] / counts[i]);
-    }
-    moments.count += static_cast<double>(n);
 }
 
 // Adds values, some of which may be missing. means and deviations (n,) are those after each value.
@@ -68,11 +86,19 @@ bool any_missing(const double* values, std::size_t n) {
     return found;
 }
 
-// Adds up to `piece` values. means and deviations (n,) are those after each value.
-void learn_piece(Moments& moments, const double* values, std::size_t n, double* means,
-                 double* deviations) {
-    const bool complete = n > 8 && moments.count > 0.0 && !any_missing(values, n);
-    (complete ? learn_complete : learn_any)(moments, values, n, means, deviations);
+// Adds up to `piece` values to each of k <= `beside` columns.
+void learn_piece(Moments* moments, const double* const* values, std::size_t k, std::size_t n,
+                 After* after) {
+    bool complete = n > 8 && moments[0].count > 0.0;
+    for (std::size_t j = 0; j < k; ++j)
+        complete = complete && moments[j].count == moments[0].count && !any_missing(values[j], n);
+    if (complete && k == beside) return learn_complete<beside>(moments, values, n, after);
+    for (std::size_t j = 0; j < k; ++j) {
+        if (moments[j].count > 0.0 && n > 8 && !any_missing(values[j], n))
+            learn_complete<1>(moments + j, values + j, n, after + j);
+        else
+            learn_any(moments[j], values[j], n, after[j].means, after[j].deviations);
+    }
 }
 
 }  // namespace
@@ -84,26 +110,39 @@ void learn(Moments& moments, const double* values, std::size_t n, double* means,
            double* deviations) {
     means[0] = moments.mean();
     deviations[0] = moments.deviation();
-    for (std::size_t i = 0; i < n; i += piece)
-        learn_piece(moments, values + i, std::min(piece, n - i), means + i + 1, deviations + i + 1);
+    After after;
+    for (std::size_t first = 0; first < n; first += piece) {
+        const std::size_t rows = std::min(piece, n - first);
+        const double* some = values + first;
+        learn_piece(&moments, &some, 1, rows, &after);
+        std::copy_n(after.means, rows, means + first + 1);
+        std::copy_n(after.deviations, rows, deviations + first + 1);
+    }
 }
 
 void add(Moments& moments, const double* values, std::size_t n) {
-    double means[piece], deviations[piece];
-    for (std::size_t i = 0; i < n; i += piece)
-        learn_piece(moments, values + i, std::min(piece, n - i), means, deviations);
+    After after;
+    for (std::size_t first = 0; first < n; first += piece) {
+        const double* some = values + first;
+        learn_piece(&moments, &some, 1, std::min(piece, n - first), &after);
+    }
 }
 
 void learn_standardised(Moments* moments, const double* const* values, std::size_t k, std::size_t n,
                         double clip, double* out, std::size_t width, const std::size_t* places) {
-    double means[piece], deviations[piece];
-    for (std::size_t first = 0; first < n; first += piece)
-        for (std::size_t j = 0; j < k; ++j) {
-            const std::size_t rows = std::min(piece, n - first);
-            learn_piece(moments[j], values[j] + first, rows, means, deviations);
-            standardise(values[j] + first, rows, means, deviations, 1, clip,
-                        out + first * width + places[j], width);
+    After after[beside];
+    const double* some[beside];
+    for (std::size_t first = 0; first < n; first += piece) {
+        const std::size_t rows = std::min(piece, n - first);
+        for (std::size_t j = 0; j < k; j += beside) {
+            const std::size_t columns = std::min(beside, k - j);
+            for (std::size_t c = 0; c < columns; ++c) some[c] = values[j + c] + first;
+            learn_piece(moments + j, some, columns, rows, after);
+            for (std::size_t c = 0; c < columns; ++c)
+                standardise(some[c], rows, after[c].means, after[c].deviations, 1, clip,
+                            out + first * width + places[j + c], width);
         }
+    }
 }
 
 void standardise(const double* values, std::size_t n, const double* means, const double* deviations,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, cast
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +20,15 @@ Array = NDArray[np.float64]
 
 def points(model: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
     """Return X as an array (n, d) for the core. The core checks it for NaN and infinity."""
-    if not reset and _is_plain(model, X):
-        return cast(Array, X)
+    if _is_plain(X):
+        if reset:
+            model.n_features_in_ = X.shape[1]
+            vars(model).pop("feature_names_in_", None)
+            return X
+        if X.shape[1] == getattr(model, "n_features_in_", 0) and not hasattr(
+            model, "feature_names_in_"
+        ):
+            return X
     result: Array = numbers(
         X,
         "X",
@@ -32,16 +39,17 @@ def points(model: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
     return result
 
 
-def _is_plain(model: Any, X: Any) -> bool:
-    """Return whether scikit-learn would return X as it is. Its check takes 0.1 ms."""
+def _is_plain(X: Any) -> TypeGuard[Array]:
+    """Return whether scikit-learn would return X as it is.
+
+    Its check takes 0.1 ms, and 10 ms the first time.
+    """
     return (
         type(X) is np.ndarray
         and X.dtype == np.float64
         and X.ndim == 2
         and X.flags.c_contiguous
-        and X.shape[0] > 0
-        and X.shape[1] == getattr(model, "n_features_in_", 0) > 0
-        and not hasattr(model, "feature_names_in_")
+        and X.size > 0
     )
 
 

@@ -33,6 +33,7 @@ from parsimon.preprocessing.columns import require_usable as require_usable
 from parsimon.preprocessing.embedding import embed
 from parsimon.preprocessing.encoder import MISSING, TableEncoder
 from parsimon.preprocessing.moments import Moments as Moments
+from parsimon.preprocessing.reading import raw_columns as raw_columns
 from parsimon.preprocessing.reading import read_table
 from parsimon.preprocessing.targets import TargetScaler
 

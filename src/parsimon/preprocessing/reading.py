@@ -8,6 +8,7 @@ import importlib.util
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from functools import cache
 from numbers import Real
 from typing import Any
 
@@ -72,7 +73,7 @@ def raw_columns(block: Any) -> dict[str, Any]:
 
 def _column(name: str, raw: Any) -> Column:
     if hasattr(raw, "__arrow_c_stream__") or hasattr(raw, "__arrow_c_array__"):
-        if importlib.util.find_spec("pyarrow") is not None:
+        if _pyarrow() is not None:
             return _arrow_column(name, raw)
         raw = raw.to_numpy()
     if isinstance(raw, list | tuple):
@@ -96,13 +97,20 @@ def _column(name: str, raw: Any) -> Column:
     return _object_column(name, values.tolist())
 
 
+@cache
+def _pyarrow() -> Any:
+    """Return the module, or None if it is not installed."""
+    found = importlib.util.find_spec("pyarrow") is not None
+    return importlib.import_module("pyarrow") if found else None
+
+
 def _seconds(spans: NDArray[Any]) -> Array:
     result: Array = spans / np.timedelta64(1, "s")  # NaT becomes NaN
     return result
 
 
 def _arrow_column(name: str, raw: Any) -> Column:
-    pa: Any = importlib.import_module("pyarrow")
+    pa = _pyarrow()
     at = pa.types
     try:
         array = raw if isinstance(raw, pa.Array | pa.ChunkedArray) else pa.chunked_array(raw)
@@ -165,7 +173,7 @@ def _arrow_column(name: str, raw: Any) -> Column:
 
 def _plain(values: Any) -> Any:
     """Return text of any layout in the layout that every function of pyarrow accepts."""
-    pa: Any = importlib.import_module("pyarrow")
+    pa = _pyarrow()
     return values.cast(pa.large_string()) if "string" in str(values.type) else values
 
 

@@ -19,6 +19,7 @@ from parsimon.preprocessing import (
     TableEncoder,
     TableError,
     concatenated,
+    raw_columns,
     read_table,
     require_kind,
     require_usable,
@@ -237,6 +238,7 @@ class TableModel(Learning, Predicting, StoredTable):
         lookup(dict.fromkeys(TASKS), self.task, "task")
         held: dict[str, Column] | None = getattr(self, "_held", None)
         encoder = self.encoder_ if self._warm else self._encoder()
+        block = raw_columns(block)
         target = read_table(block, [self.target])[self.target]
         if held is None:
             columns = encoder.read(block)
