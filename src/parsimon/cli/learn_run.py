@@ -35,7 +35,7 @@ __all__ = ["LearnRun"]
 #: Seconds between checkpoints, unless a number of rows is given.
 CHECKPOINT = 30.0
 #: Rows that are learned at a time: at first, and at most.
-SLICE, LARGEST_SLICE = 256, 16384
+SLICE, LARGEST_SLICE = 256, 32768
 #: Seconds that learning these rows should take.
 SECONDS = 0.1
 

@@ -110,7 +110,7 @@ class ByteStream:
         """
         rest, began = b"", False
         while True:
-            data, ended = self._gather()
+            data, ended = self._gather(limits.TEXT_BLOCK * (limits.LATER_BLOCKS if began else 1))
             end = data.rfind(b"\n") + 1
             # The usual case needs one copy only.
             if end and began and not ended and b'"' not in data and b'"' not in rest:
@@ -142,17 +142,17 @@ class ByteStream:
         few = len(data) < limits.TEXT_BLOCK and data.count(b"\n") <= limits.FIRST_ROWS
         return self.follow and few
 
-    def _gather(self) -> tuple[bytes, bool]:
-        """Return up to a block of bytes, and whether they are the last.
+    def _gather(self, size: int) -> tuple[bytes, bool]:
+        """Return up to `size` bytes, and whether they are the last.
 
         A followed stream gives the bytes that it has.
         """
         data = b""
-        while len(data) < limits.TEXT_BLOCK:
+        while len(data) < size:
             if self._is_pipe and not self._can_read(wait=not (self.follow and data)):
                 return data, self._stopped()
             with errors_name(self.path):
-                more = self.stream.read1(limits.TEXT_BLOCK - len(data))
+                more = self.stream.read1(size - len(data))
             self._has_peeked = False
             data = data + more if data else more
             self._read_bytes += len(more)

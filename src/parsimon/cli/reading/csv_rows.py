@@ -66,9 +66,11 @@ class CsvReader(TextReader):
                 piece = piece[end:]
             if piece[:1] in (b"", b"\r", b"\n") and not piece.strip(b"\r\n"):
                 continue
-            if not self.columns.types:
-                self._settle(piece, first)
-            part = self.read_part(piece, partial(self._read, types=self.columns.types), first)
+            table = None if self.columns.types else self._settle(piece, first)
+            if table is None:
+                part = self.read_part(piece, partial(self._read, types=self.columns.types), first)
+            else:
+                part = Part(table, None, table.num_rows)
             if self.copies:
                 part = part._replace(written=self._read_verbatim(piece, first))
             yield part
@@ -124,17 +126,22 @@ class CsvReader(TextReader):
         texts = dict.fromkeys(self.names, pa.string())
         return self._read(piece, first, types=texts, verbatim=True)
 
-    def _settle(self, piece: bytes, first: int) -> None:
-        """Find the decimal mark and the types of the columns from the first block."""
-        piece = self._readable_rows(piece, first)
-        table = self._read(piece, first, types={})
+    def _settle(self, piece: bytes, first: int) -> Any:
+        """Find the decimal mark and the types of the columns from the first block.
+
+        Return the rows, if all columns are numbers with these types. Else return None.
+        """
+        readable = self._readable_rows(piece, first)
+        table = self._read(readable, first, types={})
         if self.decimal is None:
             self.decimal = "."
-            if self._has_decimal_commas(piece, table, first):
+            if self._has_decimal_commas(readable, table, first):
                 self.decimal = ","
-                table = self._read(piece, first, types={})
+                table = self._read(readable, first, types={})
         types = dict(zip(self.names, table.schema.types, strict=True))
         self.columns.settle(types, table.column, "csv", self.decimal)
+        numbers = all(pa.types.is_float64(kind) for kind in types.values())
+        return table if readable is piece and numbers and self.columns.types == types else None
 
     def _readable_rows(self, piece: bytes, first: int) -> bytes:
         """Return the rows that can be read as text; all rows if bad ones are errors."""

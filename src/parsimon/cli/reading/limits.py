@@ -7,8 +7,11 @@ from __future__ import annotations
 
 __all__ = ["TooLarge"]
 
-#: Bytes of text that are read at a time.
+#: Bytes of text in the first block, which decides the types of the columns.
 TEXT_BLOCK = 1 << 21
+#: Later blocks of text are this many times as large: each has a cost that does not depend on its
+#: size.
+LATER_BLOCKS = 2
 #: Rows that decide the types of a stream that is followed.
 FIRST_ROWS = 200
 #: Values of JSON lines that are read at a time, missing ones included.
