@@ -114,8 +114,7 @@ void standardise_into(const Lines& values, const Lines& means, const Lines& devi
     const std::size_t m = means.shape(1), pace = m == 1 ? 0 : 1;
     if ((m != n && m != 1) || deviations.shape(1) != m)
         throw nb::value_error("means and deviations must be one for all rows or one for each");
-    if (out.shape(0) != n)
-        throw nb::value_error("out must have as many rows as there are values");
+    if (out.shape(0) != n) throw nb::value_error("out must have as many rows as there are values");
     require_places(places, k, width);
     nb::gil_scoped_release release;
     // Rows per pass. All columns of these rows are written while the rows are in the cache.

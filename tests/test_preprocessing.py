@@ -12,7 +12,14 @@ import pyarrow as pa
 import pytest
 
 import parsimon
-from parsimon.preprocessing import LARGEST, TableEncoder, TableError, TargetScaler, read_table
+from parsimon.preprocessing import (
+    LARGEST,
+    Moments,
+    TableEncoder,
+    TableError,
+    TargetScaler,
+    read_table,
+)
 
 N = 60
 
@@ -244,3 +251,28 @@ def test_a_target_is_scaled_and_scaled_back(tmp_path):
     np.testing.assert_array_equal(
         np.concatenate([one.learn_transform(y[i : i + 1])[0] for i in range(300)]), scaled
     )
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.01])
+@pytest.mark.parametrize("k", [1, 4, 9])
+def test_long_blocks_of_many_columns_equal_their_rows(k, missing):
+    """Whole blocks take other loops than single rows, and blocks without missing values too."""
+    rng = np.random.default_rng(k)
+    V = rng.normal(size=(k, 700)) * 10.0 ** rng.integers(-3, 4, size=(k, 1)) + 5.0
+    # Only among the first rows, so that later ones are complete with different counts before.
+    V[:, :200][rng.random((k, 200)) < missing] = np.nan
+    whole, rows = Moments(k), Moments(k)
+    means, deviations = whole.learn(V)
+    for i in range(V.shape[1]):
+        after = rows.learn(np.ascontiguousarray(V[:, i : i + 1]))
+        np.testing.assert_array_equal(after[0][:, 1], means[:, i + 1])
+        np.testing.assert_array_equal(after[1][:, 1], deviations[:, i + 1])
+    X, into = np.empty((V.shape[1], k)), Moments(k)
+    into.learn_into(list(V[:, :300]), 3.0, X[:300], list(range(k)))
+    into.learn_into(list(V[:, 300:]), 3.0, X[300:], list(range(k)))
+    for one, other in zip(into.state().values(), rows.state().values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        expected = (V - means[:, 1:]) / deviations[:, 1:]
+    expected = np.clip(np.where(np.isfinite(expected), expected, 0.0), -3.0, 3.0)
+    np.testing.assert_array_equal(X, expected.T)
