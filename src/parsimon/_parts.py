@@ -152,6 +152,10 @@ def labels(y: Any, what: str = "y") -> Labels:
         raise ValueError(f"requires y to be passed, but the target {what} is None")
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU" and y.flags.c_contiguous:
         return y  # none of the checks below applies
+    if type(y) is list and len(y) == 1 and isinstance(y[0], bool | int | str | np.integer):
+        one: Labels = np.asarray(y)
+        if one.dtype.kind in "biuU" and one.tolist() == y:
+            return one  # as above, for a single row
     require_unmasked(y, what)
     found: Labels = column_or_1d(np.asarray(y), warn=True)
     each = np.asarray(y, dtype=object).ravel().tolist() if isinstance(y, list | tuple) else None
