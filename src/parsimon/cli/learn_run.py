@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from parsimon.cli.encode_ahead import EncodeAhead
 from parsimon.cli.errors import Failure
 from parsimon.cli.interrupt import Interrupt
 from parsimon.cli.intervals import not_for_classes
@@ -117,7 +118,8 @@ class LearnRun:
         """
         pace = Pace(SLICE, 1, LARGEST_SLICE, SECONDS)
         drains = self.options.follow and not self.source.rows_remain
-        for block in self.source.ahead(self.consumed, self.checkpoint):
+        encoding = EncodeAhead(self.model)
+        for block in self.source.ahead(self.consumed, self.checkpoint, encoding):
             if not self.view.seconds:
                 self.check_columns(block)
             self.view.progress.begin(block)
@@ -126,6 +128,7 @@ class LearnRun:
                 n = min(pace.rows, rows - at, self.rows_to_checkpoint())
                 n = min(n, self.view.rows_to_report(LARGEST_SLICE))
                 pace.update(n, self.learn_slice(block, at, n))
+                encoding.begin()
                 at += n
                 self.view.progress.learned(at)
                 self.after_slice()
@@ -158,11 +161,12 @@ class LearnRun:
 
     def take(self, block: Block, at: int, n: int) -> None:
         """Learn rows that are all good, or raise a `TableError`."""
-        rows = block.table.slice(at, n)
-        if self.model.intervals is None:
-            self.view.keep(rows, self.model.learn(rows))
+        rows, model = block.table.slice(at, n), self.model
+        if model.intervals is None:
+            self.view.keep(rows, model.learn_encoded(rows, block.encoded, at))
         else:
-            self.view.keep(rows, *self.model.learn(rows, return_intervals=True))
+            both = model.learn_encoded(rows, block.encoded, at, return_intervals=True)
+            self.view.keep(rows, *both)
         self.consumed = block.number(at + n - 1) + 1
         self.store_reading()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -239,6 +240,15 @@ class TableEncoder(Storable, BaseEstimator):  # type: ignore[misc]
         self._vocabulary = {name: [] for name, kind in self.columns_.items() if kind == "text"}
         self._moments = Moments(len(self.columns_) - len(self._vocabulary))
         self.n_rows_seen_ = 0
+
+    @property
+    def statistics(self) -> tuple[int, Moments]:
+        """The number of rows learned, and the running statistics of the columns of numbers."""
+        return self.n_rows_seen_, copy.copy(self._moments)
+
+    @statistics.setter
+    def statistics(self, learned: tuple[int, Moments]) -> None:
+        self.n_rows_seen_, self._moments = learned[0], copy.copy(learned[1])
 
     @property
     def structure(self) -> tuple[Any, ...]:

@@ -21,10 +21,13 @@ widths come from the median distance of recent rows.
 - `model`: the model of a table;
 - `targets`: the task that a target column means, and its values as numbers or labels;
 - `algorithms`: estimators by name;
+- `ahead`: features of rows that are not learned yet;
 - `stored`: the parts of a model in a file.
 """
 
 from parsimon.mixtures import MixtureClassifier
+from parsimon.tables.ahead import EncodedBlock as EncodedBlock
+from parsimon.tables.ahead import can_encode_ahead as can_encode_ahead
 from parsimon.tables.algorithms import ALGORITHMS, make_estimator
 from parsimon.tables.model import TableModel
 from parsimon.tables.targets import TASKS

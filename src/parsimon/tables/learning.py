@@ -12,6 +12,7 @@ from parsimon._parts import real
 from parsimon.conformal import Intervals
 from parsimon.evaluation import METRICS, IntervalMetrics, Predictions, predict_then_learn
 from parsimon.preprocessing import Column, TableEncoder, TableError, TargetScaler
+from parsimon.tables.ahead import EncodedBlock, EncodedRows
 from parsimon.tables.targets import takes_raw_targets
 from parsimon.tables.warmup import Warmup
 
@@ -31,6 +32,7 @@ class Learning:
     encoder_: TableEncoder
     estimator_: Any
     scaler_: TargetScaler
+    learn: Callable[..., Any]
     _scores: Any
     _encoder: Callable[[], TableEncoder]
     _make: Callable[[str], Any]
@@ -38,6 +40,21 @@ class Learning:
     _intervals: Intervals
     _interval_scores: IntervalMetrics
     _last_intervals: Array  # of the rows of the last block, after the warm-up
+    _ahead: EncodedRows | None = None  # the rows that are learned now, if they are encoded
+
+    def learn_encoded(
+        self, table: Any, encoded: EncodedBlock | None, at: int, **options: Any
+    ) -> Any:
+        """Call `learn` with rows of a pyarrow table, which are perhaps encoded already.
+
+        They are those from row `at` of the encoded block on. The result has the same bits.
+        """
+        if encoded is not None and hasattr(self, "encoder_"):
+            self._ahead = encoded.rows(self.encoder_, at, table.num_rows)
+        try:
+            return self.learn(table, **options)
+        finally:
+            self.__dict__.pop("_ahead", None)
 
     def _adopt(self, warmup: Warmup, task: str) -> None:
         """Go on with a trial of the warm-up."""
@@ -75,7 +92,10 @@ class Learning:
 
     def _learn(self, columns: dict[str, Column], target: Column) -> Labels:
         y = self._targets(target, self.task_)
-        X = self.encoder_.learn_columns(columns)
+        if self._ahead is None:
+            X = self.encoder_.learn_columns(columns)
+        else:
+            X = self._ahead.learn(self.encoder_)
         if self.task_ == "classification" or takes_raw_targets(self.estimator_):
             found = predict_then_learn(self.estimator_, X, y)
         else:

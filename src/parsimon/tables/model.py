@@ -240,13 +240,16 @@ class TableModel(Learning, Predicting, StoredTable):
         encoder = self.encoder_ if self._warm else self._encoder()
         block = raw_columns(block)
         target = read_table(block, [self.target])[self.target]
-        if held is None:
+        if self._ahead is not None:
+            columns = self._ahead.columns
+        elif held is None:
             columns = encoder.read(block)
         else:
             columns = read_table(block, [name for name in held if name != self.target])
             for name, column in (columns | {self.target: target}).items():
                 require_kind(name, column, None if held[name].kind == "empty" else held[name].kind)
-        encoder.check(columns)
+        if self._ahead is None:
+            encoder.check(columns)
         # Text and empty columns have codes, which are negative for a missing value.
         absent = np.isnan(target.values) | (
             (target.values < 0) & (target.kind in ("text", "empty"))

@@ -44,6 +44,7 @@ class Block(NamedTuple):
     written : the same rows as they were written, or None.
     span : where the rows begin and end, as fractions of the data; None if unknown.
     numbers : the number of each row, (n,); None if no row was skipped.
+    encoded : the rows as a model will learn them, if they are encoded already.
     """
 
     table: Any
@@ -51,6 +52,7 @@ class Block(NamedTuple):
     written: Any
     span: tuple[float, float] | None = None
     numbers: NDArray[np.int64] | None = None
+    encoded: Any = None
 
     def number(self, row: int) -> int:
         """Return the number in the data of a row of the table."""

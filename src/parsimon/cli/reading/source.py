@@ -194,17 +194,23 @@ class Source:
                 return
             yield part
 
-    def ahead(self, skip: int = 0, waiting: Callable[[], Any] = lambda: None) -> Iterator[Block]:
+    def ahead(
+        self,
+        skip: int = 0,
+        waiting: Callable[[], Any] = lambda: None,
+        prepared: Callable[[Block], Block] = lambda block: block,
+    ) -> Iterator[Block]:
         """Yield the same blocks as `blocks`, read by a thread while earlier ones are used.
 
-        `waiting` is called now and then while no block is ready.
+        `waiting` is called now and then while no block is ready. `prepared` is called in the thread
+        for each block, and what it returns is given in its place.
         """
         ready: queue.Queue[Any] = queue.Queue(maxsize=2)
 
         def read() -> None:
             try:
                 for block in self.blocks(skip):
-                    ready.put(block)
+                    ready.put(prepared(block))
                     if self._closed.is_set():
                         return
                 ready.put(None)
