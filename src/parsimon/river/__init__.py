@@ -18,7 +18,8 @@ Parameters are those of the scikit-learn class of the same name, except those th
 `fit`. So are their defaults, except that POLK does not average here, because streams change. On a
 stream there is no first block to compute `gamma` from. So "scale" is 1 / d and "median" is 1 / (4
 d), where d is the number of features in the first sample. This suits standardised features: put
-`preprocessing.StandardScaler` before the model. Mixtures do not need it.
+`preprocessing.StandardScaler` before the model. Mixtures do not need it. For the same reason a
+`ridge` of "auto" is 0.2.
 
 `learn_many` learns a frame (pandas, polars or another that River supports). It equals `learn_one`
 for each row, bit for bit. The exception is a `batch_size` above 1, for which a frame is cut into

@@ -15,6 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from parsimon import _docs, kernels
 from parsimon._extras import install_command
+from parsimon.estimators.krls import USUAL_RIDGE
 
 try:
     from river import base
@@ -51,6 +52,11 @@ gamma : float, "scale", "median" or "auto", default={default}
 
     With d features in the first sample, "scale" and "auto" are 1 / d, and "median" is
     1 / (4 d). This suits standardised features. If `kernel` is an object, set gamma there."""
+#: The text of a `ridge` that has no first block to be estimated from.
+RIDGE = f"""\
+ridge : float >= 0 or "auto", default="auto"
+    Factor of the penalty. Larger values shrink f more. "auto" is {USUAL_RIDGE}, because there is no
+    first block from which the level of the noise could be estimated."""
 #: The text of `seed`, which is the scikit-learn class's `random_state`.
 SEED = """\
 seed : int, RandomState or None, default=None
@@ -120,6 +126,8 @@ class Stream(base.Estimator):
         defaults = {p.name: p.default for p in cls._signature.parameters.values()}
         known = {**_docs.entries(given["Parameters"]), "seed": SEED}
         known["gamma"] = GAMMA.format(default=f'"{defaults.get("gamma")}"')
+        if defaults.get("ridge") == "auto":
+            known["ridge"] = RIDGE
         for name in ON_STREAMS.keys() & known.keys():
             first, *rest = known[name].split("\n")
             first = first[: first.index("default=")] + f"default={ON_STREAMS[name]}"
@@ -171,12 +179,14 @@ class Stream(base.Estimator):
         """Return an estimator that has not learned anything."""
         names = [name for name in self._signature.parameters if name != "self"]
         params = {"random_state" if name == "seed" else name: getattr(self, name) for name in names}
-        # gamma is computed here, so that a frame that comes first equals a loop over its rows. The
-        # kernel is a parameter, or that of all models of the class.
+        # gamma and ridge are set here, so that a frame that comes first equals a loop over its
+        # rows. The kernel is a parameter, or that of all models of the class.
         name = kernels.named(params.get("kernel", getattr(self._of, "kernel", None)))
         if name:
             metric = kernels.KERNELS[name].metric
             params["gamma"] = kernels.width(params["gamma"], np.zeros((1, n_features)), metric)
+        if params.get("ridge") == "auto":
+            params["ridge"] = USUAL_RIDGE
         return self._of(**params)
 
     @contextmanager
