@@ -28,8 +28,7 @@ void SmallestCompression::compress(Dictionary& dictionary, Update&, Step& step) 
 void MergeCompression::compress(Dictionary& dictionary, Update&, Step& step) {
     while (dictionary.size() > budget_) {
         const Plan best = plan(dictionary);
-        merge(dictionary, best);
-        step.spent += best.lost;
+        step.spent += merge(dictionary, best);
     }
 }
 
@@ -40,11 +39,10 @@ void MergingPursuitCompression::compress(Dictionary& dictionary, Update&, Step& 
         const bool over = dictionary.size() > budget_;
         if (!over && !(moved < eps)) return;
         const Plan best = plan(dictionary);
-        const double norm = std::sqrt(best.lost);
-        if (!over && !(moved + norm <= eps)) return;
-        merge(dictionary, best);
-        moved += norm;
-        step.spent += best.lost;
+        if (!over && !(moved + std::sqrt(best.lost) <= eps)) return;
+        const double lost = merge(dictionary, best);
+        moved += std::sqrt(lost);
+        step.spent += lost;
     }
 }
 
@@ -56,11 +54,12 @@ void Merging::make_ready(const Dictionary& dictionary) {
     w_.resize(dictionary.n_outputs());
     if (!looks_) looks_.emplace(1, dictionary);
     looks_->fit(dictionary);
+    if (!nearby_.empty()) nearby_.make_ready(dictionary);
 }
 
 std::size_t Merging::nbytes() const {
     return (5 * row_.capacity() + x_.capacity() + z_.capacity() + w_.capacity()) * sizeof(double) +
-           (looks_ ? looks_->nbytes() : 0);
+           (looks_ ? looks_->nbytes() : 0) + nearby_.nbytes();
 }
 
 Merging::Plan Merging::plan(Dictionary& dictionary) {
@@ -91,9 +90,13 @@ Merging::Plan Merging::plan(Dictionary& dictionary) {
     return {first, other, std::isinf(least) ? 0.0 : places_[other], std::max(0.0, least)};
 }
 
-void Merging::merge(Dictionary& dictionary, const Plan& plan) {
+double Merging::merge(Dictionary& dictionary, const Plan& plan) {
     const auto [first, other, h, lost] = plan;
-    if (first == other) return dictionary.drop(first);
+    if (first == other) {
+        dictionary.drop(first);
+        return lost;
+    }
+    if (!nearby_.empty()) nearby_.note(dictionary, first, other);
     const std::size_t C = dictionary.n_outputs();
     const bool moves = h > 0.0;
     if (moves) {
@@ -112,7 +115,10 @@ void Merging::merge(Dictionary& dictionary, const Plan& plan) {
     for (std::size_t c = 0; c < C; ++c)
         dictionary.weights(c)[other] += row_[other] * dictionary.weights(c)[first];
     dictionary.drop(first);
-    if (moves) dictionary.replace(other - (other > first), z_.data(), w_.data(), *looks_);
+    std::size_t merged = other - (other > first);
+    if (moves && dictionary.replace(merged, z_.data(), w_.data(), *looks_))
+        merged = dictionary.size() - 1;
+    return nearby_.empty() ? lost : std::max(0.0, lost - nearby_.project(dictionary, merged));
 }
 
 }  // namespace parsimon

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "buffer.hpp"
+#include "nearby.hpp"
 #include "updates.hpp"
 
 namespace parsimon {
@@ -95,9 +96,11 @@ private:
 
 // The centre with the least norm is merged with another: one new centre between the two replaces
 // both. Requires a Gaussian kernel. From Wang, Crammer & Vucetic 2012, with the norm of the weights
-// taken over all outputs.
+// taken over all outputs. The change of f by the merge is projected onto the `neighbours` centres
+// nearest to the new one (nearby.hpp), if that number is not 0.
 class Merging : public Compression {
 public:
+    explicit Merging(std::size_t neighbours = 0) : nearby_(neighbours) {}
     void make_ready(const Dictionary& dictionary) override;
     std::size_t nbytes() const override;
 
@@ -110,10 +113,11 @@ protected:
         double h, lost;
     };
     Plan plan(Dictionary& dictionary);
-    // Carries out a plan that was just made.
-    void merge(Dictionary& dictionary, const Plan& plan);
+    // Carries out a plan that was just made. Returns the squared RKHS norm of the change of f.
+    double merge(Dictionary& dictionary, const Plan& plan);
 
 private:
+    Nearby nearby_;
     std::optional<Looks> looks_;
     // For each centre: k(d_j, d), the best h and what it keeps, u'v and ||v||^2 (simd/loops.hpp)
     Buffer<double> row_, places_, kept_, crosses_, squares_;
@@ -138,8 +142,9 @@ private:
 class MergingPursuitCompression final : public Merging {
 public:
     static constexpr const char* name = "merging_pursuit";
-    MergingPursuitCompression(double parsimony, double power, std::size_t budget)
-        : parsimony_(parsimony), power_(power), budget_(budget) {}
+    MergingPursuitCompression(double parsimony, double power, std::size_t budget,
+                              std::size_t neighbours = 0)
+        : Merging(neighbours), parsimony_(parsimony), power_(power), budget_(budget) {}
     void compress(Dictionary& dictionary, Update&, Step& step) override;
 
 private:

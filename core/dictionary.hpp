@@ -139,6 +139,7 @@ public:
     std::size_t n_outputs() const { return n_outputs_; }
     std::size_t depth() const { return points_.depth(); }  // features and extra numbers
     const Kernel& kernel() const { return *kernel_; }
+    const KernelPtr& shared_kernel() const { return kernel_; }
     const Needs& needs() const { return needs_; }
     bool has_factor() const { return needs_.factor; }
     double ridge() const { return needs_.ridge; }

@@ -66,6 +66,7 @@ POLK = {
     "budget": MAYBE,
     "average": st.sampled_from([False, True, 5]),
     "maintenance": st.sampled_from(["merge", "projection"]),
+    "neighbors": st.sampled_from([0, 0, 5]),
 }
 ATOMS = {
     "n_components": st.integers(1, 6),

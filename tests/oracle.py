@@ -321,13 +321,31 @@ def best_merge(k, u, v):
     return u @ u + v @ v + 2 * k * u @ v - W[i] @ W[i], h[i], W[i]
 
 
-def polk_merging(k, X, gradient, n_outputs, step_size, alpha, parsimony, batch, budget):
+def project_nearby(k, centres, W, change, values, neighbors, ridge=0.01):
+    """Project the change of f by a merge onto the last of `centres` and those nearest to it.
+
+    `change` is a function, given by its centres and weights. Its `values` are at all centres.
+    Returns the new weights and the decrease of the squared norm of the change.
+    """
+    near = np.argsort(-k(centres[-1:], centres)[0], kind="stable")[:neighbors]
+    K = k(centres[near], centres[near])
+    A = np.linalg.solve(K + ridge * np.eye(len(near)), values[near])
+    W = W.copy()
+    W[near] += A
+    norm = np.sum(change[1] * (k(change[0], change[0]) @ change[1]))
+    points, left = np.vstack([change[0], centres[near]]), np.vstack([change[1], -A])
+    return W, norm - np.sum(left * (k(points, points) @ left))
+
+
+def polk_merging(
+    k, X, gradient, n_outputs, step_size, alpha, parsimony, batch, budget, neighbors=0
+):
     """POLK with merges instead of projections, for a Gaussian k and a constant rate eta.
 
     The centre of least norm is merged with the one that loses least (Wang, Crammer & Vucetic 2012),
     while the norms of the changes add up to at most eps = parsimony eta^(3/2), or while there are
-    more than `budget`. Returns predictions before each batch, centres, weights, and the sum of the
-    squared changes.
+    more than `budget`. With `neighbors`, the change is projected onto that many centres. Returns
+    predictions before each batch, centres, weights, and the sum of the squared changes.
     """
     centres, W, predictions, total = np.zeros((0, X.shape[1])), np.zeros((0, n_outputs)), [], 0.0
     for first in range(0, len(X), batch):
@@ -349,12 +367,23 @@ def polk_merging(k, X, gradient, n_outputs, step_size, alpha, parsimony, batch, 
             norm = np.sqrt(max(0.0, lost))
             if (budget is None or len(W) <= budget) and moved + norm > parsimony * eta**1.5:
                 break
-            moved, total = moved + norm, total + max(0.0, lost)
+            z = h * centres[a] + (1 - h) * centres[b]
+            change = np.vstack([centres[a], centres[b], z]), np.vstack([W[a], W[b], -w])
             centres[b], W[b] = h * centres[a] + (1 - h) * centres[b], w
             left = [i for i in range(len(W)) if i != a]
             if h > 0:  # a centre that moves becomes the newest
                 left = [i for i in left if i != b] + [b]
+            place = left.index(b) if b != a else None
             centres, W = centres[left], W[left]
+            if neighbors and place is not None:
+                # The merged centre is last for `project_nearby`.
+                last = [i for i in range(len(W)) if i != place] + [place]
+                values = k(centres[last], change[0]) @ change[1]
+                W[last], gained = project_nearby(
+                    k, centres[last], W[last], change, values, neighbors
+                )
+                lost -= gained
+            moved, total = moved + np.sqrt(max(0.0, lost)), total + max(0.0, lost)
     return np.array(predictions), centres, W, total
 
 

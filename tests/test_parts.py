@@ -104,6 +104,7 @@ REMOVALS = {
     "most_coherent": compression.MostCoherent(8),
     "matching_pursuit": compression.MatchingPursuit(0.05),
     "merging_pursuit": compression.MergingPursuit(0.05),
+    "merging_pursuit with neighbors": compression.MergingPursuit(0.05, neighbors=4),
     "negligible": compression.Negligible(0.01),
 }
 

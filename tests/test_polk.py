@@ -120,12 +120,30 @@ def test_trajectory_is_the_oracles(loss, batch):
     assert 0 < model.compression_error_ <= (K * step**1.5) ** 2 * (2000 / batch)
 
 
-@pytest.mark.parametrize(("batch", "K", "budget"), [(1, 0.1, None), (16, 0.02, 60), (16, 0.0, 40)])
-def test_merging_trajectory_is_the_oracles(batch, K, budget):
+@pytest.mark.parametrize(
+    ("batch", "K", "budget", "neighbors"),
+    [
+        (1, 0.1, None, 0),
+        (16, 0.02, 60, 0),
+        (16, 0.0, 40, 0),
+        (16, 0.02, 60, 12),
+        (16, 0.0, 40, 1000),
+    ],
+)
+def test_merging_trajectory_is_the_oracles(batch, K, budget, neighbors):
     X, y = make_multidist(300, random_state=1)
     step = 6.0 if batch == 16 else 1.0
     expected, centres, W, moved = oracle.polk_merging(
-        GAUSSIAN, X, lambda f, i: oracle.multiclass_hinge(f, y[i]), 5, step, 1e-3, K, batch, budget
+        GAUSSIAN,
+        X,
+        lambda f, i: oracle.multiclass_hinge(f, y[i]),
+        5,
+        step,
+        1e-3,
+        K,
+        batch,
+        budget,
+        neighbors,
     )
     model = published(
         POLKClassifier,
@@ -136,6 +154,7 @@ def test_merging_trajectory_is_the_oracles(batch, K, budget):
         batch_size=batch,
         budget=budget,
         maintenance="merge",
+        neighbors=neighbors,
     )
     model._give(range(5))
     before = model._before_and_learn(X, y, None)
@@ -145,11 +164,14 @@ def test_merging_trajectory_is_the_oracles(batch, K, budget):
     assert model.compression_error_ == pytest.approx(moved, rel=1e-3)
 
 
-def test_merges_move_f_by_at_most_eps():
+@pytest.mark.parametrize("neighbors", [0, 20])
+def test_merges_move_f_by_at_most_eps(neighbors):
     """Against the step without compression, from the same model."""
     X, y = make_multidist(800, random_state=2)
     K, step = 0.05, 4.0
-    options = dict(step_size=step, batch_size=16, alpha=1e-3, maintenance="merge")
+    options = dict(
+        step_size=step, batch_size=16, alpha=1e-3, maintenance="merge", neighbors=neighbors
+    )
     model = published(POLKClassifier, GAUSSIAN, parsimony=K, **options)
     model.partial_fit(X[:16], y[:16], classes=range(5))
     merged = 0
@@ -167,12 +189,31 @@ def test_merges_move_f_by_at_most_eps():
     assert merged > 10
 
 
+@pytest.mark.parametrize("neighbors", [0, 1, 7, 64])
+def test_a_merge_with_neighbors_moves_f_less(neighbors):
+    """From the same model, `set_budget` removes one centre."""
+    X, y = make_multidist(400, random_state=0)
+    options = dict(step_size=2.0, batch_size=8, budget=40, parsimony=0.0, maintenance="merge")
+    moved = {}
+    for p in (0, neighbors):
+        model = published(POLKClassifier, GAUSSIAN, **options, neighbors=p).partial_fit(X, y)
+        A, V, spent = model.centers_, model.weights_, model.compression_error_
+        model.set_budget(39)
+        points, change = np.vstack([A, model.centers_]), np.vstack([V, -model.weights_])
+        distance = np.sum(change * (GAUSSIAN(points) @ change))
+        assert model.compression_error_ - spent == pytest.approx(distance, rel=1e-6)
+        moved[p] = model.compression_error_
+    assert neighbors <= 1 or moved[neighbors] < 0.8 * moved[0]
+
+
+@pytest.mark.parametrize("neighbors", [0, 10])
 @pytest.mark.parametrize("batch", [1, 8])
-def test_a_block_equals_its_batches_with_merges(batch):
+def test_a_block_equals_its_batches_with_merges(batch, neighbors):
     X, y = make_multidist(640, random_state=0)
     options = dict(gamma=1.0, step_size=2.0, batch_size=batch, budget=30, average=200)
-    block = published(POLKClassifier, **options, maintenance="merge").partial_fit(X, y)
-    parts = published(POLKClassifier, **options, maintenance="merge")
+    options |= {"maintenance": "merge", "neighbors": neighbors}
+    block = published(POLKClassifier, **options).partial_fit(X, y)
+    parts = published(POLKClassifier, **options)
     for first in range(0, 640, 80):
         parts.partial_fit(X[first : first + 80], y[first : first + 80])
     np.testing.assert_array_equal(block.centers_, parts.centers_)
@@ -478,6 +519,12 @@ def test_a_merge_is_the_best_there_is():
         (
             published(POLKClassifier, maintenance="removal"),
             "unknown maintenance 'removal'; known are 'merge', 'projection'",
+        ),
+        (published(POLKClassifier, maintenance="merge", neighbors=-1), "neighbors"),
+        (published(POLKClassifier, maintenance="merge", neighbors=1001), "neighbors"),
+        (
+            published(POLKRegressor, neighbors=8),
+            "neighbors=8 needs maintenance='merge', got 'projection'",
         ),
         (
             published(POLKRegressor, kernel="matern32", maintenance="merge"),

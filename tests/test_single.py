@@ -34,7 +34,10 @@ def in_single(model):
 def in_double(model):
     """A model that can be in either."""
     merges = getattr(model, "maintenance", "") == "merge"  # the middle of two floats is none
-    return clone(model).set_params(maintenance="projection") if merges else model
+    if not merges:
+        return model
+    plain = {"neighbors": 0} if hasattr(model, "neighbors") else {}
+    return clone(model).set_params(maintenance="projection", **plain)
 
 
 MODELS = [

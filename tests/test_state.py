@@ -90,6 +90,9 @@ MODELS = [
     published(
         parsimon.POLKClassifier, gamma=1.0, budget=15, average=20, batch_size=4, maintenance="merge"
     ),
+    published(
+        parsimon.POLKRegressor, gamma=1.0, budget=15, average=20, maintenance="merge", neighbors=6
+    ),
 ]
 
 

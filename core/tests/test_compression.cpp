@@ -93,6 +93,9 @@ const Rule merge = [](std::size_t budget) -> std::shared_ptr<Compression> {
 const Rule merging_pursuit = [](std::size_t budget) -> std::shared_ptr<Compression> {
     return std::make_shared<MergingPursuitCompression>(0.0, 1.0, budget);
 };
+const Rule merging_with_neighbours = [](std::size_t budget) -> std::shared_ptr<Compression> {
+    return std::make_shared<MergingPursuitCompression>(0.0, 1.0, budget, 4);
+};
 const Rule least_needed = [](std::size_t budget) -> std::shared_ptr<Compression> {
     return std::make_shared<LeastNeededCompression>(budget);
 };
@@ -120,9 +123,9 @@ void check_bookings(const KernelPtr& kernel, Formula k, const std::vector<Rule>&
 }
 
 TEST(what_a_removal_costs_is_the_squared_distance_by_which_f_moves) {
-    check_bookings(
-        gaussian(1.0), bell,
-        {least_cost, pursuit, smallest, merge, merging_pursuit, least_needed, older, cheaper});
+    check_bookings(gaussian(1.0), bell,
+                   {least_cost, pursuit, smallest, merge, merging_pursuit, merging_with_neighbours,
+                    least_needed, older, cheaper});
     check_bookings(polynomial(1.0, 1.0, 3), cubic,
                    {least_cost, pursuit, smallest, least_needed, older, cheaper});
 }

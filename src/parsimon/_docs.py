@@ -131,6 +131,12 @@ while the norms of the changes of f add up to at most eps
 (`parsimon.compression.MergingPursuit`); only for the Gaussian kernel. A merged centre lies
 between samples, so a small budget is more accurate, and without a Gram factor a large one
 is faster.""",
+    "neighbors": """\
+Number of centres, at most 1000, onto which the change of f by a merge is projected: the
+merged centre and those nearest to it. Their weights change by (K + 0.01 I)^-1 r, where K is
+their Gram matrix and r the change at these centres. Larger values are more accurate; 64 is
+often enough. Each merge then takes longer: the time grows with the square of this number.
+With 0 there is no such projection. Other values need ``maintenance="merge"``.""",
     "average": """\
 Whether to predict with the mean of f over the steps. This removes most of the noise that a
 constant rate leaves. True averages from the first step on. "recent" does so with weights

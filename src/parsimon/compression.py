@@ -251,29 +251,37 @@ class MergingPursuit(Compression):
     samples, and fewer are needed for the same accuracy. No Gram factor is kept. With m centres of d
     features and C outputs, a merge takes O(m (d + C)) operations.
 
+    With `neighbors` p > 0, the change of f by a merge is then projected onto the p centres nearest
+    to the merged one, which is one of them. With r_i the change at these centres and K their Gram
+    matrix, their weights change by a = (K + 0.01 I)^-1 r. So the change becomes smaller, and the
+    model more accurate. This is not in the references. It takes O(p^2 (d + p) + p C) operations.
+
     References: Wang, Crammer & Vucetic, *Breaking the curse of kernelization: budgeted stochastic
     gradient descent for large-scale SVM training*, JMLR 2012, section 5.3 (merging). Koppel,
     Warnell, Stump & Ribeiro, *Parsimonious online learning with kernels via sparse projections in
     function space*, JMLR 2019 (eps).
 
     >>> MergingPursuit(parsimony=0.04, max_centers=100)
-    MergingPursuit(parsimony=0.04, power=1.5, max_centers=100)
+    MergingPursuit(parsimony=0.04, power=1.5, max_centers=100, neighbors=0)
     """
 
     parsimony: float
     power: float = 1.5
     max_centers: int | None = None
+    neighbors: int = 0
 
     def __post_init__(self) -> None:
         real("parsimony", self.parsimony, at_least=0)
         real("power", self.power, at_least=0)
         if self.max_centers is not None:
             whole("budget", self.max_centers, at_least=1, at_most=10**9)
+        whole("neighbors", self.neighbors, at_least=0, at_most=1000)
 
     def core(self) -> _core.Compression:
         """Return the C++ twin."""
         return _core.compression(
-            "merging_pursuit", [self.parsimony, self.power, _at_most(self.max_centers)]
+            "merging_pursuit",
+            [self.parsimony, self.power, _at_most(self.max_centers), self.neighbors],
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from parsimon._parts import lookup, real
+from parsimon._parts import lookup, real, whole
 from parsimon._recipe import Recipe
 from parsimon.admission import (
     AdaptiveCoherence,
@@ -229,12 +229,19 @@ def polk(
     average: bool | int | str = False,
     step: str = "explicit",
     maintenance: str = "projection",
+    neighbors: int = 0,
 ) -> Recipe:
     """POLK: functional stochastic gradient with sparse projections, for any convex loss.
 
     Koppel, Warnell, Stump & Ribeiro 2019. ``maintenance="merge"`` is not part of the paper.
     """
     pursuit = lookup(PURSUITS, maintenance, "maintenance")
+    whole("neighbors", neighbors, at_least=0, at_most=1000)
+    if neighbors > 0 and maintenance != "merge":
+        raise ValueError(
+            f"neighbors={neighbors} needs maintenance='merge', got {maintenance!r}, "
+            "which projects onto all centres; set neighbors=0"
+        )
     rule = schedule if isinstance(schedule, Schedule) else lookup(SCHEDULES, schedule, "schedule")
     return Recipe(
         kernel=kernel,
@@ -244,7 +251,12 @@ def polk(
         update=(Gradient if maintenance == "merge" else ProjectedGradient)(
             step_size, alpha, rule, lookup(STEPS, step, "step")
         ),
-        compression=pursuit(parsimony, 2.0 if rule.power > 0 else 1.5, budget),
+        compression=pursuit(
+            parsimony,
+            2.0 if rule.power > 0 else 1.5,
+            budget,
+            **({"neighbors": neighbors} if neighbors else {}),
+        ),
         batch_size=batch_size,
         average_after=_average_after(average),
         average_power=RECENT if average == "recent" else 0.0,

@@ -82,6 +82,8 @@ class POLKRegressor(StreamRegressor, POLK):
         {step}
     maintenance : "projection" or "merge", default="projection"
         {pursuit_maintenance}
+    neighbors : int >= 0, default=0
+        {neighbors}
     fit_intercept : bool, default=True
         {mean_intercept}
     target_scale : float > 0 or "auto", default="auto"
@@ -144,6 +146,7 @@ class POLKRegressor(StreamRegressor, POLK):
         average: bool | int | str = "recent",
         step: str = "invariant",
         maintenance: str = "projection",
+        neighbors: int = 0,
         fit_intercept: bool = True,
         target_scale: float | str = "auto",
         n_passes: int = 5,
@@ -162,6 +165,7 @@ class POLKRegressor(StreamRegressor, POLK):
         self.average = average
         self.step = step
         self.maintenance = maintenance
+        self.neighbors = neighbors
         self.fit_intercept = fit_intercept
         self.target_scale = target_scale
         self.n_passes = n_passes

@@ -80,6 +80,8 @@ class POLKClassifier(StreamClassifier, POLK):
         {step}
     maintenance : "projection" or "merge", default="projection"
         {pursuit_maintenance}
+    neighbors : int >= 0, default=0
+        {neighbors}
     fit_intercept : bool, default=True
         {class_intercept}
     n_passes : int, default=4
@@ -143,6 +145,7 @@ class POLKClassifier(StreamClassifier, POLK):
         average: bool | int | str = "recent",
         step: str = "invariant",
         maintenance: str = "projection",
+        neighbors: int = 0,
         fit_intercept: bool = True,
         n_passes: int = 4,
         class_weight: Any = None,
@@ -161,6 +164,7 @@ class POLKClassifier(StreamClassifier, POLK):
         self.average = average
         self.step = step
         self.maintenance = maintenance
+        self.neighbors = neighbors
         self.fit_intercept = fit_intercept
         self.n_passes = n_passes
         self.class_weight = class_weight

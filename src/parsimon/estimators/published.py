@@ -122,6 +122,7 @@ PUBLISHED: dict[type[Any], dict[str, Any]] = {
         "batch_size": 1,
         "average": False,
         "maintenance": "projection",
+        "neighbors": 0,
         "target_scale": 1.0,
     },
     POLKClassifier: {
@@ -136,6 +137,7 @@ PUBLISHED: dict[type[Any], dict[str, Any]] = {
         "batch_size": 1,
         "average": False,
         "maintenance": "projection",
+        "neighbors": 0,
     },
     BSGDClassifier: {
         **_PLAIN,

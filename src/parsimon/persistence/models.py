@@ -20,6 +20,7 @@ LATER: dict[str, Any] = {
     "target_scale": 1.0,
     "step": "explicit",
     "maintenance": "projection",
+    "neighbors": 0,
     "shuffle": False,
     "random_state": None,
     "intervals": None,
