@@ -108,6 +108,25 @@ def test_links_lead_somewhere(page):
             assert exists(found), f"{page.name}: {target}"
 
 
+@pytest.mark.parametrize("page", pages_of_markdown(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_formula_is_split_by_a_table(page):
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL)
+    for row in re.findall(r"^\|.*\|$", text, flags=re.MULTILINE):
+        for cell in re.split(r"(?<!\\)\|", row):  # a bar in a formula ends the cell
+            assert cell.count("$") % 2 == 0, f"{page.name}: {row}"
+
+
+def test_an_initial_does_not_begin_a_list():
+    core = pytest.importorskip("docutils.core")
+    escaped = importlib.import_module("plain_docstrings").escaped
+    kinds = [
+        core.publish_doctree(text).children[0].tagname
+        for line in ("W. Liu, *A book*, 2010.", "1. The first step.")
+        for text in (line, escaped(line))
+    ]
+    assert kinds == ["enumerated_list", "paragraph", "enumerated_list", "enumerated_list"]
+
+
 def blocks(page):
     return re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), flags=re.DOTALL)
 

@@ -1,6 +1,7 @@
-"""Docstrings are plain text: bars are absolute values and norms, and names can end with _.
+"""Docstrings are plain text: bars are absolute values, names can end with _, authors have initials.
 
-In reStructuredText both have a meaning, so they are escaped, outside of code and doctests.
+In reStructuredText all three have a meaning, so they are escaped, outside of code and doctests. A
+line that begins with an initial, such as "W. Liu", would be an item of a list.
 """
 
 import re
@@ -8,13 +9,15 @@ import re
 CODE = re.compile(r"(``.+?``|`[^`]+`)")
 #: A bar, or an underscore at the end of a word.
 SPECIAL = re.compile(r"\||(?<=\w)_(?!\w)")
+#: An initial at the beginning of a line. Lists with numbers stay lists.
+INITIAL = re.compile(r"^(\s*)(?=[A-Za-z]\. )")
 
 
 def escaped(line):
-    """Return a line in which bars and final underscores mean themselves."""
+    """Return a line in which bars, final underscores and a first initial mean themselves."""
     pieces = CODE.split(line)
     pieces[::2] = [SPECIAL.sub(r"\\\g<0>", piece) for piece in pieces[::2]]
-    return "".join(pieces)
+    return INITIAL.sub(r"\1\\", "".join(pieces))
 
 
 def escape(app, what, name, obj, options, lines):
