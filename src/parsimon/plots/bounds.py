@@ -71,17 +71,18 @@ def _whole_steps(mu: float) -> list[int]:
     return [int(m) for m in steps if diagnostics.independence_guaranteed(int(m), mu)]
 
 
-def approximation_regions(path: str | Path, *, sizes: Sequence[int] = (2, 5, 20)) -> Path:
-    """Draw which squared errors are possible when m centres approximate k(x, .), against mu0.
+def approximation_regions(path: str | Path, *, sizes: Sequence[int] = (3, 5, 20)) -> Path:
+    """Draw which squared errors are possible when m - 1 centres approximate k(x, .), against mu0.
 
-    This is Fig. 2 of Honeine, Richard & Bermudez 2007. If x satisfies the coherence rule (6), the
-    error is at least the lower bound of Proposition 3 for m + 1 functions (blue). If x violates the
-    rule, the error is at most the upper bound of Proposition 4 (red). Where the regions overlap,
-    the error does not show whether x satisfies the rule.
+    This is Fig. 2 of Honeine, Richard & Bermudez 2007. The coherence rule, (6) in the paper, admits
+    x if its coherence with each centre is at most mu0. Then there are m centres with x, and the
+    error is at least `diagnostics.residual_bound(m, mu0)`, Proposition 3 (blue). If x is rejected,
+    the error is at most the upper bound of Proposition 4 (red). Where the regions overlap, the
+    error does not show whether x is admitted.
 
     Remark: the filled regions are correct. The dashed bounds are as printed in the paper. The
-    printed upper bound, 1 - mu0, does not hold. The paper does not print its sizes m. `sizes` sets
-    them.
+    printed upper bound, 1 - mu0, does not hold. The paper does not print its sizes. `sizes` has the
+    values of m, each at least 2.
 
     >>> import tempfile, os
     >>> approximation_regions(os.path.join(tempfile.mkdtemp(), "regions.png")).exists()
@@ -101,10 +102,16 @@ def approximation_regions(path: str | Path, *, sizes: Sequence[int] = (2, 5, 20)
                     color="C0",
                     alpha=0.3,
                     linewidth=0,
-                    label="satisfies (6)",
+                    label="x is admitted",
                 )
                 axis.fill_between(
-                    thresholds, 0.0, above, color="C3", alpha=0.3, linewidth=0, label="violates (6)"
+                    thresholds,
+                    0.0,
+                    above,
+                    color="C3",
+                    alpha=0.3,
+                    linewidth=0,
+                    label="x is rejected",
                 )
             else:
                 axis.plot(
@@ -117,7 +124,7 @@ def approximation_regions(path: str | Path, *, sizes: Sequence[int] = (2, 5, 20)
                 )
                 label = r"$1 - \mu_0$ as printed: does not hold"
                 axis.plot(thresholds, above, color="C3", linestyle="--", linewidth=1.2, label=label)
-        axis.set(xlim=(0, 1), ylim=(0, 1), title=f"m = {m}")
+        axis.set(xlim=(0, 1), ylim=(0, 1), title=f"m = {m} centres, counting x")
     axis.set_xlabel(r"coherence threshold, $\mu_0$")
     figure.supylabel("squared error", fontsize="medium")
     np.atleast_1d(axes)[0].legend(frameon=False, fontsize="x-small", loc="upper right")
@@ -125,12 +132,12 @@ def approximation_regions(path: str | Path, *, sizes: Sequence[int] = (2, 5, 20)
 
 
 def _admitted_bound(m: int, mu0: float, form: str) -> float:
-    """Return the smallest squared error of a function that is admitted to m others.
+    """Return the smallest squared error of one of m centres, the last one admitted.
 
     It is 0 where Proposition 3 gives no bound.
     """
     return (
-        diagnostics.residual_bound(m + 1, mu0, form=form)
-        if diagnostics.independence_guaranteed(m + 1, mu0)
+        diagnostics.residual_bound(m, mu0, form=form)
+        if diagnostics.independence_guaranteed(m, mu0)
         else 0.0
     )

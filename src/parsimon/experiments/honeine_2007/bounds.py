@@ -50,7 +50,7 @@ def run(output: Path, *, quick: bool = False) -> Report:
     return Report(
         "Honeine et al. 2007, Proposition 3: squared error of a centre approximated by the others",
         [
-            "m",
+            "centres m",
             "dictionaries",
             "coherence of the tightest",
             "corrected bound",
@@ -60,8 +60,10 @@ def run(output: Path, *, quick: bool = False) -> Report:
         ],
         rows,
         notes=[
-            "Random dictionaries of a Gaussian kernel with (m - 1) mu < 1. Figure 1: the bounds. "
-            "Figure 2: what the coherence rule says about admitted and rejected samples."
+            "Random dictionaries of m centres of a Gaussian kernel with (m - 1) mu < 1. One centre is "
+            "approximated by the m - 1 others. m means the same in both figures. Figure 1: the "
+            "bounds. Figure 2: which errors are possible for a sample x that the coherence rule, "
+            "(6) in the paper, admits as the last of m centres, or that it rejects."
         ],
         pictures=[
             plots.coherence_bounds(output / "figure-1.png"),
