@@ -65,7 +65,7 @@ def make_wiener(
     Returns
     -------
     X : ndarray of shape (n_samples, lags)
-        Inputs, the last one first.
+        Inputs, the newest first.
     d : ndarray of shape (n_samples,)
         Outputs with noise.
 

@@ -54,7 +54,7 @@ def make_channel(
     Returns
     -------
     X : ndarray of shape (n_samples, lags)
-        Received values, the last one first.
+        Received values, the newest first.
     s : ndarray of shape (n_samples,)
         Symbols, -1 or 1.
 
