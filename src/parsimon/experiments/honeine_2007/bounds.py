@@ -60,8 +60,8 @@ def run(output: Path, *, quick: bool = False) -> Report:
         ],
         rows,
         notes=[
-            "Random dictionaries of m centres of a Gaussian kernel with (m - 1) mu < 1. One centre is "
-            "approximated by the m - 1 others. m means the same in both figures. Figure 1: the "
+            "Random dictionaries of m centres of a Gaussian kernel with (m - 1) mu < 1. One centre "
+            "is approximated by the m - 1 others. m means the same in both figures. Figure 1: the "
             "bounds. Figure 2: which errors are possible for a sample x that the coherence rule, "
             "(6) in the paper, admits as the last of m centres, or that it rejects."
         ],
