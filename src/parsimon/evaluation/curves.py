@@ -74,7 +74,11 @@ class LearningCurve:
         return steady_state(self.errors, last=last)
 
     def convergence_time(self, within_db: float = 1.0, *, last: int | None = None) -> int | None:
-        """Return the samples until the curve is near its steady state: see `convergence_time`."""
+        """Return the samples until the curve is near its steady state: see `convergence_time`.
+
+        If the system changes at the sample `switch`, this mixes both parts. For the time after the
+        change, cut the errors first: ``convergence_time(curve.errors[:, switch:])``.
+        """
         return convergence_time(self.errors, within_db, window=self.window, last=last)
 
     def plot(self, path: str | Path, *, label: str = "model", title: str = "") -> Path:
