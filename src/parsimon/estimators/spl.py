@@ -97,6 +97,10 @@ class SPLRegressor(StreamRegressor):
     J.-B. Pothin, C. Richard, *Online learning with kernels: a new approach for sparsity control
     based on a coherence criterion*, MLSP 2006.
 
+    T. J. Dodd, V. Kadirkamanathan, R. F. Harrison, *Function estimation in Hilbert space using
+    sequential projections*, IFAC Conference on Intelligent Control Systems and Signal Processing
+    2003 (admission "residual").
+
     Examples
     --------
     >>> import numpy as np
