@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 import safetensors.numpy
@@ -287,6 +288,21 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path):
             path.write_bytes(data)
             with pytest.raises(parsimon.ModelFileError, match=message):
                 parsimon.load(path)
+
+
+@pytest.mark.parametrize("compress", [0, 1, 3, 6, 9])
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+def test_a_pickle_is_named(tmp_path, compress, protocol):
+    path = tmp_path / "pipe.joblib"
+    joblib.dump({"weights": np.arange(50.0)}, path, compress=compress, protocol=protocol)
+    with pytest.raises(parsimon.ModelFileError, match="looks like a pickle or joblib file"):
+        parsimon.load(path)
+
+
+def test_a_damaged_model_is_not_taken_for_a_pickle():
+    for start in (b"\x80\x04", b"x\x9c"):
+        with pytest.raises(parsimon.ModelFileError, match="damaged or not a model file"):
+            persistence.loads(start + bytes(6) + b'{"__metadata__": ')
 
 
 def test_files_of_every_format_stay_readable():

@@ -98,6 +98,11 @@ def loads(data: bytes, path: str = "the data") -> Any:
         AttributeError,
         RecursionError,
     ) as error:
+        if _is_pickle(data):
+            raise ModelFileError(
+                f"{path} is not a model file: it looks like a pickle or joblib file. `joblib.load` "
+                "reads it, and runs any code in it"
+            ) from None
         raise ModelFileError(f"{path} is damaged or not a model file: {error}") from None
     if KEY not in metadata:
         raise ModelFileError(f"{path} is not a parsimon model file")
@@ -126,3 +131,10 @@ def loads(data: bytes, path: str = "the data") -> Any:
         raise
     except Exception as error:  # a file made by hand can lead to any error
         raise ModelFileError(f"{path} does not hold a sound model: {error}") from None
+
+
+def _is_pickle(data: bytes) -> bool:
+    """Return whether data looks like a pickle, as it is or compressed by joblib."""
+    plain = data[:1] == b"\x80" and data[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")
+    zlib = data[:2] in (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda")
+    return (plain or zlib) and data[8:9] != b"{"  # a model file can begin with the same two bytes
