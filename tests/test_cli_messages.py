@@ -211,7 +211,8 @@ def test_an_algorithm_for_the_other_task_says_so(run):
     assert "--algorithm klms is for regression only, for classification there are default" in err
     write("c.csv", ["x", "z", "y"], [[1.0, 2.0, ""], *measured(3)])
     _, err = run("learn", "c.csv", "--target", "y", "--algorithm", "klms", code=2)
-    assert "the target is missing\n" in err  # which no other algorithm would mend
+    # No other algorithm would mend it, so none is named.
+    assert "the target is missing (--bad-rows skip skips such rows)\n" in err
 
 
 def test_strings_of_json_that_are_numbers_have_a_hint_that_helps(run):

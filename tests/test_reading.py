@@ -380,11 +380,15 @@ def test_missing_targets_of_parquet_are_skipped(run):
     mask = np.arange(300) % 7 == 3
     pa.parquet.write_table(pa.table({"x": x, "y": pa.array(y, mask=mask)}), "bad.parquet")
     pa.parquet.write_table(pa.table({"x": x[~mask], "y": y[~mask]}), "good.parquet")
+    said = "row 4, column 'y': the target is missing"
     assert (
-        "row 4, column 'y': the target is missing"
+        f"{said} (--bad-rows skip skips such rows)"
         in run("learn", "bad.parquet", "--target", "y", code=2)[1]
     )
-    run("learn", "bad.parquet", "--target", "y", "--bad-rows", "skip", "--model", "bad")
+    skipping = ["--bad-rows", "skip", "--model", "bad"]
+    _, err = run("learn", "bad.parquet", "--target", "y", *skipping)
+    assert said in err and "--bad-rows" not in err
+    assert "(--bad-rows skip" in run("evaluate", "bad", "bad.parquet", code=2)[1]
     run("learn", "good.parquet", "--target", "y", "--model", "good")
     bad = parsimon.load("bad")
     assert bad.reading_ == {"skipped": int(mask.sum())}

@@ -8,7 +8,7 @@ from parsimon.cli.errors import Failure
 from parsimon.cli.words import choose
 from parsimon.preprocessing import TableError
 
-__all__ = ["POLICIES", "SHOWN", "BadRows", "in_good_parts"]
+__all__ = ["POLICIES", "SHOWN", "BadRows", "in_good_parts", "with_option"]
 
 #: What `--bad-rows` can be.
 POLICIES = {"error": "stop at the first bad row", "skip": "skip bad rows and count them"}
@@ -39,7 +39,7 @@ class BadRows:
     def refuse(self, row: int, error: Failure) -> None:
         """Skip a bad row, or raise its error."""
         if not self.may_skip(row):
-            raise error
+            raise with_option(error)
         if row < self.resumed_at:
             return
         self._met += 1
@@ -47,6 +47,17 @@ class BadRows:
             self._notes.append(f"a bad row is skipped: {error}")
         elif self._met == SHOWN + 1:
             self._notes.append("further bad rows are counted, but not shown")
+
+
+def with_option(error: Failure) -> Failure:
+    """Return the error of a bad row. If its target is missing, the option that skips it is named.
+
+    >>> print(with_option(Failure("row 3, column 'y': the target is missing")))
+    row 3, column 'y': the target is missing (--bad-rows skip skips such rows)
+    """
+    if not str(error).endswith("the target is missing"):
+        return error
+    return Failure(f"{error} (--bad-rows skip skips such rows)")
 
 
 def in_good_parts(
