@@ -22,7 +22,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 import typer
-from commands import said
+from commands import ran, said
 from sklearn.linear_model import SGDClassifier
 from sklearn.svm import SVC, SVR
 
@@ -482,6 +482,26 @@ def test_new_rows_only(folder, capsys):
     assert "is it the same data" in said(
         capsys, "learn", "second.csv", "--target", "y", "--model", "m", "--resume", code=2
     )
+
+
+def test_a_resumed_pipe_says_which_rows_it_skips(folder, capsys, monkeypatch):
+    write_csv("all.csv", table(400))
+    write_csv("first.csv", table(300))
+    said(capsys, "learn", "first.csv", "--target", "y", "--model", "m")
+    command = ("learn", "-", "--target", "y", "--model", "m", "--resume")
+    note = "standard input: the first 300 rows are skipped, because the model has learned as many"
+
+    def piped(name, *options, code=0):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(name).read_bytes())))
+        return ran(capsys, *command, *options, code=code)[1]
+
+    assert note in piped("all.csv")
+    assert parsimon.load("m").n_rows_ == 400
+    assert "are skipped" not in piped("first.csv", "--new-rows")
+    found = piped("first.csv", code=2)
+    assert "standard input has 300 rows, but the model has learned 700" in found
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x,y\n")))
+    assert "standard input has no rows" in said(capsys, "learn", "-", "--target", "y", code=2)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -988,7 +1008,10 @@ def test_a_value_that_does_not_fit_later_names_its_row_and_keeps_what_was_learne
 
 
 USES = {
-    "predict without a column": (["predict", "m", "short.csv"], "there is no column 'shop'"),
+    "predict without a column": (
+        ["predict", "m", "short.csv"],
+        "column 'shop': the rows have no such",
+    ),
     "predict with a plain model": (
         ["predict", "plain.parsimon", "stream.csv"],
         "holds a KNLMSRegressor",

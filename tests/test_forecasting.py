@@ -791,7 +791,7 @@ def test_refused_rows_change_nothing():
     for bad, message in [
         ((np.full(20, np.inf), *good[1:]), "too large"),
         ((good[0], None, good[2]), "X is missing"),
-        ((good[0], {"holiday": good[1]["holiday"]}, good[2]), "there is no column"),
+        ((good[0], {"holiday": good[1]["holiday"]}, good[2]), "no such column"),
         ((good[0], {**good[1], "wind": ["a"] * 20}, good[2]), "wind"),
         ((good[0], {**good[1], "new": good[0]}, good[2]), "X has 'new', but the columns"),
         ((good[0], good[1], None), "times must be given for all rows or for none"),

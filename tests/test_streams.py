@@ -128,7 +128,7 @@ BAD = [
     (b'{"labels": [{"id": "1-77", "label": 2.0}]}', "there is no id"),
     (b'{"labels": [{"id": "1-1", "label": null}]}', "must not be null"),
     (b'{"labels": []}', "1 to"),
-    (b'{"a": 1.0, "y": 1.0}', "there is no column"),
+    (b'{"a": 1.0, "y": 1.0}', "no such column"),
     (b'{"n": 1.0, "a": "text", "b": 1.0, "y": 1.0}', "'a'"),
     (b'{"n": 1.0, "a": 1e999, "b": 1.0, "y": 1.0}', "infinite"),
 ]

@@ -169,7 +169,7 @@ def test_target_need_not_be_there_to_predict():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"y": None}, "there is no column 'y'"),
+        ({"y": None}, "column 'y': the rows have no such column"),
         ({"y": [np.nan]}, "column 'y', row 0: the target is missing"),
         ({"y": [np.inf]}, "column 'y', row 0: inf is infinite"),
         ({"y": ["a"]}, "column 'y'"),
@@ -217,7 +217,7 @@ def test_wrong_parameters():
         assert model.n_rows_ == 0
     with pytest.raises(TableError, match="nothing has been learned"):
         TableModel("y").predict(block)
-    with pytest.raises(TableError, match="did you mean 'shop'"):
+    with pytest.raises(TableError, match=r"column 'shup': .* \(they have 'shop'\)"):
         TableModel("shup").learn(block)
 
 

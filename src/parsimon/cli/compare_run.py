@@ -91,14 +91,14 @@ class CompareRun:
             self.consumed = self.source.rows
         self.source.print_notes()
         if not self.models:
-            raise Failure(f"{self.options.data} has no rows")
+            raise Failure(f"{self.source.path} has no rows")
 
     def check_columns(self, block: Block) -> None:
         """Check the columns of the first block."""
         options = self.options
+        require_columns([options.target, *options.ignore], self.source.columns)
         if options.task != "classification":
             self.source.require_clear_target(options.target)
-        require_columns(options.ignore, self.source.columns)
         ignored = [*options.ignore, options.target]
         require_features(block.table, ignored, self.reader.max_categories)
 

@@ -46,7 +46,7 @@ def evaluate(
             source.print_notes()
         source.print_notes()
     if not scored.rows:
-        raise Failure(f"{data} has no rows")
+        raise Failure(f"{source.path} has no rows")
     total, skipped = scored.total(), source.rows - scored.rows
     if as_lines:
         print(as_json({**total, "skipped": skipped}))

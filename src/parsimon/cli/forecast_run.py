@@ -83,7 +83,7 @@ class ForecastRun:
             self.learn_all()
             if not self.model.n_rows_:
                 raise Failure(
-                    f"{self.options.data} has no row with a value of {self.options.target!r}"
+                    f"{self.source.path} has no row with a value of {self.options.target!r}"
                 )
             found = self.forecast()
         with Interrupt() as interrupt:  # all files are written, or none

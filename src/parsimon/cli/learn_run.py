@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -80,10 +81,21 @@ class LearnRun:
     def run(self) -> int:
         """Learn, draw and print, and return the exit code."""
         with self.source, self.interrupt:
+            self.say_skipped()
             self.learn_all()
             self.view.draw()
         self.view.print_summary()
         return self.interrupt.exit_code
+
+    def say_skipped(self) -> None:
+        """Say that rows of standard input are skipped: unlike a file, a pipe may have new ones."""
+        if self.options.data == "-" and self.consumed:
+            rows = "row is" if self.consumed == 1 else f"{self.consumed:,} rows are"
+            print(
+                f"parsimon: note: standard input: the first {rows} skipped, because the model has "
+                "learned as many; use --new-rows if they are new",
+                file=sys.stderr,
+            )
 
     def learn_all(self) -> None:
         """Learn the rows, and store the model."""
@@ -104,7 +116,7 @@ class LearnRun:
                 self.finish()
             if not model.n_rows_ and not self.interrupt():
                 bad = f" that can be used: {self.source.rows:,} are bad" if self.source.rows else ""
-                raise Failure(f"{options.data} has no rows{bad}")
+                raise Failure(f"{self.source.path} has no rows{bad}")
             self.save(always=True)
             self.view.report(last=True)
 
@@ -128,8 +140,9 @@ class LearnRun:
                 n = min(pace.rows, rows - at, self.rows_to_checkpoint())
                 n = min(n, self.view.rows_to_report(LARGEST_SLICE))
                 pace.update(n, self.learn_slice(block, at, n))
-                encoding.begin()
                 at += n
+                encoding.begin()
+                encoding.end_if_refused(block, at)
                 self.view.progress.learned(at)
                 self.after_slice()
             if self.interrupt() and not drains:
@@ -140,9 +153,9 @@ class LearnRun:
     def check_columns(self, block: Block) -> None:
         """Check the columns of the first block."""
         options, model = self.options, self.model
+        require_columns([options.target, *options.ignore], self.source.columns)
         if getattr(model, "task_", model.task) != "classification":
             self.source.require_clear_target(options.target)
-        require_columns(options.ignore, self.source.columns)
         require_features(block.table, [*model.ignore, options.target], model.max_categories)
         self.store_reading()
 

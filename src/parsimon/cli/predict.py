@@ -86,7 +86,7 @@ def predict(
                 write(found, source.dialect)
                 _stop_if(interrupt)
             if not source.rows:
-                raise Failure(f"{data} has no rows")
+                raise Failure(f"{source.path} has no rows")
             if unknown:
                 print(f"parsimon: note: {NO_INTERVALS}", file=sys.stderr)
     return 0

@@ -22,7 +22,7 @@ from parsimon.cli.reading.row_errors import first_line
 from parsimon.cli.reading.text_rows import last_row_end
 from parsimon.preprocessing import nearest
 
-__all__ = ["PAUSE", "ByteStream", "errors_name"]
+__all__ = ["PAUSE", "ByteStream", "errors_name", "named"]
 
 #: Compressed formats by their first bytes.
 COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -56,7 +56,8 @@ class ByteStream:
     """
 
     def __init__(self, path: str, *, follow: bool, stopped: Callable[[], bool]) -> None:
-        self.path, self.follow, self._stopped = path, follow, stopped
+        self.path, self.follow, self._stopped = named(path), follow, stopped
+        self._given_path = path
         self._resources = contextlib.ExitStack()
         self._raw = self._resources.enter_context(_open(path))
         try:
@@ -180,7 +181,7 @@ class ByteStream:
         Pipes and compressed files are unpacked into a temporary file.
         """
         if self.stream is self._raw and self.is_file:
-            return self.path if self.path != "-" else self._raw
+            return self._raw if self._given_path == "-" else self._given_path
         copy = self._resources.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         compressed = self.stream is not self._raw  # only then can it become larger than it is
         size = 0
@@ -209,6 +210,15 @@ class _Unpacked(io.RawIOBase):
         data = self._stream.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
+
+
+def named(path: str) -> str:
+    """Return what messages call a source.
+
+    >>> named("-"), named("stream.csv")
+    ('standard input', 'stream.csv')
+    """
+    return "standard input" if path == "-" else path
 
 
 def _open(path: str) -> BinaryIO | io.BufferedReader:

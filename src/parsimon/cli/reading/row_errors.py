@@ -30,7 +30,7 @@ LONGEST_SHOWN = 100
 def table_failure(error: TableError, first: int) -> Failure:
     """Return an error about a block whose first row is row `first` of the data, from 0."""
     place = [] if error.row is None else [f"row {first + error.row + 1:,}"]
-    if error.column is not None and not error.what.startswith("there is no column"):
+    if error.column is not None:
         place.append(f"column {error.column!r}")
     return Failure(f"{', '.join(place)}: {error.what}" if place else error.what)
 

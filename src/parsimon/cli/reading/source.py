@@ -16,7 +16,7 @@ from parsimon.cli.reading import guesses
 from parsimon.cli.reading.bad_rows import BadRows
 from parsimon.cli.reading.binary_rows import ArrowReader, ParquetReader
 from parsimon.cli.reading.blocks import Block, Dialect, Part
-from parsimon.cli.reading.byte_stream import PAUSE, ByteStream, errors_name
+from parsimon.cli.reading.byte_stream import PAUSE, ByteStream, errors_name, named
 from parsimon.cli.reading.column_types import ColumnTypes
 from parsimon.cli.reading.csv_rows import CsvReader
 from parsimon.cli.reading.file_kinds import why_unreadable
@@ -74,7 +74,7 @@ class Source:
             raise Failure(f"--decimal must be '.' or ',', got {decimal!r}")
         for form in date_formats:
             guesses.require_date_format(form)
-        self.path, self.follow, self._asked_to_stop = path, follow, stopped
+        self.path, self.follow, self._asked_to_stop = named(path), follow, stopped
         self.notes: list[str] = []
         self.rows = 0
         self._bad_rows = BadRows(bad_rows, bad_before, self.notes)
