@@ -81,7 +81,8 @@ class StreamEstimator(OneDictionary[_core.Learner], LearningEstimator[_core.Lear
         threads are used (-1: one per core).
 
         This works for every estimator. It does not limit the number of centres in later learning:
-        use `set_budget` for that.
+        use `set_budget` for that. Memory that was reserved stays reserved, so `nbytes_` does not
+        become smaller. A model that is saved and loaded again has only what it needs.
         """
         done = merging.compress(self, budget, tolerance, n_jobs)
         self._learner = done.model._learner
@@ -93,7 +94,9 @@ class StreamEstimator(OneDictionary[_core.Learner], LearningEstimator[_core.Lear
         """Set the maximum number of centres, and evict centres beyond it at once.
 
         The estimator's own rule selects the centres to evict. The parameter `budget` is set too, so
-        it also holds for later calls of `fit`. Memory that was reserved stays reserved.
+        it also holds for later calls of `fit`. Memory that was reserved stays reserved, so
+        `nbytes_` does not become smaller. A model that is saved and loaded again has only what it
+        needs.
 
         A model can learn with a large budget first, and then be reduced to the available memory, at
         once or in steps. The result is usually better than that of a small budget from the start.
