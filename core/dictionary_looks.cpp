@@ -47,8 +47,11 @@ void Dictionary::kernel_rows(const simd::Rows& points, const simd::Block& out, S
     const std::size_t stride = panels.count * simd::panel_width;
     auto rows = scratch.take(points.count * stride);
     kernel_->rows(points, panels, n_features_, 0, {rows.data(), stride}, scratch);
-    for (std::size_t r = 0; r < points.count; ++r)
-        points_.gather(rows.data() + r * stride, out.data + r * out.stride);
+    for (std::size_t r = 0; r < points.count; ++r) {
+        double* row = out.data + r * out.stride;
+        points_.gather(rows.data() + r * stride, row);
+        std::fill(row + size_, row + simd::padded(size_), 0.0);  // loops read whole packs
+    }
 }
 
 void Dictionary::look(Looks& looks, const double* x, std::size_t n, Scratch& scratch) const {
@@ -154,19 +157,16 @@ void Dictionary::find_nearest(Look& look) {
     if (look.compared == look.n_known) return;
     const std::size_t first = points_.in_order() ? look.compared : 0;
     const simd::Panels panels = points_.panels(first);
-    const std::size_t places = panels.count * simd::panel_width;
-    auto room = scratch_.take(places + size_);
-    simd::loops().squared_distance({look.x, 1, depth()}, panels, n_features_, {}, {room.data(), 0});
-    const double* square = room.data() + points_.lane(first);
-    if (!points_.in_order()) {
-        points_.gather(room.data(), room.data() + places);
-        square = room.data() + places + look.compared;
-    }
-    for (std::size_t j = look.compared; j < look.n_known; ++j, ++square)
-        if (*square < look.distance) {
-            look.distance = *square;
+    auto squares = scratch_.take(panels.count * simd::panel_width);
+    simd::loops().squared_distance({look.x, 1, depth()}, panels, n_features_, {},
+                                   {squares.data(), 0});
+    for (std::size_t j = look.compared; j < look.n_known; ++j) {
+        const double square = squares.data()[points_.place(j, first)];
+        if (square < look.distance) {
+            look.distance = square;
             look.nearest = j;
         }
+    }
     look.compared = look.n_known;
 }
 

@@ -213,11 +213,14 @@ public:
         }
         return result;
     }
+    // The place of point j in panels(first).
+    std::size_t place(std::size_t j, std::size_t first) const {
+        return place_of(j) - (gap_ + first) / simd::panel_width * simd::panel_width;
+    }
     // Copies the values of all points from their places in panels() to `out`, in order.
     template <class T>
     void gather(const T* values, T* out) const {
-        const std::size_t start = gap_ / simd::panel_width * simd::panel_width;
-        for (std::size_t j = 0; j < size_; ++j) out[j] = values[place_of(j) - start];
+        for (std::size_t j = 0; j < size_; ++j) out[j] = values[place(j, 0)];
     }
 
     // The panel with point j, which is at place `lane` there.

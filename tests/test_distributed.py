@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import parsimon
 from parsimon import (
@@ -18,7 +19,7 @@ from parsimon import (
     published,
 )
 from parsimon.distributed import fit, local, rounds
-from parsimon.persistence import dumps
+from parsimon.persistence import dumps, loads
 
 QUIET = {"progress": False, "n_jobs": 1}
 REGRESSORS = [
@@ -381,3 +382,30 @@ def test_shards_without_rows_change_nothing():
     with_empty = [shards[0], (X[:0], y[:0]), *shards[1:], (X[:0], y[:0])]
     a, b = (fit(model, given, rounds=3, **QUIET).model for given in (shards, with_empty))
     assert_same(a, b, X)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        parsimon.SOGSVR("gaussian", gamma=0.5),
+        parsimon.KRLSRegressor("gaussian", gamma=0.5),
+        parsimon.KNLMSRegressor("gaussian", gamma=0.5),
+        parsimon.SPLRegressor("gaussian", gamma=0.5),
+        parsimon.POLKRegressor("gaussian", gamma=0.5),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_defaults_have_the_kernel_of_one_process_and_can_be_stored(estimator):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = np.sin(X[:, 0])
+    model = fit(estimator, [(X[:100], y[:100]), (X[100:], y[100:])], progress=False).model
+    assert model.kernel_ == clone(estimator).fit(X, y).kernel_
+    again = loads(dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_targets_of_the_first_shard_are_named_with_it():
+    X = np.zeros((40, 2))
+    with pytest.raises(TypeError, match="shard 0: y must hold numbers"):
+        fit(parsimon.KRLSRegressor(gamma=0.5), [(X, np.full(40, "a"))], progress=False)

@@ -107,6 +107,45 @@ def test_it_is_the_same_model_as_with_the_number_and_stays_in_files():
     assert again.ridge_ == given.ridge_
 
 
+def test_a_weight_is_a_factor_on_the_precision():
+    X, y = stream(300)
+    plain = KRLSRegressor(gamma=0.5).fit(X, y)
+    for factor in (0.01, 100.0):
+        weighted = KRLSRegressor(gamma=0.5).fit(X, y, np.full(300, factor))
+        assert weighted.ridge_ == pytest.approx(factor * plain.ridge_)
+        np.testing.assert_allclose(weighted.predict(X), plain.predict(X), rtol=1e-6)
+    # A few samples of no use: their weights are tiny, and their targets are wrong.
+    weights = np.where(np.arange(300) % 3, 1.0, 1e-6)
+    wrong = np.where(np.arange(300) % 3, y, 100.0)
+    ratio = KRLSRegressor(gamma=0.5).fit(X, wrong, weights).ridge_ / plain.ridge_
+    assert 0.1 < ratio < 10
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e20])
+def test_a_ridge_that_no_model_can_have_is_the_usual_one(scale):
+    X, y = stream(100)
+    assert KRLSRegressor("linear").fit(scale * X, y).ridge_ == 0.2
+
+
+def test_values_that_cannot_be_used_are_named_by_their_row():
+    X, y = stream(600)
+    y[501] = np.nan
+    with pytest.raises(ValueError, match="501"):
+        KRLSRegressor().fit(X, y)
+    X[501, 1], y[501] = 1e300, 0.0
+    with pytest.raises(ValueError, match=r"row 501, column 1"):
+        KRLSRegressor(kernels.SinglePrecision(kernels.Gaussian(0.5))).fit(X, y)
+
+
+def test_only_what_the_first_block_decides_depends_on_it():
+    X, y = stream(200)
+    block, loop = (KRLSRegressor(gamma=0.5, ridge=0.1) for _ in range(2))
+    block.partial_fit(X, y)
+    for x, target in zip(X, y, strict=True):
+        loop.learn_one(x, target)
+    np.testing.assert_array_equal(block.weights_, loop.weights_)
+
+
 def test_fit_begins_anew():
     X, y = stream(300, 2.0)
     model = KRLSRegressor().fit(X, y)
@@ -131,7 +170,7 @@ def test_models_of_different_ridges_are_not_merged():
         KRLSRegressor(gamma=0.5).fit(X, target)
         for target in (y, np.random.default_rng(0).permutation(y))
     ]
-    with pytest.raises(ValueError, match=r"the ridge of models\[0\] is .*: give ridge as a number"):
+    with pytest.raises(ValueError, match=r"ridge is .* in models\[1\]: give ridge as a number"):
         merge(models)
     models = [KRLSRegressor(gamma=0.5, ridge=0.1).fit(X, y) for _ in range(2)]
     assert merge(models).model.ridge_ == 0.1

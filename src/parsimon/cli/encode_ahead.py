@@ -11,7 +11,7 @@ from parsimon.tables import EncodedBlock, TableModel, can_encode_ahead
 
 __all__ = ["EncodeAhead"]
 
-#: Blocks that can be on their way from one thread to the other, and one more.
+#: Blocks that are kept until the thread has an encoder. At most four are between the two threads.
 BETWEEN = 5
 
 
@@ -19,8 +19,10 @@ class EncodeAhead:
     """What the reading thread does with each block. Rows are counted as the encoder counts them.
 
     The thread gets a copy of the model's encoder once there is one. The copy first learns the rows
-    that were given to the model since. A block that cannot be encoded ends the encoding: the model
-    looks at such a block itself, and may leave out rows.
+    that the thread has read after those of the copy. A block that cannot be encoded ends the
+    encoding, and so does a row that the model leaves out: from then on the model encodes all rows.
+    Until the end is noticed, `EncodedBlock.rows` refuses what the copy has encoded, because it has
+    seen another number of rows.
     """
 
     def __init__(self, model: TableModel) -> None:
@@ -36,11 +38,18 @@ class EncodeAhead:
             self._ended = not can_encode_ahead(self._model.encoder_)
             self._given = None if self._ended else copy.deepcopy(self._model.encoder_)
 
+    def end_if_refused(self, block: Block, at: int) -> None:
+        """End the encoding if the model cannot use a block from row `at` on. See `begin`."""
+        encoder = getattr(self._model, "encoder_", None)
+        if block.encoded is not None and encoder is not None:
+            self._ended |= block.encoded.rows(encoder, at, 0) is None
+
     def __call__(self, block: Block) -> Block:
         """Return a block with its rows encoded, if that is possible. The thread calls this."""
         first, table = self._rows, block.table
         self._rows += table.num_rows
         if self._ended:
+            self._between = []
             return block
         try:
             if self._encoder is None and not self._catch_up():
@@ -55,7 +64,7 @@ class EncodeAhead:
         return block
 
     def _catch_up(self) -> bool:
-        """Let the copy learn the blocks since, and return whether there is a copy."""
+        """Let the copy learn the blocks that were kept, and return whether there is a copy."""
         encoder = self._given
         if encoder is None:
             return False

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
@@ -109,9 +110,10 @@ def fit(
     Parameters
     ----------
     estimator : estimator that learns over one dictionary
-        It is cloned. A `gamma` of "scale" or "median" is computed from the first rows of the first
-        shard. `n_passes` and `shuffle` are ignored: rows are learned once, in their order. KRLS-T
-        and extended KRLS raise an error, because their models cannot be merged.
+        It is cloned. A `gamma` of "scale" or "median" and a `ridge` of "auto" are computed from the
+        first rows of the first shard. `n_passes` and `shuffle` are ignored: rows are learned once,
+        in their order. KRLS-T and extended KRLS raise an error, because their models cannot be
+        merged.
     shards : sequence of (X, y), or the shards of the engine
         For "dask", Dask arrays or frames. For "spark", a Spark frame. The columns of frames become
         the model's `feature_names_in_`. If `engine` is an `Engine`, it has its own shards, and
@@ -168,8 +170,15 @@ def learn(start: bytes, X: Any, y: Any, *, shard: int | None = None, first: int 
     Errors name the shard, and the row of the shard with which the block begins.
     """
     model = loads(start)
-    try:
+    with naming(shard, first):
         return dumps(model.partial_fit(X, y) if len(X) else model)
+
+
+@contextmanager
+def naming(shard: int | None, first: int = 0) -> Iterator[None]:
+    """Let errors name a shard, and the row from which its rows are counted."""
+    try:
+        yield
     except (TypeError, ValueError) as error:
         if shard is None:
             raise
@@ -285,7 +294,8 @@ def _prepared(estimator: StreamEstimator, work: Engine) -> Any:
     single = isinstance(model.kernel, kernels.SinglePrecision)
     # Before gamma is computed from it
     _core.require_finite(X, f"shard {first}: X", single)
-    return clone(model).set_params(**model._settled_on(X, y))
+    with naming(first):
+        return model.set_params(**model._settled_on(X, y))
 
 
 def _cuts(n: int, rounds: int, batch_size: int) -> list[int]:

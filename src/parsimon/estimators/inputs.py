@@ -107,3 +107,17 @@ def one_row(x: ArrayLike, what: str, shape: str) -> Array:
     return numbers(
         given, what, lambda row: np.atleast_1d(np.ascontiguousarray(row, dtype=np.float64))
     )
+
+
+def plausible_weights(sample_weight: ArrayLike | None, n: int) -> Array | None:
+    """Return the weights, or None for those that are all 1 or are refused later."""
+    if sample_weight is None:
+        return None
+    try:
+        given = np.asarray(sample_weight)
+    except (TypeError, ValueError):
+        return None
+    if given.dtype.kind not in "biuf" or given.shape != (n,):
+        return None
+    weights = given.astype(np.float64)
+    return weights if np.isfinite(weights).all() and (weights >= 0.0).all() else None

@@ -6,13 +6,14 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from parsimon import _schema, algorithms
+from parsimon import _schema, algorithms, kernels, updates
 from parsimon._docs import documented
 from parsimon._parts import lookup
 from parsimon.estimators.base import Array
 from parsimon.estimators.evidence import likely_ridge
 from parsimon.estimators.regressor import regression_targets
 from parsimon.estimators.variance import VarianceRegressor
+from parsimon.updates.rls import LEAST_RIDGE, MOST_RIDGE
 
 __all__ = ["KRLSRegressor"]
 
@@ -96,7 +97,7 @@ class KRLSRegressor(VarianceRegressor):
     Attributes
     ----------
     ridge_ : float
-        The ridge.
+        The factor of the penalty that is used: `ridge`, or its estimate.
     noise_ : float or array (C,)
         Variance of the noise of the targets, estimated from prediction errors. It is infinite until
         a sample was learned that is not fitted exactly.
@@ -140,7 +141,7 @@ class KRLSRegressor(VarianceRegressor):
     _algorithm = staticmethod(algorithms.krls)
     _likely_ridge: float
     _attributes = VarianceRegressor._attributes.extended(
-        allowed={"_likely_ridge": _schema.number(0.0, 1e300)}
+        allowed={"_likely_ridge": _schema.number(LEAST_RIDGE, MOST_RIDGE)}
     )
 
     def __init__(
@@ -189,24 +190,34 @@ class KRLSRegressor(VarianceRegressor):
     def _options(self, params: dict[str, Any]) -> dict[str, Any]:
         return {**super()._options(params), "ridge": self._ridge(params)}
 
-    def _estimate(self, X: Array, Y: Array) -> None:
+    def _estimate(self, X: Array, Y: Array, weights: Array | None) -> None:
         self.__dict__.pop("_likely_ridge", None)
-        if self.ridge == "auto" and self.admission == "ald" and self.penalty in ("auto", "norm"):
-            found = likely_ridge(self.kernel_, X, Y, fit_intercept=bool(self.fit_intercept))
-            if found is not None:
-                self._likely_ridge = found
+        found = self._estimated_ridge(self.kernel_, X, Y, weights)
+        if found is not None:
+            self._likely_ridge = found
+
+    def _estimated_ridge(
+        self, kernel: kernels.Kernel, X: Array, Y: Array, weights: Array | None
+    ) -> float | None:
+        """Return the ridge for a first block, or None if it is not estimated."""
+        if not isinstance(self.ridge, str):
+            return None
+        update = self._algorithm(kernel, **self._options(self.get_params(deep=False))).update
+        if not isinstance(update, updates.NormRLS):
+            return None
+        return likely_ridge(kernel, X, Y, weights, fit_intercept=bool(self.fit_intercept))
 
     def _settled_on(self, X: Array, y: ArrayLike) -> dict[str, Any]:
         settled = super()._settled_on(X, y)
-        if self.ridge != "auto":
-            return settled
-        self.kernel_ = settled["kernel"]
-        self._estimate(X, regression_targets(y, len(X)).reshape(len(X), -1))
-        return {**settled, "ridge": self._ridge({"ridge": "auto"})}
+        if isinstance(self.ridge, str):
+            Y = regression_targets(y, len(X)).reshape(len(X), -1)
+            found = self._estimated_ridge(settled["kernel"], X, Y, None)
+            settled["ridge"] = USUAL_RIDGE if found is None else found
+        return settled
 
     def _unsettle(self, given: Self) -> None:
         super()._unsettle(given)
-        if given.ridge == "auto":
+        if isinstance(given.ridge, str):
             self._likely_ridge = self.ridge_
             for own in (self.__dict__, self._learns_with):
-                own.update(ridge="auto")
+                own.update(ridge=given.ridge)

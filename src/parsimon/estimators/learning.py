@@ -18,7 +18,13 @@ from parsimon import _core, _schema, _threads, kernels
 from parsimon._parts import numbers, whole
 from parsimon._schema import Schema
 from parsimon.estimators.gradients import Differentiable
-from parsimon.estimators.inputs import points, require_names, require_unchanged, require_wideable
+from parsimon.estimators.inputs import (
+    plausible_weights,
+    points,
+    require_names,
+    require_unchanged,
+    require_wideable,
+)
 from parsimon.estimators.state import OneLearner, unchanged_on_error
 from parsimon.persistence import Storable
 
@@ -94,15 +100,18 @@ class LearningEstimator(
         """Return the kernel for these parameters and the first block."""
         return kernels.resolve(self.kernel, self.gamma, X)
 
-    def _estimate(self, X: Array, Y: Array) -> None:
-        """Estimate parameters from the first block, before the first learner is built."""
+    def _estimate(self, X: Array, Y: Array, weights: Array | None) -> None:
+        """Estimate parameters from the first block, before the first learner is built.
+
+        The rows have weights above 0; None means 1 for each.
+        """
 
     def _prepare(self, n_features: int) -> None:
         """Draw random numbers, before the first learner is built."""
 
     def _settled_on(self, X: Array, y: ArrayLike) -> dict[str, Any]:
         """Return the parameters that depend on the first block, as they are for this one."""
-        return {"kernel": self._resolve_kernel(X), "gamma": "scale"}
+        return {"kernel": kernels.resolve(self.kernel, self.gamma, X), "gamma": "scale"}
 
     def _unsettle(self, given: Self) -> None:
         """Take the parameters of another estimator. What this one has estimated stays."""
@@ -245,14 +254,17 @@ class LearningEstimator(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, all_at_once: bool
     ) -> tuple[Array, Array, int]:
         X = self._validated(X, reset=True)
-        _core.require_finite(X, "X")  # before gamma is computed from it
+        # Before gamma is computed from it
+        _core.require_finite(X, "X", isinstance(self.kernel, kernels.SinglePrecision))
         Y, n_outputs = self._first_targets(y, len(X), all_at_once=all_at_once)
-        used = slice(None) if sample_weight is None else _nonzero(sample_weight, len(X))
-        self.kernel_ = self._resolve_kernel(X[used] if len(X[used]) else X)
+        weights = plausible_weights(sample_weight, len(X))
+        used = slice(None) if weights is None else weights > 0.0
+        rows = X if weights is None else X[used]
+        self.kernel_ = self._resolve_kernel(rows if len(rows) else X)
         self._learns_with = {
             k: dict(v) if isinstance(v, dict) else v for k, v in self.get_params(deep=False).items()
         }
-        self._estimate(X[used], Y[used])
+        self._estimate(rows, Y[used], None if weights is None else weights[used])
         self._prepare(X.shape[1])
         self._learner = self._build(self._learns_with, X.shape[1], n_outputs)
         return X, Y, n_outputs
@@ -287,12 +299,3 @@ class LearningEstimator(
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> Array:
         return points(self, X, reset=reset)
-
-
-def _nonzero(sample_weight: ArrayLike, n: int) -> Any:
-    """Return which rows count. Weights that cannot be used are refused later."""
-    try:
-        given = np.asarray(sample_weight)
-    except (TypeError, ValueError):
-        return slice(None)
-    return given != 0 if given.dtype.kind in "biuf" and given.shape == (n,) else slice(None)

@@ -44,8 +44,8 @@ class LearningRegressor(RegressorMixin, LearningEstimator[Model]):  # type: igno
         """Continue learning with a block X (n, d), y (n,) or (n, C), in order.
 
         A block equals a loop over its rows (or over its batches, if `batch_size` is above 1), bit
-        for bit. The exception is a `gamma` of "scale" or "median", which is computed from the first
-        block.
+        for bit. The exceptions are a `gamma` of "scale" or "median" and a `ridge` of "auto", which
+        are computed from the first block.
 
         A block with invalid values raises an error and changes nothing. After an interrupt
         (Ctrl-C), or an exception in a kernel that is a Python function, the rows learned so far

@@ -38,9 +38,10 @@ def predict_then_learn(
 ) -> Predictions:
     """Learn a block X (n, d), y (n,) with any model, and return the predictions before each row.
 
-    Estimators of parsimon take the whole block at once, which equals a loop over its rows. Other
-    models take one row at a time. They have `partial_fit` and `predict` (scikit-learn), or
-    `learn_one` and `predict_one` (River). `classes` is passed to `partial_fit` of classifiers.
+    Estimators of parsimon take the whole block at once. This equals a loop over its rows, except
+    for parameters that are computed from the first block. Other models take one row at a time. They
+    have `partial_fit` and `predict` (scikit-learn), or `learn_one` and `predict_one` (River).
+    `classes` is passed to `partial_fit` of classifiers.
 
     A model that has learned nothing cannot predict its first row. The prediction is then the target
     of the row itself, and the metrics do not count this row.

@@ -43,20 +43,20 @@ def require_alike(models: list[Any], budget: int | None) -> None:
                 f"{model.kernel_!r}: only functions of one kernel can be added (give gamma as a "
                 "number)"
             )
-        if (one := getattr(model, "ridge_", None)) != (other := getattr(first, "ridge_", None)):
-            raise ValueError(
-                f"the ridge of models[0] is {other}, that of models[{i}] {one}: give ridge as a "
-                "number"
-            )
         _require_same_shape(first, model, i)
 
 
 def _require_same_parameters(first: Any, model: Any, i: int, budget: int | None) -> None:
     free = {*FREE, "kernel", "gamma"} | ({"budget"} if budget is not None else set())
-    for name, value in model._learns_with.items():
-        expected = first._learns_with[name]
+    # Also what was estimated from the first block of each model
+    here, there = (m._learns_with | m._options(m._learns_with) for m in (first, model))
+    for name, value in there.items():
+        expected = here[name]
         if name not in free and value is not expected and value != expected:
-            raise ValueError(f"{name} is {expected!r} in models[0] and {value!r} in models[{i}]")
+            estimated = f": give {name} as a number" if model._learns_with[name] == "auto" else ""
+            raise ValueError(
+                f"{name} is {expected!r} in models[0] and {value!r} in models[{i}]{estimated}"
+            )
 
 
 def _require_same_shape(first: Any, model: Any, i: int) -> None:

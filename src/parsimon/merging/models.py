@@ -70,6 +70,7 @@ def merge(
     Parameters
     ----------
     models : list of fitted models of one class, with the same parameters and the same kernel
+        Parameters that are computed from the first block must have come to the same values.
         Classifiers may have seen different classes. A model has f_c = 0 for a class that it has not
         seen.
     weights : array of shape (n_models,), "information" or None, default=None

@@ -12,7 +12,11 @@ __all__ = ["Update"]
 
 
 class Update(ABC):
-    """A rule by which one sample changes the weights."""
+    """A rule by which one sample changes the weights.
+
+    The rule itself is in C++. A subclass in Python has no C++ twin, so it cannot add a rule.
+    CONTRIBUTING.md lists the files to touch for a new one.
+    """
 
     @property
     def pooling(self) -> str:

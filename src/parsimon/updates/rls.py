@@ -6,7 +6,10 @@ from parsimon import _core
 from parsimon._parts import part, real, whole
 from parsimon.updates.base import Update
 
-__all__ = ["NormRLS", "RowRLS", "SpanRLS"]
+__all__ = ["LEAST_RIDGE", "MOST_RIDGE", "NormRLS", "RowRLS", "SpanRLS"]
+
+#: The range of a ridge that is not 0.
+LEAST_RIDGE, MOST_RIDGE = 1e-20, 1e20
 
 
 @part
@@ -18,7 +21,7 @@ class RecursiveLeastSquares(Update):
 
     def __post_init__(self) -> None:
         if self.ridge != 0:
-            real("ridge, if not 0,", self.ridge, at_least=1e-20, at_most=1e20)
+            real("ridge, if not 0,", self.ridge, at_least=LEAST_RIDGE, at_most=MOST_RIDGE)
         real("forgetting", self.forgetting, at_least=0.1, at_most=1)
 
 
@@ -119,7 +122,7 @@ class NormRLS(SpanRLS):
     ridge: float = 1.0
 
     def __post_init__(self) -> None:
-        real("ridge", self.ridge, at_least=1e-20, at_most=1e20)
+        real("ridge", self.ridge, at_least=LEAST_RIDGE, at_most=MOST_RIDGE)
         super().__post_init__()
 
     def core(self) -> _core.Update:
