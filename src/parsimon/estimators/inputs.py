@@ -13,7 +13,15 @@ from sklearn.utils.validation import validate_data
 from parsimon import kernels
 from parsimon._parts import numbers
 
-__all__ = ["one_row", "points", "require_names", "require_unchanged", "require_wideable"]
+__all__ = [
+    "calls_python",
+    "one_row",
+    "plausible_weights",
+    "points",
+    "require_names",
+    "require_unchanged",
+    "require_wideable",
+]
 
 Array = NDArray[np.float64]
 

@@ -101,10 +101,7 @@ class LearningEstimator(
         return kernels.resolve(self.kernel, self.gamma, X)
 
     def _estimate(self, X: Array, Y: Array, weights: Array | None) -> None:
-        """Estimate parameters from the first block, before the first learner is built.
-
-        The rows have weights above 0; None means 1 for each.
-        """
+        """Estimate parameters from the first block, whose rows have weights above 0, or all 1."""
 
     def _prepare(self, n_features: int) -> None:
         """Draw random numbers, before the first learner is built."""
