@@ -61,7 +61,8 @@ class MixtureRegressor(RegressorMixin, StoredMixtureRegressor):  # type: ignore[
     budget : int, default=2000
         Maximum number of centres of all experts and challengers together. Each expert gets a part
         in proportion to its `share`. An expert with relevance counts twice, because it can have a
-        challenger.
+        challenger. Smaller budgets leave few centres for each expert: with far fewer than 2000,
+        one `KRLSRegressor` with the same budget can be more accurate.
     standardize : bool, default=True
         Whether features are standardised by their running means and deviations, and clipped to 3
         deviations. False is for features that have been scaled.
