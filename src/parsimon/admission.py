@@ -25,7 +25,11 @@ __all__ = [
 
 
 class Admission(ABC):
-    """A rule that decides whether a sample becomes a centre."""
+    """A rule that decides whether a sample becomes a centre.
+
+    The rule itself is in C++. A subclass in Python has no C++ twin, so it cannot add a rule.
+    CONTRIBUTING.md lists the files to touch for a new one.
+    """
 
     @property
     def budget(self) -> int | None:

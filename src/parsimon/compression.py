@@ -33,7 +33,11 @@ __all__ = [
 
 
 class Compression(ABC):
-    """A rule by which centres are removed after a step."""
+    """A rule by which centres are removed after a step.
+
+    The rule itself is in C++. A subclass in Python has no C++ twin, so it cannot add a rule.
+    CONTRIBUTING.md lists the files to touch for a new one.
+    """
 
     @property
     def budget(self) -> int | None:

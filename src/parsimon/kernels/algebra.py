@@ -26,7 +26,12 @@ Array = NDArray[np.float64]
 
 
 class Kernel(ABC):
-    """A positive definite function k(x, y) of two points in R^d."""
+    """A positive definite function k(x, y) of two points in R^d.
+
+    Values are computed in C++. A subclass in Python has no C++ twin, so it cannot add a kernel.
+    `Function` makes a kernel of a Python function, which is slow. Sums and products of kernels are
+    kernels too. CONTRIBUTING.md lists the files to touch for a new kernel in C++.
+    """
 
     #: The distance for the width of the kernel, by its name in SciPy.
     metric: ClassVar[str] = "sqeuclidean"
