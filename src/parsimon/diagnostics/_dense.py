@@ -29,7 +29,10 @@ def kernel_and_centers(model: Any) -> tuple[Kernel, Array]:
     if isinstance(model, type) or not (
         hasattr(type(model), "centers_") or hasattr(model, "centers_")
     ):
-        raise TypeError(f"expected a fitted model with centres, got {model!r}")
+        raise TypeError(
+            f"expected a fitted model with centres, got {model!r}; for a bare learner, give "
+            "measures such as coherence its kernel and centers()"
+        )
     check_is_fitted(model)
     return model.kernel_, model.centers_
 

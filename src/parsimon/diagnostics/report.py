@@ -123,6 +123,21 @@ def report(model: Any, X: ArrayLike | None = None, *, n_axes: int = 5) -> Report
     -------
     Report
 
+    Notes
+    -----
+    A bound can be valid and say nothing. This is so in four cases:
+
+    - the bound on the condition number is infinite, which means that the Babel measure is 1 or
+      more;
+    - the lower bound on the eigenvalues (Proposition 1) is 0 or less, because no eigenvalue of a
+      Gram matrix is negative;
+    - "(m - 1) mu < 1" is "no": Propositions 2 and 3 do not apply, but the centres can still be
+      independent;
+    - the upper bound on the error of an axis (Proposition 5) is 1 or more, because no error of a
+      function of norm 1 is larger than 1.
+
+    Bounds are useful for few centres or a small coherence.
+
     Examples
     --------
     >>> from parsimon import KNLMSRegressor
