@@ -96,11 +96,12 @@ def merge(
     Returns
     -------
     Merged
-        `model`, `distance` (the RKHS norm ||f - f~||), and `bound(X)`. Without a budget or a
-        tolerance every centre is kept, and the model equals the sum up to rounding. There is one
-        exception. A model with a factor of its Gram matrix cannot hold a centre that lies in the
-        span of the other centres up to rounding. Such centres are projected out, and `distance`
-        includes the error.
+        `model`, `distance` (the RKHS norm ||f - f~||), and `bound(X)`. If every centre is kept,
+        `distance` is 0 and the model equals the sum up to rounding. Centres are projected out for
+        two reasons. The first is a budget, also that of the models, or a tolerance. The second is a
+        factor of the Gram matrix, which a model keeps for ALD or to find the cheapest centre: it
+        cannot hold centres that are too close to the span of the others. `distance` includes both
+        errors, and can be well above rounding.
 
     Notes
     -----
