@@ -176,6 +176,26 @@ def test_columns_come_in_any_order_and_with_others():
     np.testing.assert_array_equal(encoder.transform({"more": [None], "b": ["x"], "a": [1.0]}), one)
 
 
+@pytest.mark.parametrize("before", ["date", "timestamp"])
+@pytest.mark.parametrize("given", ["text", "date", "timestamp"])
+def test_a_column_that_should_be_dates_says_how_to_convert_it(before, given):
+    """The conversions that the messages name are those done here."""
+    text = pd.Series(["2026-01-05", "2026-01-06"])
+    times = pd.to_datetime(text)
+    kinds = {"text": text, "timestamp": times, "date": times.dt.date}
+    encoder = TableEncoder()
+    expected = encoder.learn_transform(pd.DataFrame({"sold": kinds[before]}))
+    if given != before:
+        remedy = r"\.dt\.date" if before == "date" else "pandas.to_datetime"
+        with pytest.raises(TableError, match=f"{given} values.* {before}: convert it, .*{remedy}"):
+            encoder.transform(pd.DataFrame({"sold": kinds[given]}))
+    converted = pd.to_datetime(kinds[given])
+    converted = converted.dt.date if before == "date" else converted
+    found = encoder.transform(pd.DataFrame({"sold": converted}))
+    np.testing.assert_array_equal(found[-1], encoder.transform({"sold": kinds[before]})[-1])
+    assert found.shape == expected.shape
+
+
 @pytest.mark.parametrize(
     ("block", "message"),
     [

@@ -132,6 +132,15 @@ KINDS: dict[str, dict[str, float]] = {
 }
 
 
+#: What to do about a column of one kind where another is needed. pandas has no type for days.
+CONVERSIONS = {
+    ("text", "timestamp"): ": convert it, for example with pandas.to_datetime",
+    ("text", "date"): ": convert it, for example with pandas.to_datetime(...).dt.date",
+    ("timestamp", "date"): ": convert it, for example with .dt.date of pandas",
+    ("date", "timestamp"): ": convert it, for example with pandas.to_datetime",
+}
+
+
 def feature_count(kind: str, max_categories: int) -> int:
     """Return the number of features of a column, without the indicator of missing numbers.
 
@@ -166,7 +175,8 @@ def codes(column: Column) -> Array:
 def require_kind(name: str, column: Column, kind: str | None) -> None:
     """Raise a `TableError` if a column has another kind than before."""
     if kind is not None and column.kind not in (kind, "empty"):
-        raise TableError(f"it holds {column.kind} values, where those before are {kind}", name)
+        what = f"it holds {column.kind} values, where those before are {kind}"
+        raise TableError(f"{what}{CONVERSIONS.get((column.kind, kind), '')}", name)
 
 
 def require_usable(name: str, column: Column, missing: str) -> None:
