@@ -388,7 +388,11 @@ def test_missing_targets_of_parquet_are_skipped(run):
     skipping = ["--bad-rows", "skip", "--model", "bad"]
     _, err = run("learn", "bad.parquet", "--target", "y", *skipping)
     assert said in err and "--bad-rows" not in err
-    assert "(--bad-rows skip" in run("evaluate", "bad", "bad.parquet", code=2)[1]
+    for command in (
+        ["evaluate", "bad", "bad.parquet"],
+        ["compare", "bad.parquet", "--target", "y"],
+    ):
+        assert f"{said} (--bad-rows skip" in run(*command, code=2)[1]
     run("learn", "good.parquet", "--target", "y", "--model", "good")
     bad = parsimon.load("bad")
     assert bad.reading_ == {"skipped": int(mask.sum())}

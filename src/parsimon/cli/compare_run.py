@@ -32,6 +32,7 @@ from parsimon.cli.reading import (
     require_columns,
     require_features,
     table_failure,
+    with_option,
 )
 from parsimon.cli.screen import Screen
 from parsimon.cli.summary import task_note
@@ -129,7 +130,7 @@ class CompareRun:
             reader.learn(block.table.slice(0, reader.warmup))
             self.task = reader.finish().task_
         except TableError as error:
-            raise table_failure(error, block.first) from None
+            raise with_option(table_failure(error, block.first)) from None
         if options.intervals is not None and self.task == "classification":
             raise not_for_classes(f"the target {options.target!r} holds classes", quantities=True)
         if options.task == "auto":
@@ -139,7 +140,7 @@ class CompareRun:
             column = read_table(block.table, [options.target])[options.target]
             y = reader._targets(column, self.task)
         except TableError as error:
-            raise table_failure(error, block.first) from None
+            raise with_option(table_failure(error, block.first)) from None
         classes = len(np.unique(y)) if self.task == "classification" else 0
         self.models = make_models(options, self.task, classes)
         self.encoding = Encoding(options.target, options.ignore, self.task)
@@ -171,7 +172,7 @@ class CompareRun:
                     self.show()
             rows = self.encoding.encode(block.table)
         except TableError as error:
-            raise table_failure(error, block.first) from None
+            raise with_option(table_failure(error, block.first)) from None
         for model in self.models.values():
             if not isinstance(model, OwnModel):
                 model.learn(rows, self.show)

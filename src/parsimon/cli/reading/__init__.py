@@ -10,7 +10,7 @@
 """
 
 from parsimon.cli.errors import Failure
-from parsimon.cli.reading.bad_rows import in_good_parts
+from parsimon.cli.reading.bad_rows import in_good_parts, with_option
 from parsimon.cli.reading.blocks import Block, Dialect
 from parsimon.cli.reading.requirements import require_columns, require_features
 from parsimon.cli.reading.row_errors import table_failure
@@ -25,4 +25,5 @@ __all__ = [
     "require_columns",
     "require_features",
     "table_failure",
+    "with_option",
 ]
