@@ -56,7 +56,7 @@ def test_the_summary_has_coverage_and_width(run, algorithm):
     total = model.interval_metrics_.total()
     # Nothing is known of the first row, and the first interval comes after the first score. Models
     # other than the default begin after the warm-up.
-    rows = f"the {698 if algorithm == 'default' else 499} rows with intervals"
+    rows = f"the {697 if algorithm == 'default' else 498} rows with intervals"
     assert out["intervals"] == "for 80 % of the targets"
     assert out["interval coverage"] == f"{total['coverage']:.6g} over {rows}"
     assert out["interval width"] == f"{total['width']:.6g} over {rows}"
@@ -71,10 +71,10 @@ def test_json_has_coverage_and_width(run):
     out = run(*LEARN, "--json", "--every", 500, "--algorithm", "knlms", "--model", "m")[0]
     first, *_, last = map(json.loads, out.splitlines())
     model = parsimon.load("m")
-    assert first["event"] == "progress" and first["total"]["interval_rows"] == 299
+    assert first["event"] == "progress" and first["total"]["interval_rows"] == 298
     assert last["total"]["coverage"] == model.interval_metrics_.total()["coverage"]
     assert last["rolling"]["width"] == model.interval_metrics_.rolling()["width"]
-    assert (last["total"]["interval_rows"], last["rolling"]["interval_rows"]) == (1099, 1000)
+    assert (last["total"]["interval_rows"], last["rolling"]["interval_rows"]) == (1098, 1000)
     shown = json.loads(run("inspect", "m", "--json")[0])
     assert shown["total"] == last["total"] and shown["rolling"] == last["rolling"]
 

@@ -157,7 +157,7 @@ def test_sets_hold_the_most_probable_label_and_grow_again():
 
 
 @pytest.mark.parametrize(
-    "model", [KRLSRegressor(gamma=0.5, budget=30), MixtureRegressor(budget=400)]
+    "model", [KRLSRegressor(gamma=0.5, ridge=0.2, budget=30), MixtureRegressor(budget=400)]
 )
 @pytest.mark.parametrize("spread", ["learned", "model", "constant"])
 def test_blocks_equal_rows_files_and_predict(model, spread, tmp_path):
@@ -340,3 +340,24 @@ def test_spread_finds_what_errors_depend_on():
     sizes = np.abs(np.exp(Z[:, :1]) * rng.normal(size=(3000, 1)))
     scales = Spread().run(Z, sizes)
     assert np.corrcoef(np.log(scales[1500:, 0]), Z[1500:, 0])[0, 1] > 0.9
+
+
+def test_the_first_error_is_in_no_unit_and_leaves_no_trace():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = 1000.0 + 50.0 * rng.normal(size=300)
+    model = ConformalRegressor(MixtureRegressor())
+    ends = model.predict_interval_then_learn(X, y)
+    assert ends.shape == (300, 2)
+    widths = (ends[:, 1] - ends[:, 0])[np.isfinite(ends).all(axis=1)]
+    assert len(widths) > 290 and widths.max() < 50 * y.std()
+    # Errors of 0, and then one that is not: the interval before has no width.
+    zero = np.zeros((40, 1))
+    intervals = Intervals(0.9)
+    targets = np.where(np.arange(40) < 20, 0.0, 5.0)[:, np.newaxis]
+    ends = intervals.run(zero, zero, targets)
+    np.testing.assert_array_equal(ends[1:21, 0], np.zeros((20, 2)))
+    rows = Intervals(0.9)
+    single = [rows.run(zero[i : i + 1], zero[i : i + 1], targets[i : i + 1]) for i in range(40)]
+    np.testing.assert_array_equal(np.concatenate(single), ends)
+    assert intervals.calibrators[0].n_scores == 39

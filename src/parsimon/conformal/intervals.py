@@ -84,8 +84,9 @@ class Intervals:
             self.calibrators = [Calibrator(made.coverage, made.window, made.rate) for _ in range(C)]
         units = self._units(predictions, deviations)
         errors = np.abs(targets - predictions)
-        scales = units
+        scales, new = units, np.zeros((n, C), dtype=bool)
         if self.spread is not None:
+            new = self.spread.is_new(errors / units)
             scales = units * self.spread.run(_seen(X, predictions), errors / units)
         with np.errstate(divide="ignore", invalid="ignore"):
             scores = np.where(errors > 0.0, errors / scales, 0.0)
@@ -95,9 +96,18 @@ class Intervals:
             if issued is not None:
                 low, high = issued[:, c].T
                 missed = np.where((targets[:, c] < low) | (targets[:, c] > high), 1.0, 0.0)
-            ends[:, c, 0], ends[:, c, 1] = calibrator.run_ends(
-                predictions[:, c], scales[:, c], targets[:, c], scores[:, c], missed
-            )
+            # A score in no unit would stay the largest for a whole window.
+            at = int(new[:, c].argmax()) if new[:, c].any() else n
+            for part in (slice(0, at), slice(at + 1, n)):
+                ends[part, c, 0], ends[part, c, 1] = calibrator.run_ends(
+                    predictions[part, c],
+                    scales[part, c],
+                    targets[part, c],
+                    scores[part, c],
+                    None if missed is None else missed[part],
+                )
+                if part.stop == at < n:
+                    ends[at, c] = predictions[at, c] + np.array([-1.0, 1.0]) * calibrator.width
         return ends
 
     def now(self, X: Array, predictions: Array, deviations: Array | None = None) -> Array:

@@ -52,7 +52,10 @@ class Spread:
         self.mean: RecentMean | None = None
 
     def run(self, Z: Array, sizes: Array) -> Array:
-        """Learn rows Z (n, d) with sizes of errors (n, C), and return the scales before, (n, C)."""
+        """Learn rows Z (n, d) with sizes of errors (n, C), and return the scales before, (n, C).
+
+        A scale is 1 as long as all errors were 0.
+        """
         if self.mean is None:
             self.mean = RecentMean(sizes.shape[1])
         before = self.mean.run(sizes)
@@ -61,6 +64,15 @@ class Spread:
             relative = np.where(means > 0.0, sizes / means, 0.0)
         g = self.model.predict_then_learn(Z, np.log(relative + FLOOR))
         return _scales(before, g)
+
+    def is_new(self, sizes: Array) -> Array:
+        """Return which sizes of errors (n, C), before they are learned, are the first above 0.
+
+        They are in no unit: the scale before them is not known.
+        """
+        some = sizes > 0.0
+        found: Array = some & (np.cumsum(some, axis=0) == 1)
+        return found if self.mean is None else found & (self.mean.now == 0.0)
 
     def now(self, Z: Array) -> Array:
         """Return the scales for rows Z, (n, C)."""
