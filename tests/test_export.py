@@ -1027,12 +1027,16 @@ def test_the_document_runs(tmp_path, monkeypatch):
     for block in blocks:
         exec(compile(block, "export.md", "exec"), names)
     if C_COMPILERS:
-        (program,) = re.findall(r"```c\n(.*?)```", document.read_text(), flags=re.DOTALL)
-        compile_c(tmp_path, program, "-o", "main", "-lm")
-        assert (
-            subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
-            == "same\n"
-        )
+        shown = []
+        for program in re.findall(r"```c\n(.*?)```", document.read_text(), flags=re.DOTALL):
+            compile_c(tmp_path, program, "-o", "main", "-lm")
+            shown.append(subprocess.check_output([tmp_path / "main"], text=True))
+        assert shown[0] == "same\n"
+        given = {"size": [[0.5]], "shop": np.array([["town"]], dtype=object)}
+        given |= {f"lag_{i + 1}": [[x]] for i, x in enumerate((61000.0, 58000.0, 17000.0))}
+        graph = to_onnx(names["houses"]).SerializeToString()
+        ((expected,),) = onnxruntime.InferenceSession(graph).run(["variable"], given)[0]
+        assert [float(price) for price in shown[1:]] == [pytest.approx(expected, rel=1e-5)]
 
 
 # The figures in docs/export.md: python tests/test_export.py
