@@ -96,6 +96,7 @@ def require_wideable(kernel: kernels.Kernel) -> None:
 
 
 def calls_python(kernel: kernels.Kernel) -> bool:
+    """Return whether a kernel is a Python function, or is made of one."""
     return isinstance(kernel, kernels.Function) or any(
         calls_python(part) for part in vars(kernel).values() if isinstance(part, kernels.Kernel)
     )
