@@ -1,8 +1,13 @@
 """Fixtures that several tests use, and what the runner says at the end."""
 
+import signal
 from functools import partial
 
 import pytest
+
+# A background job of a shell ignores SIGINT, and so do the processes that it starts. Tests send
+# SIGINT to commands, so commands must start as in the foreground.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CONFORMANCE = {
     "scikit-learn's check_estimator": "test_scikit_learn_check[",

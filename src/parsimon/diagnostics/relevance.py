@@ -27,7 +27,7 @@ def relevance(model: Any, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(500, 3))
     >>> model = KRLSRegressor(gamma=0.5, budget=50).fit(X, 2 * X[:, 0] - X[:, 2])
     >>> relevance(model, X).round(1)
-    array([1.9, 0.2, 1. ])
+    array([1.9, 0.1, 1. ])
     """
     if not hasattr(model, "gradient"):
         hint = ": it has relevance_" if hasattr(model, "relevance_") else ""
