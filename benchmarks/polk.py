@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import peers
+import polk_threads
 from common import Bar, Section, markdown
 from sklearn.datasets import load_digits
 from sklearn.kernel_approximation import Nystroem, RBFSampler
@@ -279,6 +280,24 @@ def size_bars(found):
         yield Bar(f"POLK on MNIST, {size} centres: test error", error, bound, False, " %", note)
 
 
+def threads(context):
+    """Return text and bar of learning with one thread and two, by the clock."""
+    what = f"POLK on MNIST to {polk_threads.ERROR}: time with one thread over two"
+    if context.data_dir is None:
+        return "", Bar(what, None, 1.6, True, "x", "(needs `--data-dir`)")
+    context.say("POLK with one thread and two")
+    rows = 1500 if context.quick else polk_threads.ROWS
+    found = polk_threads.measure(context.data_dir, context.rounds(polk_threads.ROUNDS), rows)
+    gains = {name: polk_threads.speedup(taken) for name, taken in found.items()}
+    text = "\n\nTimes by the clock, the best of the rounds, with two processors allowed:\n"
+    for name, taken in found.items():
+        text += f"\n- POLK, 2100 centres, {name}: {polk_threads.describe(taken)}."
+    note = ", ".join(f"{name} {gain:.2f}x" for name, gain in gains.items())
+    machine = max(max(taken["machine"]) for taken in found.values())
+    note = f"(the lowest of {note}; independent work gains {machine:.2f}x)"
+    return text + "\n", Bar(what, min(gains.values()), 1.6, True, "x", note)
+
+
 def section(context):
     task = (
         digits(context.quick)
@@ -354,4 +373,5 @@ Times are the best of several runs. The spread is how much longer the longest ru
         )
         bar = Bar(bar.what, seen, 8.0, True, "x", note)
     bars = [bar, *size_bars(found if task.name == "MNIST" else [])]
-    return Section(f"Digits: POLK and what else classifies {task.name}", text, bars)
+    lines, bar = threads(context)
+    return Section(f"Digits: POLK and what else classifies {task.name}", text + lines, [*bars, bar])

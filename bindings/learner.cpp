@@ -50,6 +50,8 @@ void bind_learner(nb::module_& m) {
              nb::arg("seen"), nb::arg("averaged"), nb::arg("alive"), nb::arg("spent"),
              nb::arg("intercepts"), nb::arg("averages"), nb::arg("means"), nb::arg("total"),
              nb::arg("squares"), nb::arg("count"), nb::arg("settled"))
+        .def("set_threads", &SharedLearner::set_threads, nb::arg("threads"),
+             nb::arg("least") = Team::usual_least)
         .def("climb", &SharedLearner::climb, nb::arg("steps"))
         .def("dual", of_learner(&describe_dual))
         .def("variances", &SharedLearner::variances, nb::arg("X"), nb::arg("threads") = 1)

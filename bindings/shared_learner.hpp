@@ -54,6 +54,11 @@ public:
         model_->compress_by(std::move(compression), reserve, budget);
     }
 
+    void set_threads(std::size_t threads, double least) {
+        ModelLock::Learning guard(lock_, without_gil);
+        model_->set_threads(threads, least);
+    }
+
     void climb(std::size_t steps) {
         nb::gil_scoped_release release;
         ModelLock::Learning guard(lock_, as_it_is);

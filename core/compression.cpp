@@ -69,14 +69,25 @@ Merging::Plan Merging::plan(Dictionary& dictionary) {
     if (m == 1) return {0, 0, 0.0, own};
     make_ready(dictionary);
     dictionary.gram_row(first, row_.data());
-    std::fill_n(crosses_.begin(), m, 0.0);
-    for (std::size_t c = 0; c < C; ++c) {
-        const double *w = dictionary.weights(c), ours = w[first];
-        for (std::size_t j = 0; j < m; ++j) crosses_[j] += ours * w[j];
-    }
-    sum_squares(dictionary.weights(0), C, dictionary.capacity(), m, squares_.data());
-    simd::loops().merges(own, crosses_.data(), squares_.data(), row_.data(), m, places_.data(),
-                         kept_.data());
+    const auto compare = [&](std::size_t from, std::size_t to) {
+        const std::size_t n = to - from;
+        double* crosses = crosses_.data() + from;
+        std::fill_n(crosses, n, 0.0);
+        for (std::size_t c = 0; c < C; ++c) {
+            const double *w = dictionary.weights(c) + from, ours = dictionary.weights(c)[first];
+            for (std::size_t j = 0; j < n; ++j) crosses[j] += ours * w[j];
+        }
+        sum_squares(dictionary.weights(0) + from, C, dictionary.capacity(), n,
+                    squares_.data() + from);
+        simd::loops().merges(own, crosses, squares_.data() + from, row_.data() + from, n,
+                             places_.data() + from, kept_.data() + from);
+    };
+    // The search for the best place takes as long as some 100 multiply-adds per centre.
+    constexpr std::size_t search = 100, piece = 256;
+    if (dictionary.team().shares(m, 2 * C + search))
+        dictionary.team().in_pieces(m, piece, compare);
+    else
+        compare(0, m);
     std::size_t other = first == 0 ? 1 : 0;  // a valid index even if all losses are NaN
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < m; ++j) {

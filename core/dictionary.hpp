@@ -32,8 +32,10 @@
 //   leaves the dictionary as it was.
 // - Points are contiguous rows of doubles, owned by the caller and copied. They must be finite, and
 //   their k(x, x) at most `largest_kernel_value` (input.hpp). This is required, not checked.
-// - Threads: many threads may call const members at once, while no thread calls another member. The
-//   dictionary shares the kernel. Aligned states are not owned and must outlive its last use.
+// - Threads: many threads may call const members at once, while no thread calls another member. A
+//   member that is not const may share its work among the threads of `team`. This changes no bit,
+//   but such regions allocate working memory when they are first used. The dictionary shares the
+//   kernel. Aligned states are not owned and must outlive its last use.
 // - A pointer from `weights` or `diagonal` is valid until the dictionary changes.
 #pragma once
 
@@ -48,6 +50,7 @@
 #include "factor.hpp"
 #include "kernels.hpp"
 #include "squares.hpp"
+#include "team.hpp"
 
 namespace parsimon {
 
@@ -155,6 +158,8 @@ public:
     void centre(std::size_t j, double* out) const;                               // (n_features,)
     std::size_t nbytes() const;  // in bytes, without aligned states
 
+    // The threads that share the work of members that are not const.
+    Team& team() { return team_; }
     // From now on `state` is told of appends and removals.
     void attach(Aligned& state);
     void reserve_outputs(std::size_t n) { weights_.reserve(n * capacity_); }  // for n outputs
@@ -171,8 +176,9 @@ public:
 
     // Computes h and k(x, x) of the points x (n, n_features). Requires Looks::fit since the last
     // make_room.
-    void look(Looks& looks, const double* x, std::size_t n) { look(looks, x, n, scratch_); }
-    void look(Looks& looks, const double* x, std::size_t n, Scratch& scratch) const;
+    void look(Looks& looks, const double* x, std::size_t n) { look(looks, x, n, scratch_, &team_); }
+    void look(Looks& looks, const double* x, std::size_t n, Scratch& scratch,
+              Team* team = nullptr) const;
     // Computes h for the centres appended since the look was taken.
     void extend(Look& look);
     // Computes t, a and residual for the centres that h covers. Requires a factor.
@@ -307,7 +313,9 @@ private:
     // the value of the first centre is at lane(0). If `coarse`, products of single centres may be
     // in single precision.
     void kernel_rows(const simd::Rows& points, const simd::Block& out, Scratch& scratch,
-                     bool coarse = false) const;
+                     bool coarse = false, Team* team = nullptr) const;
+    // Computes t, a and residual of one look over all centres, if it has none yet.
+    void project_shared(Look& look);
     // Finds up to `together_` of the cheapest centres, by increasing cost. Returns how many, or
     // 0 if none may be removed.
     std::size_t cheapest_candidates(double allowance, std::size_t budget, const double* squares,
@@ -336,6 +344,7 @@ private:
     std::vector<std::size_t> next_neighbour_;
     std::vector<Aligned*> aligned_;
     Scratch scratch_;
+    Team team_;
     std::uint64_t probe_interval() const { return 4 * size_ + 64; }
     std::uint64_t changes_ = 0, next_probe_ = 64, rebuilds_ = 0;
 };

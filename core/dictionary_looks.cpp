@@ -40,23 +40,42 @@ std::size_t Looks::nbytes() const {
 }
 
 void Dictionary::kernel_rows(const simd::Rows& points, const simd::Block& out, Scratch& scratch,
-                             bool coarse) const {
+                             bool coarse, Team* team) const {
+    // Few pieces, because each looks for the features that are not zero, and whole tiles of panels
+    constexpr std::size_t least = 24, pieces = 8, tile = 3, rows_of_a_piece = 4;
     simd::Panels panels = points_.panels();
     panels.coarse = coarse;
-    if (points_.in_order()) return kernel_->rows(points, panels, n_features_, 0, out, scratch);
     const std::size_t stride = panels.count * simd::panel_width;
+    const bool shared =
+        team && kernel_->shareable() && team->shares(points.count, stride, n_features_);
+    const auto evaluate = [&](const simd::Block& into) {
+        if (!shared) return kernel_->rows(points, panels, n_features_, 0, into, scratch);
+        team->in_pieces(panels.count, std::max(least, (panels.count / pieces / tile + 1) * tile),
+                        [&](std::size_t first, std::size_t last) {
+                            Scratch own;
+                            kernel_->rows(points, panels.part(first, last), n_features_, 0,
+                                          {into.data + first * simd::panel_width, into.stride},
+                                          own);
+                        });
+    };
+    if (points_.in_order()) return evaluate(out);
     auto rows = scratch.take(points.count * stride);
-    kernel_->rows(points, panels, n_features_, 0, {rows.data(), stride}, scratch);
-    for (std::size_t r = 0; r < points.count; ++r) {
-        double* row = out.data + r * out.stride;
-        points_.gather(rows.data() + r * stride, row);
-        std::fill(row + size_, row + simd::padded(size_), 0.0);  // loops read whole packs
-    }
+    evaluate({rows.data(), stride});
+    const auto gather = [&](std::size_t first, std::size_t last) {
+        for (std::size_t r = first; r < last; ++r) {
+            double* row = out.data + r * out.stride;
+            points_.gather(rows.data() + r * stride, row);
+            std::fill(row + size_, row + simd::padded(size_), 0.0);  // loops read whole packs
+        }
+    };
+    shared ? team->in_pieces(points.count, rows_of_a_piece, gather) : gather(0, points.count);
 }
 
-void Dictionary::look(Looks& looks, const double* x, std::size_t n, Scratch& scratch) const {
+void Dictionary::look(Looks& looks, const double* x, std::size_t n, Scratch& scratch,
+                      Team* team) const {
     open(looks, x, n, scratch);
-    kernel_rows({looks.points_.data(), n, depth()}, {looks.h_.data(), looks.stride_}, scratch);
+    kernel_rows({looks.points_.data(), n, depth()}, {looks.h_.data(), looks.stride_}, scratch,
+                false, team);
 }
 
 void Dictionary::open(Looks& looks, const double* x, std::size_t n, Scratch& scratch) const {
@@ -103,6 +122,13 @@ void Dictionary::project(Look& look) const {
     settle(look);
 }
 
+void Dictionary::project_shared(Look& look) {
+    if (look.projected > 0 || look.n_known < size_) return project(look);
+    std::fill_n(look.a, simd::padded(size_), 0.0);
+    look.objective -= factor_.multiply(look.h, look.t, look.a, team_);
+    settle(look);
+}
+
 void Dictionary::measure(Look& look) const {
     if (!lazy_ || needs_.ridge > 0.0) return project(look);
     if (look.projected == look.n_known) return;
@@ -121,7 +147,7 @@ void Dictionary::settle(Look& look) const {
 void Dictionary::project(Look* const* looks, std::size_t n) {
     constexpr std::size_t most = 32, few = 4;  // with fewer looks, too many lanes would be empty
     if (n < few) {
-        for (std::size_t i = 0; i < n; ++i) project(*looks[i]);
+        for (std::size_t i = 0; i < n; ++i) project_shared(*looks[i]);
         return;
     }
     const std::size_t known = looks[0]->n_known, room = simd::padded(std::min(n, most));
@@ -136,7 +162,11 @@ void Dictionary::project(Look* const* looks, std::size_t n) {
             t[i] = looks[first + i]->t;
             a[i] = looks[first + i]->a;
         }
-        factor_.multiply(h, count, t, a, squares, across.data(), sums.data());
+        const TriangularFactor::Vectors vectors{h, count, t, a};
+        if (team_.shares(known, known, count))
+            factor_.multiply_shared(vectors, squares, across.data(), sums.data(), team_);
+        else
+            factor_.multiply(vectors, squares, across.data(), sums.data());
         for (std::size_t i = 0; i < count; ++i) {
             looks[first + i]->objective = looks[first + i]->kxx - squares[i];
             settle(*looks[first + i]);
@@ -211,7 +241,8 @@ void Dictionary::gram_row(std::size_t i, double* row) {
     points_.copy(i, point.data());
     const simd::Panels panels = points_.panels();
     auto room = scratch_.take(panels.before > 0 ? panels.count * simd::panel_width : 0);
-    kernel_rows({point.data(), 1, depth()}, {panels.before > 0 ? room.data() : row, 0}, scratch_);
+    kernel_rows({point.data(), 1, depth()}, {panels.before > 0 ? room.data() : row, 0}, scratch_,
+                false, &team_);
     if (panels.before > 0) std::copy_n(room.data() + panels.before, size_, row);
 }
 

@@ -11,14 +11,17 @@
 //   and do not affect results.
 // - The diagonal of P is kept up to date. If a subtraction cancels most digits of an entry, the
 //   entry is summed again from its column of R.
-// - Capacity changes only in `reserve`. Nothing else allocates.
+// - Capacity changes only in `reserve`. Nothing else allocates, but for the working memory of
+//   operations with a team. They give the bits of the same operations without one.
 #pragma once
 
 #include <cstddef>
 
 #include "buffer.hpp"
+#include "scratch.hpp"
 #include "simd/loops.hpp"
 #include "state.hpp"
+#include "team.hpp"
 
 namespace parsimon {
 
@@ -46,14 +49,25 @@ public:
     double measure(std::size_t first, std::size_t last, const double* h, double* t) const;
     void combine(std::size_t first, std::size_t last, const double* t, double* a) const;
 
+    // `multiply` over all rows, for a = 0, shared by the threads of a team.
+    double multiply(const double* h, double* t, double* a, Team& team) const;
+
     // `multiply` over all rows for `count` vectors at once, at most `most_at_once`. squares
     // (count,) receives the sums of squares. `across` and `sums` are working memory for as many
-    // vectors, rounded up to whole panels.
-    void multiply(const double* const* h, std::size_t count, double* const* t, double* const* a,
-                  double* squares, double* across, double* sums) const;
+    // vectors, rounded up to whole panels. `multiply_shared` is shared by the threads of a team.
+    struct Vectors {
+        const double* const* h;
+        std::size_t count;
+        double *const *t, *const *a;
+    };
+    void multiply(const Vectors& vectors, double* squares, double* across, double* sums) const;
+    void multiply_shared(const Vectors& vectors, double* squares, double* across, double* sums,
+                         Team& team) const;
 
     // Columns js of P, in increasing order, at most `most_at_once`. `out` has room for them.
     simd::Tiles columns(const std::size_t* js, std::size_t count, double* out) const;
+    simd::Tiles columns(const std::size_t* js, std::size_t count, double* out, Team& team,
+                        Scratch& scratch) const;
     // Copies vector k to out (padded size,).
     void copy_vector(const simd::Tiles& tiles, std::size_t k, double* out) const;
 
@@ -71,6 +85,8 @@ public:
     // Removes the coordinates js, in increasing order, in one pass. At most `most_at_once`. `work`
     // has room for as many vectors. `carry` is undefined afterwards.
     void remove(const std::size_t* js, std::size_t count, double* work);
+    void remove(const std::size_t* js, std::size_t count, double* work, Team& team,
+                Scratch& scratch);
     static constexpr std::size_t most_at_once = simd::most_vectors;
     const double* carry() const { return carry_.data(); }
 

@@ -3,52 +3,25 @@
 #include <cmath>
 
 #include "factor.hpp"
+#include "factor_groups.hpp"
 #include "simd/loops.hpp"
 
 namespace parsimon {
-namespace {
+using groups::in_groups, groups::copy_entries, groups::most, groups::width;
 
-constexpr std::size_t width = simd::panel_width, most = simd::most_vectors;
-
-// Calls work(i, rows) for groups of up to `most_rows` rows, from the panel of row `first` on.
-template <class Work>
-void in_groups(std::size_t first, std::size_t size, Work&& work) {
-    for (std::size_t i = first / width * width; i < size; i += simd::most_rows)
-        work(i, std::min(simd::most_rows, size - i));
-}
-
-// Copies columns js[0..used-1] of `rows` rows from row i on. A column after the end of a row is 0.
-void copy_entries(const TriangularFactor& factor, std::size_t i, std::size_t rows,
-                  const std::size_t* js, std::size_t used, double* entries) {
-    for (std::size_t r = 0; r < rows; ++r) {
-        const double* row = factor.row(i + r);
-        double* line = entries + r * most;
-        for (std::size_t k = 0; k < used; ++k) line[k] = js[k] <= i + r ? row[js[k]] : 0.0;
-        std::fill(line + used, line + simd::padded(used), 0.0);
-    }
-}
-
-}  // namespace
-
-void TriangularFactor::multiply(const double* const* h, std::size_t count, double* const* t,
-                                double* const* a, double* squares, double* across,
+void TriangularFactor::multiply(const Vectors& vectors, double* squares, double* across,
                                 double* sums) const {
+    const auto& [h, count, t, a] = vectors;
     const std::size_t padded = simd::padded(count);
     const simd::Tiles tiles{sums, count};
     std::fill_n(sums, simd::padded(size_) * count, 0.0);
     std::fill_n(squares, count, 0.0);
-    for (std::size_t j = 0; j < size_; ++j) {
-        for (std::size_t k = 0; k < count; ++k) across[j * padded + k] = h[k][j];
-        std::fill(across + j * padded + count, across + (j + 1) * padded, 0.0);
-    }
+    groups::lay_across(h, count, 0, size_, across);
     double found[simd::most_rows * most];
     in_groups(0, size_, [&](std::size_t i, std::size_t rows) {
-        for (std::size_t r = 0; r < rows; r += width) {
-            const std::size_t end = std::min(r + width, rows);
-            simd::loops().multiply_rows(row(i + r), end - r, simd::padded(i + r + 1), i + end,
-                                        across, padded, found + r * most);
-        }
-        simd::loops().add_rows(row(i), rows, simd::padded(i + 1), found, tiles, count);
+        groups::multiply_rows(*this, i, rows, across, padded, found);
+        simd::loops().add_rows(row(i), rows, simd::padded(i + 1), found, tiles, count, 0,
+                               simd::padded(i + rows));
         for (std::size_t k = 0; k < count; ++k)
             for (std::size_t r = 0; r < rows; ++r) {
                 const double value = found[r * most + k];
@@ -72,7 +45,8 @@ simd::Tiles TriangularFactor::columns(const std::size_t* js, std::size_t count, 
     in_groups(js[0], size_, [&](std::size_t i, std::size_t rows) {
         while (used < count && js[used] < i + rows) ++used;
         copy_entries(*this, i, rows, js, used, entries);
-        simd::loops().add_rows(row(i), rows, simd::padded(i + 1), entries, tiles, used);
+        simd::loops().add_rows(row(i), rows, simd::padded(i + 1), entries, tiles, used, 0,
+                               simd::padded(i + rows));
     });
     return tiles;
 }
@@ -93,7 +67,8 @@ void TriangularFactor::remove(const std::size_t* js, std::size_t count, double* 
         while (used < count && js[used] < i + rows) ++used;
         copy_entries(*this, i, rows, js, used, entries);
         loops.plan_turns(pivots, entries, rows, used, a, b, scale);
-        loops.turn_rows(row(i), rows, simd::padded(i + 1), a, b, carries, used);
+        loops.turn_rows(row(i), rows, simd::padded(i + 1), a, b, carries, used, 0,
+                        simd::padded(i + rows));
         for (std::size_t r = 0; r < rows; ++r) {
             if (gone < count && js[gone] == i + r) {
                 ++gone;

@@ -79,6 +79,7 @@ public:
     }
     std::size_t extra() const override { return 1 + inner_->extra(); }
     std::size_t levels() const override { return inner_->levels(); }
+    bool shareable() const override { return inner_->shareable(); }
     void annotate(double* point, std::size_t d, std::size_t at, Scratch& scratch) const override {
         inner_->annotate(point, d, at + 1, scratch);
         inner_->diagonal({point, 1, 0}, d, at + 1, point + d + at, scratch);
@@ -145,6 +146,7 @@ public:
     bool coarse() const override { return coarse_; }
     std::size_t extra() const override { return inner_->extra(); }
     std::size_t levels() const override { return inner_->levels(); }
+    bool shareable() const override { return inner_->shareable(); }
     void annotate(double* point, std::size_t d, std::size_t at, Scratch& scratch) const override {
         for (std::size_t f = 0; f < d; ++f) point[f] = static_cast<float>(point[f]);
         inner_->annotate(point, d, at, scratch);

@@ -59,6 +59,7 @@ public:
             out[r] = values[0];
         }
     }
+    bool shareable() const override { return true; }
     bool unit_diagonal() const override { return leaf_.of_distance && at_zero_ == 1.0; }
     Terms terms() const override {
         return leaf_.differentiate ? Terms(leaf_.term) : Terms::unknown();
@@ -87,6 +88,7 @@ public:
     void diagonal(const Rows& x, std::size_t, std::size_t, double* out, Scratch&) const override {
         std::fill_n(out, x.count, value_);
     }
+    bool shareable() const override { return true; }
     bool unit_diagonal() const override { return value_ == 1.0; }
     Terms terms() const override { return {}; }
     void differentiate(const Rows& x, const Panels& centres, std::size_t d, std::size_t at,
@@ -121,6 +123,7 @@ public:
         right_->diagonal(x, d, at + left_->extra(), other.data(), scratch);
         combine(out, other.data(), x.count);
     }
+    bool shareable() const override { return left_->shareable() && right_->shareable(); }
     bool unit_diagonal() const override {
         return Combine::keeps_unit && left_->unit_diagonal() && right_->unit_diagonal();
     }

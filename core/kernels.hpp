@@ -93,6 +93,9 @@ public:
     // Whether k(x, x) = 1 for all x.
     virtual bool unit_diagonal() const = 0;
 
+    // Whether several threads may evaluate rows for one learner. A class of your own is evaluated
+    // only by the thread that learns, unless it says so.
+    virtual bool shareable() const { return false; }
     // Whether `annotate` rounds the features to floats.
     virtual bool single() const { return false; }
     // Whether predictions may use products in single precision. Learning never does.

@@ -209,6 +209,7 @@ void Learner::compress_by(std::shared_ptr<Compression> compression, std::size_t 
         refuse(
             "this model cannot be given a budget now: it was begun without one, and keeps no "
             "record of what a removal costs");
+    const Team::Shift shift(dictionary_.team());
     if (ready_) compression->make_ready(dictionary_);
     recipe_.compression.swap(compression);
     const std::size_t before = recipe_.update->budget();
@@ -282,6 +283,7 @@ void Learner::variances(const double* x, std::size_t n, double* out) const {
 void Learner::learn(const double* x, const double* y, const double* weights, std::size_t n,
                     double* predictions, double* variances) {
     const std::size_t d = dictionary_.n_features(), C = n_outputs_, T = n_targets(C);
+    const Team::Shift shift(dictionary_.team());
     for (std::size_t first = 0; first < n; first += recipe_.batch_size) {
         const std::size_t count = std::min(recipe_.batch_size, n - first);
         learn_step(x + first * d, y + first * T, weights ? weights + first : nullptr, count,
@@ -320,6 +322,18 @@ void Learner::place_targets() {
     }
 }
 
+void Learner::evaluate() {
+    constexpr std::size_t piece = 4;  // samples
+    const auto work = [this](std::size_t first, std::size_t last) {
+        for (Sample* sample = step_.begin() + first; sample < step_.begin() + last; ++sample)
+            dictionary_.evaluate(*sample->look, sample->f);
+    };
+    Team& team = dictionary_.team();
+    if (team.shares(step_.size, dictionary_.n_outputs(), dictionary_.size()))
+        return team.in_pieces(step_.size, piece, work);
+    work(0, step_.size);
+}
+
 void Learner::learn_step(const double* x, const double* y, const double* weights, std::size_t n,
                          double* predictions, double* variances) {
     const std::size_t C = n_outputs_, T = n_targets(C);
@@ -336,12 +350,12 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
     const bool sets = variances && n == 1 && recipe_.update->sets_variances();
     step_.variances = sets;
     for (std::size_t c = 0; sets && c < C; ++c) variances[c] = recipe_.update->noise()->value(c);
+    evaluate();
     const std::size_t from = shown();
     std::size_t i = 0;
     for (Sample& sample : step_) {
         sample.y = y + T * i;
         sample.weight = weights ? weights[i] : 1.0;
-        dictionary_.evaluate(*sample.look, sample.f);
         sample.at = sample.f;
         for (std::size_t c = 0; predictions && c < C; ++c)
             predictions[i * C + c] =

@@ -115,6 +115,13 @@ public:
     void compress_by(std::shared_ptr<Compression> compression, std::size_t reserve,
                      std::size_t budget = 0);
 
+    // The number of threads that share the work of learning, for large models. It changes no bit.
+    // `least` is the least work of a region that is shared (team.hpp). The kernel must allow it
+    // (Kernel::shareable); otherwise kernel values are computed by the thread that learns.
+    void set_threads(std::size_t threads, double least = Team::usual_least) {
+        dictionary_.team().resize(threads, least);
+    }
+
     // Takes `steps` more steps without new samples. Does nothing if the update does not support it.
     void climb(std::size_t steps) {
         for (; steps > 0; --steps) recipe_.update->climb(dictionary_);
@@ -193,6 +200,7 @@ public:
 private:
     void learn_step(const double* x, const double* y, const double* weights, std::size_t n,
                     double* predictions, double* variances);
+    void evaluate();  // f at the samples of the step
     void write_variances(Look& look, double* out) const;
     // Learns the intercept from the targets of a step, and sets what the loss sees of each sample.
     void place_targets();

@@ -88,9 +88,8 @@ void GradientUpdate::step(Dictionary& dictionary, Sample& sample, Step& step) {
 
 void ProjectedGradientUpdate::open(Dictionary& dictionary, Step& step) {
     GradientUpdate::open(dictionary, step);
-    if (step.size == 1) return;
     // Every proposed term is projected later, whether its sample is admitted or not. Projecting
-    // them together needs only one pass over the factor.
+    // them together needs only one pass over the factor, which threads can share.
     looks_.clear();
     for (Sample& sample : step)
         if (proposes(sample, dictionary.n_outputs())) looks_.push_back(sample.look);

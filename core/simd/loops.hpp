@@ -4,6 +4,7 @@
 // nothing. The order of each sum depends only on its length.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -52,6 +53,23 @@ struct Panels {
     // Whether inner products of singles may be in single precision (single_products.hpp)
     bool coarse = false;
 
+    // The panels first..last-1.
+    Panels part(std::size_t first, std::size_t last) const {
+        const auto from = [first](const auto* data, std::size_t depth) {
+            return data ? data + first * depth * panel_width : nullptr;
+        };
+        const std::size_t start = first * panel_width, end = last * panel_width,
+                          begin = std::max(before, start);
+        Panels result = *this;
+        result.doubles = from(doubles, n_features);
+        result.singles = from(singles, n_features);
+        result.extras = from(extras, n_extras);
+        result.norms = from(norms, 1);
+        result.count = last - first;
+        result.before = begin - start;
+        result.points = std::max(begin, std::min(before + points, end)) - begin;
+        return result;
+    }
     double feature(std::size_t j, std::size_t f) const {
         const std::size_t at = place(j, f, n_features);
         return singles ? singles[at] : doubles[at];
@@ -185,20 +203,23 @@ struct Loops {
     void (*multiply_rows)(const double* rows, std::size_t n_rows, std::size_t length,
                           std::size_t columns, const double* h, std::size_t width, double* t);
     // v_k += sum_r b[r, k] row_r for the first `used` vectors and up to `most_rows` rows, with b in
-    // rows of `most_vectors` numbers. The vectors are read and written once for all rows.
+    // rows of `most_vectors` numbers. The vectors are read and written once for all rows. Only
+    // columns from..to-1 are added. Both must be multiples of eight.
     void (*add_rows)(const double* rows, std::size_t n_rows, std::size_t length, const double* b,
-                     const Tiles& v, std::size_t used);
+                     const Tiles& v, std::size_t used, std::size_t from, std::size_t to);
     // Rotations without square roots (Gentleman 1973) that remove column j_k of the rows by vector
     // v_k: for each row y with weight d = 1, and for each k with e = y_(j_k),
     //     y <- y - e / sigma_k^2 v_k,  v_k <- v_k + d e y,  with y before,
     //     sigma_k^2 <- sigma_k^2 + d e^2,  d <- d sigma_k^2 / sigma_k^2, before over after.
     // The rotated row is sqrt(d) y, and the rotated vector is v_k / sigma_k. A vector that is 0
     // takes over the row: then d becomes 0. `plan_turns` finds the factors of y and v_k, and
-    // sqrt(d) as `scale`, from `entries`, the rows in the columns j_k.
+    // sqrt(d) as `scale`, from `entries`, the rows in the columns j_k. `turn_rows` changes only
+    // columns from..to-1, as `add_rows`.
     void (*plan_turns)(Pivots& pivots, double* entries, std::size_t n_rows, std::size_t used,
                        double* a, double* b, double* scale);
     void (*turn_rows)(double* rows, std::size_t n_rows, std::size_t length, const double* a,
-                      const double* b, const Tiles& v, std::size_t used);
+                      const double* b, const Tiles& v, std::size_t used, std::size_t from,
+                      std::size_t to);
 
     // out = scale in. `out` may be `in` or begin before it.
     void (*scale_to)(double scale, const double* in, double* out, std::size_t n);

@@ -75,7 +75,8 @@ PARSIMON_INLINE void sweep_tile(const RowGroups& rows, std::size_t first, std::s
 
 template <bool Turns>
 PARSIMON_INLINE void sweep_rows(const RowGroups& rows, const double* a, const double* b,
-                                const Tiles& v, std::size_t used) {
+                                const Tiles& v, std::size_t used, std::size_t from,
+                                std::size_t to) {
     const auto in_columns = [&]<std::size_t W>(std::size_t column, std::size_t first) {
         double* place[W];
         for (std::size_t k = 0; k < used; k += tile_vectors) {
@@ -88,9 +89,10 @@ PARSIMON_INLINE void sweep_rows(const RowGroups& rows, const double* a, const do
             });
         }
     };
-    const std::size_t end = rows.length + (rows.n_rows - 1) / group * lanes;
-    std::size_t column = 0;
-    for (; column + tile_parts * part_width <= rows.length; column += tile_parts * part_width)
+    const std::size_t end = std::min(to, rows.length + (rows.n_rows - 1) / group * lanes),
+                      whole = std::min(to, rows.length);
+    std::size_t column = from;
+    for (; column + tile_parts * part_width <= whole; column += tile_parts * part_width)
         in_columns.template operator()<tile_parts>(column, 0);
     for (; column < end; column += part_width) {
         const std::size_t first = column < rows.length ? 0 : (column - rows.length) / lanes + 1;
@@ -99,14 +101,15 @@ PARSIMON_INLINE void sweep_rows(const RowGroups& rows, const double* a, const do
 }
 
 void add_rows(const double* rows, std::size_t n_rows, std::size_t length, const double* b,
-              const Tiles& v, std::size_t used) {
+              const Tiles& v, std::size_t used, std::size_t from, std::size_t to) {
     // Without turns, the rows are only read.
-    sweep_rows<false>({const_cast<double*>(rows), n_rows, length}, b, b, v, used);
+    sweep_rows<false>({const_cast<double*>(rows), n_rows, length}, b, b, v, used, from, to);
 }
 
 void turn_rows_together(double* rows, std::size_t n_rows, std::size_t length, const double* a,
-                        const double* b, const Tiles& v, std::size_t used) {
-    sweep_rows<true>({rows, n_rows, length}, a, b, v, used);
+                        const double* b, const Tiles& v, std::size_t used, std::size_t from,
+                        std::size_t to) {
+    sweep_rows<true>({rows, n_rows, length}, a, b, v, used, from, to);
 }
 
 void scale_to(double scale, const double* in, double* out, std::size_t n) {

@@ -27,6 +27,7 @@ NOT_THE_ALGORITHMS = (
     "bias",
     "class_weight",
     "fit_intercept",
+    "n_jobs",
     "n_passes",
     "shuffle",
     "random_state",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from parsimon import algorithms, losses, updates
+from numpy.typing import ArrayLike
+
+from parsimon import _core, _threads, algorithms, losses, updates
 from parsimon._docs import documented
-from parsimon.estimators.base import StreamEstimator
+from parsimon.estimators.base import Array, StreamEstimator
 from parsimon.estimators.regressor import StreamRegressor
 from parsimon.formulas import Expression
 
@@ -18,6 +20,7 @@ class POLK(StreamEstimator):
 
     _algorithm = staticmethod(algorithms.polk)
     loss: Any
+    n_jobs: int | None
 
     @property
     def compression_error_(self) -> float:
@@ -34,6 +37,26 @@ class POLK(StreamEstimator):
         options = super()._options(params)
         options["loss"] = losses.resolve(options["loss"], self._losses)
         return options
+
+    def _build(
+        self, params: dict[str, Any], n_features: int, n_outputs: int, *, at_once: bool = True
+    ) -> _core.Learner:
+        learner = super()._build(params, n_features, n_outputs, at_once=at_once)
+        learner.set_threads(_threads.count(params.get("n_jobs")))
+        return learner
+
+    def _block(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Array, Array, int]:
+        block = super()._block(X, y, sample_weight)
+        self._learner.set_threads(_threads.count(self.n_jobs))
+        return block
+
+    def _require_unchanged(self, but: str | None = None) -> None:
+        # The number of threads may change at any time, because it changes no result.
+        _threads.count(self.n_jobs)
+        self._learns_with["n_jobs"] = self.n_jobs
+        super()._require_unchanged(but)
 
 
 @documented
@@ -96,6 +119,8 @@ class POLKRegressor(StreamRegressor, POLK):
         {shuffle}
     random_state : int or None, default=None
         {random_state}
+    n_jobs : int or None, default=None
+        {n_jobs}
 
     Attributes
     ----------
@@ -152,6 +177,7 @@ class POLKRegressor(StreamRegressor, POLK):
         n_passes: int = 5,
         shuffle: bool = True,
         random_state: int | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -171,6 +197,7 @@ class POLKRegressor(StreamRegressor, POLK):
         self.n_passes = n_passes
         self.shuffle = shuffle
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @property
     def _target_loss(self) -> losses.Loss:

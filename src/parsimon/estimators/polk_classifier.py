@@ -92,6 +92,8 @@ class POLKClassifier(StreamClassifier, POLK):
         {shuffle}
     random_state : int or None, default=None
         {random_state}
+    n_jobs : int or None, default=None
+        {n_jobs}
 
     Attributes
     ----------
@@ -151,6 +153,7 @@ class POLKClassifier(StreamClassifier, POLK):
         class_weight: Any = None,
         shuffle: bool = True,
         random_state: int | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -170,6 +173,7 @@ class POLKClassifier(StreamClassifier, POLK):
         self.class_weight = class_weight
         self.shuffle = shuffle
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:

@@ -114,6 +114,7 @@ PUBLISHED: dict[type[Any], dict[str, Any]] = {
     },
     POLKRegressor: {
         **_STEPS,
+        "n_jobs": None,
         "loss": "squared",
         "step_size": 0.5,
         "alpha": 1e-6,
@@ -128,6 +129,7 @@ PUBLISHED: dict[type[Any], dict[str, Any]] = {
     POLKClassifier: {
         **_PLAIN,
         **_CLASSES,
+        "n_jobs": None,
         "step": "explicit",
         "loss": "hinge",
         "step_size": 1.0,

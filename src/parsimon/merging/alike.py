@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 __all__ = ["require_alike", "require_information", "shares_of"]
 
 #: Parameters in which models that are merged may differ.
-FREE = ("n_passes", "shuffle", "random_state")
+FREE = ("n_jobs", "n_passes", "shuffle", "random_state")
 #: The largest factor on a model.
 LARGEST_SHARE = 1e100
 

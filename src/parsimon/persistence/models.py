@@ -23,6 +23,7 @@ LATER: dict[str, Any] = {
     "neighbors": 0,
     "shuffle": False,
     "random_state": None,
+    "n_jobs": None,
     "intervals": None,
 }
 #: Attributes that a class builds from its state. A file must not set them.
