@@ -20,7 +20,7 @@ using Columns = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void require_lines(const Lines& lines, std::size_t count, const char* what) {
     if (lines.shape(0) != count)
-        throw nb::value_error((std::string(what) + " must have as many rows").c_str());
+        throw nb::value_error((std::string(what) + " must have " + std::to_string(count) + " rows, got " + std::to_string(lines.shape(0))).c_str());
     if (count > 0 && lines.shape(1) > 1 && lines.stride(1) != 1)
         throw nb::value_error((std::string(what) + " must have its rows in one piece").c_str());
 }
@@ -92,7 +92,7 @@ Array learn_standardised_into(const std::vector<Vector>& columns, const Matrix& 
     std::vector<const double*> values;
     for (const Vector& column : columns) {
         if (column.shape(0) != n)
-            throw nb::value_error("a column has not as many values as out has rows");
+            throw nb::value_error("each column must have as many values as out has rows");
         values.push_back(column.data());
     }
     {

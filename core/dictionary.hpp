@@ -195,6 +195,8 @@ public:
     void reuse_places() {
         if (n_features_ >= simd::least_for_products) points_.reuse_places();
     }
+    // Leaves no place free, after many centres were removed.
+    void pack() { points_.pack(); }
     // max_j |k(x, d_j)| / sqrt(k(x,x) k(d_j,d_j)), or 1 if k(x, x) counts as zero.
     double coherence(const Look& look) const;
     // Computes nearest and distance. The distance is infinite if there are no centres.

@@ -30,7 +30,9 @@ Learner::Learner(Recipe recipe, std::size_t n_features, std::size_t n_outputs, s
                largest / bound);
     }
     recipe_.update->attach(dictionary_, *recipe_.loss);
-    if (recipe_.compression->removes_any()) dictionary_.reuse_places();
+    // Kernels that call Python see no points that were removed.
+    if (recipe_.compression->removes_any() && recipe_.kernel->shareable())
+        dictionary_.reuse_places();
     if (at_once) make_ready();
 }
 
@@ -224,6 +226,7 @@ void Learner::compress_by(std::shared_ptr<Compression> compression, std::size_t 
         throw;
     }
     reserve_ = reserve;
+    dictionary_.pack();
     dictionary_.maintain();
 }
 

@@ -6,11 +6,12 @@
 //
 // After `reuse_places`, a removal moves nothing: the next point takes the free place. Then there is
 // no gap, and point j is at place places_[j]. Free places hold points that were removed. places_ is
-// a permutation of all places in use, with the free ones last.
+// a permutation of all places in use, with the free ones last. At most size + 64 places are free.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "buffer.hpp"
@@ -76,6 +77,16 @@ public:
             return data_.begin() + static_cast<std::ptrdiff_t>(p * depth_ * width);
         };
         std::fill(std::copy(at(from), at(from + count), at(0)), at(from + count), T{});
+    }
+
+    // Moves the point at place `from` to place `to`. It leaves zeros.
+    void move(std::size_t from, std::size_t to) {
+        for (std::size_t f = 0; f < depth_; ++f)
+            data_[simd::place(to, f, depth_)] =
+                std::exchange(data_[simd::place(from, f, depth_)], T{});
+    }
+    void clear(std::size_t place) {
+        for (std::size_t f = 0; f < depth_; ++f) data_[simd::place(place, f, depth_)] = T{};
     }
 
     // Copies point j to `point` (depth,).
@@ -153,6 +164,8 @@ public:
                 std::rotate(place, place + 1, places_.begin() + static_cast<std::ptrdiff_t>(size_));
             }
             in_order_ = false;
+            // On average, a removal moves at most one point.
+            if (places_.size() > 2 * size_ + most_free) pack();
             return;
         }
         if (count > 1) close_gap(true);
@@ -160,6 +173,23 @@ public:
             count == 1 ? array.remove(gap_ + js[0], gap_ + size_) : array.remove(js, count, size_);
         });
         size_ -= count;
+    }
+
+    // Leaves no place free: points of the last places move to free ones.
+    void pack() {
+        if (!reuses_ || places_.size() == size_) return;
+        const auto last = places_.begin() + static_cast<std::ptrdiff_t>(size_);
+        auto free = last;
+        for (auto place = places_.begin(); place != last; ++place) {
+            if (*place < size_) continue;
+            while (*free >= size_) ++free;
+            for_arrays([&](auto& array) { array.move(*place, *free); });
+            *place = *free++;
+        }
+        for (std::size_t place = size_; place < places_.size(); ++place)
+            for_arrays([&](auto& array) { array.clear(place); });
+        places_.resize(size_);
+        in_order_ = std::is_sorted(places_.begin(), places_.end());
     }
 
     bool can_drop_first() const { return !reuses_; }
@@ -254,6 +284,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t most_free = 64;
+
     template <class Function>
     void for_arrays(Function&& function) {
         function(doubles_);

@@ -1,11 +1,14 @@
 """Rows that another thread has encoded: the same bits as without it, or they are not used."""
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import csv
 
 from parsimon.cli.encode_ahead import EncodeAhead
-from parsimon.cli.reading import Block
+from parsimon.cli.reading import Block, limits
 from parsimon.preprocessing import TableEncoder
 from parsimon.tables import EncodedBlock, TableModel, ahead, can_encode_ahead
 
@@ -106,3 +109,28 @@ def test_text_is_not_encoded_ahead():
     encoder = TableEncoder()
     encoder.learn_transform({"x": [1.0, 2.0], "shop": ["a", "b"]})
     assert not can_encode_ahead(encoder)
+
+
+@pytest.mark.parametrize("options", [[], ["--bad-rows", "skip"]])
+def test_the_command_learns_rows_that_the_thread_has_encoded(options, run, monkeypatch):
+    """With small blocks the thread is ahead of the model. The file is that of a run without it."""
+    rows = table(n=6000).drop_columns("day")
+    if options:  # rows without a target are left out
+        y = rows["y"].to_numpy().copy()
+        y[[700, 701, 3500]] = np.nan
+        rows = rows.set_column(rows.column_names.index("y"), "y", pa.array(y, from_pandas=True))
+    csv.write_csv(rows, "rows.csv")
+    monkeypatch.setattr(limits, "TEXT_BLOCK", 1 << 14)
+    learned = []
+    learn = ahead.EncodedRows.learn
+    monkeypatch.setattr(
+        ahead.EncodedRows, "learn", lambda own, encoder: learned.append(1) or learn(own, encoder)
+    )
+    command = ["learn", "rows.csv", "--target", "y", "--algorithm", "knlms", *options, "--model"]
+    run(*command, "ahead.parsimon")
+    used = len(learned)
+    assert used > 0
+    monkeypatch.setattr(EncodeAhead, "__call__", lambda self, block: block)
+    run(*command, "plain.parsimon")
+    assert len(learned) == used
+    assert Path("ahead.parsimon").read_bytes() == Path("plain.parsimon").read_bytes()

@@ -137,13 +137,36 @@ def test_values_that_cannot_be_used_are_named_by_their_row():
         KRLSRegressor(kernels.SinglePrecision(kernels.Gaussian(0.5))).fit(X, y)
 
 
-def test_only_what_the_first_block_decides_depends_on_it():
-    X, y = stream(200)
-    block, loop = (KRLSRegressor(gamma=0.5, ridge=0.1) for _ in range(2))
-    block.partial_fit(X, y)
-    for x, target in zip(X, y, strict=True):
+def test_after_the_first_block_a_block_equals_a_loop():
+    X, y = stream(400)
+    block, loop = (KRLSRegressor().partial_fit(X[:200], y[:200]) for _ in range(2))
+    assert block.ridge_ == loop.ridge_ != 0.2
+    block.partial_fit(X[200:], y[200:])
+    for x, target in zip(X[200:], y[200:], strict=True):
         loop.learn_one(x, target)
     np.testing.assert_array_equal(block.weights_, loop.weights_)
+
+
+@pytest.mark.parametrize("options", [{}, {"return_std": True}])
+def test_no_prediction_depends_on_later_targets(options):
+    X, y = stream(400)
+    later = np.r_[y[:200], 30.0 * y[200:]]
+    found = [
+        np.array(KRLSRegressor().predict_then_learn(X, targets, **options))
+        for targets in (y, later)
+    ]
+    np.testing.assert_array_equal(found[0][..., :201], found[1][..., :201])
+    model = KRLSRegressor()
+    model.predict_then_learn(X, y)
+    assert model.ridge_ == 0.2
+    model.fit(X, y)
+    assert model.ridge_ != 0.2
+
+
+def test_weights_that_are_refused_give_no_warning():
+    X, y = stream(100)
+    with np.errstate(all="raise"), pytest.raises(ValueError, match="sample_weight"):
+        KRLSRegressor(gamma=0.5).fit(X, y, np.full(100, 1e-310))
 
 
 def test_fit_begins_anew():
@@ -172,6 +195,10 @@ def test_models_of_different_ridges_are_not_merged():
     ]
     with pytest.raises(ValueError, match=r"ridge is .* in models\[1\]: give ridge as a number"):
         merge(models)
+    models[1] = KRLSRegressor(gamma=0.5, ridge=7.0).fit(X, y)
+    for pair in (models, models[::-1]):
+        with pytest.raises(ValueError, match="give ridge as a number"):
+            merge(pair)
     models = [KRLSRegressor(gamma=0.5, ridge=0.1).fit(X, y) for _ in range(2)]
     assert merge(models).model.ridge_ == 0.1
 

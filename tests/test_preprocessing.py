@@ -201,7 +201,7 @@ def test_a_column_that_should_be_dates_says_how_to_convert_it(before, given):
     [
         (
             {"price": [1.0], "shap": ["a"]},
-            r"column 'shop': the rows have no such column \(they have 'shap'\)",
+            r"column 'shop': the rows have no such column: did you mean 'shap'\?",
         ),
         (
             {"price": ["1"], "shop": ["a"]},

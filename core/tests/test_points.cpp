@@ -166,6 +166,39 @@ TEST(places_of_removed_points_are_reused) {
     }
 }
 
+TEST(places_are_packed_after_many_removals) {
+    std::mt19937 rng(6);
+    for (const bool single : {false, true}) {
+        const std::size_t d = 40, extras = 1;  // with norms
+        Points points(d, extras, single);
+        points.reuse_places();
+        Rows rows;
+        std::vector<double> point(d + extras);
+        for (int round = 0; round < 3; ++round) {
+            for (std::size_t n = rows.size(); n < 500; ++n) {
+                for (double& v : point) v = static_cast<float>(rng() % 1000) / 8.0f;
+                points.append(point.data());
+                rows.push_back(point);
+            }
+            while (rows.size() > 5) {
+                const std::size_t j = rng() % rows.size();
+                points.remove(&j, 1);
+                rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(j));
+                CHECK(points.panels().points <= 2 * rows.size() + 64);
+                if (rng() % 16 == 0) CHECK(same(points.arranged(), rows, d, single));
+            }
+            points.pack();
+            CHECK(points.panels().points == rows.size() && points.panels().count == 1);
+            CHECK(same(points.arranged(), rows, d, single));
+            double norm = 0.0;
+            for (std::size_t f = 0; f < d; ++f) norm += rows[2][f] * rows[2][f];
+            CHECK(points.panels().norms[points.place(2, 0)] == norm);
+        }
+        points.pack();
+        CHECK(points.size() == 5 && same(points.arranged(), rows, d, single));
+    }
+}
+
 TEST(single_precision_takes_half) {
     Points doubles(100), singles(100, 0, true), with_extras(100, 2, true);
     for (Points* points : {&doubles, &singles, &with_extras}) points->reserve(80);

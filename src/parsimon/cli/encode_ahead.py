@@ -41,8 +41,10 @@ class EncodeAhead:
     def end_if_refused(self, block: Block, at: int) -> None:
         """End the encoding if the model cannot use a block from row `at` on. See `begin`."""
         encoder = getattr(self._model, "encoder_", None)
-        if block.encoded is not None and encoder is not None:
-            self._ended |= block.encoded.rows(encoder, at, 0) is None
+        if block.encoded is None or encoder is None:
+            return
+        if block.encoded.rows(encoder, at, 0) is None:
+            self._ended = True
 
     def __call__(self, block: Block) -> Block:
         """Return a block with its rows encoded, if that is possible. The thread calls this."""

@@ -53,12 +53,12 @@ def likely_ridge(
         roots = np.sqrt(W)[:, np.newaxis]
         K, Y = roots * kernel(X, X) * roots.T, roots * Y[:, varies]
         size = float(np.diagonal(K).mean())
-    if not (np.isfinite(K).all() and np.isfinite(Y).all() and Y.size and size > 0.0):
-        return None
-    values, vectors = np.linalg.eigh(K)
-    squares = np.square(vectors.T @ Y)
-    spectra = np.maximum(values, 0.0) + size * RATIOS[:, np.newaxis]  # (r, n)
-    likelihoods = -0.5 * len(X) * np.log((1.0 / spectra) @ squares).sum(axis=1)
-    likelihoods -= 0.5 * Y.shape[1] * np.log(spectra).sum(axis=1)
-    ridge = float(size * RATIOS[int(likelihoods.argmax())])
+        if not (np.isfinite(K).all() and np.isfinite(Y).all() and Y.size and size > 0.0):
+            return None
+        values, vectors = np.linalg.eigh(K)
+        squares = np.square(vectors.T @ Y)
+        spectra = np.maximum(values, 0.0) + size * RATIOS[:, np.newaxis]  # (r, n)
+        likelihoods = -0.5 * len(X) * np.log((1.0 / spectra) @ squares).sum(axis=1)
+        likelihoods -= 0.5 * Y.shape[1] * np.log(spectra).sum(axis=1)
+        ridge = float(size * RATIOS[int(likelihoods.argmax())])
     return ridge if LEAST_RIDGE <= ridge <= MOST_RIDGE else None

@@ -119,7 +119,7 @@ def one_row(x: ArrayLike, what: str, shape: str) -> Array:
 
 
 def plausible_weights(sample_weight: ArrayLike | None, n: int) -> Array | None:
-    """Return the weights, or None for those that are all 1 or are refused later."""
+    """Return the weights, or None if there are none or they are refused later."""
     if sample_weight is None:
         return None
     try:

@@ -60,7 +60,9 @@ class KRLSRegressor(VarianceRegressor):
         of the variances of noise and signal, and "auto" estimates it: of 17 values, it is the one
         under which the targets of the first block are most likely, as in a Gaussian process. At
         most 300 rows of the block are used. If it has fewer than 30 rows, or with the penalty
-        "values", "auto" is 0.2. The algorithm of Engel et al. has ridge 0 and admission "ald".
+        "values", "auto" is 0.2. It is also 0.2 if the first call is `predict_then_learn`, because
+        no prediction may depend on later targets. The algorithm of Engel et al. has ridge 0 and
+        admission "ald".
     penalty : "auto", "values" or "norm", default="auto"
         The term that is multiplied by `ridge`. "values": the sum of the squared values at the
         centres; for admission "coherence", the sum of the squared weights. "norm": ||f||^2, as in

@@ -215,7 +215,7 @@ class LearningEstimator(
     ) -> Array:
         """Learn a block and return f (n, C) as it was before each row."""
         with self._unchanged_on_error():
-            X, Y, n_outputs = self._block(X, y, sample_weight)
+            X, Y, n_outputs = self._block(X, y, sample_weight, predicted=True)
             return self._learner.predict_then_learn(
                 X, Y, self._weights(y, sample_weight, len(X)), n_outputs
             )
@@ -248,7 +248,13 @@ class LearningEstimator(
             yield
 
     def _begin(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, all_at_once: bool
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        *,
+        all_at_once: bool,
+        predicted: bool = False,
     ) -> tuple[Array, Array, int]:
         X = self._validated(X, reset=True)
         # Before gamma is computed from it
@@ -261,16 +267,19 @@ class LearningEstimator(
         self._learns_with = {
             k: dict(v) if isinstance(v, dict) else v for k, v in self.get_params(deep=False).items()
         }
-        self._estimate(rows, Y[used], None if weights is None else weights[used])
+        # Not from targets that come after the predictions of rows
+        seen = slice(0) if predicted else used
+        self._estimate(X[seen], Y[seen], None if weights is None else weights[seen])
         self._prepare(X.shape[1])
         self._learner = self._build(self._learns_with, X.shape[1], n_outputs)
         return X, Y, n_outputs
 
     def _block(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, predicted: bool = False
     ) -> tuple[Array, Array, int]:
+        """Check a block, and begin with the first. `predicted`: each row is predicted first."""
         if not hasattr(self, "_learner"):
-            return self._begin(X, y, sample_weight, all_at_once=False)
+            return self._begin(X, y, sample_weight, all_at_once=False, predicted=predicted)
         self._require_unchanged()
         X = self._validated(X, reset=False)
         Y, n_outputs = self._more_targets(y, len(X))

@@ -46,9 +46,9 @@ class POLK(StreamEstimator):
         return learner
 
     def _block(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, predicted: bool = False
     ) -> tuple[Array, Array, int]:
-        block = super()._block(X, y, sample_weight)
+        block = super()._block(X, y, sample_weight, predicted)
         self._learner.set_threads(_threads.count(self.n_jobs))
         return block
 

@@ -78,7 +78,7 @@ class VarianceRegressor(StreamRegressor):
         if not return_std:
             return super().predict_then_learn(X, y, sample_weight)
         with self._unchanged_on_error():
-            rows, Y, n_outputs = self._block(X, y, sample_weight)
+            rows, Y, n_outputs = self._block(X, y, sample_weight, predicted=True)
             F, variances = self._learner.predict_then_learn_with_variances(
                 rows, Y, self._weights(y, sample_weight, len(rows)), n_outputs
             )

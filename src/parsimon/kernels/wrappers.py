@@ -96,7 +96,8 @@ class SinglePrecision(Kernel):
         nearly coincide, or that are far from the origin relative to the width of the kernel) are
         computed in double precision. Learning is the same, bit for bit, in both. So are the
         predictions of ``predict_then_learn``, gradients, and values of the kernel itself. Exports
-        do not depend on it.
+        do not depend on it. It is part of the kernel: choose it before learning, and the same for
+        models that are to be merged.
 
     Examples
     --------

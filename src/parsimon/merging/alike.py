@@ -53,7 +53,8 @@ def _require_same_parameters(first: Any, model: Any, i: int, budget: int | None)
     for name, value in there.items():
         expected = here[name]
         if name not in free and value is not expected and value != expected:
-            estimated = f": give {name} as a number" if model._learns_with[name] == "auto" else ""
+            given = [str(m._learns_with.get(name)) for m in (first, model)]
+            estimated = f": give {name} as a number" if "auto" in given else ""
             raise ValueError(
                 f"{name} is {expected!r} in models[0] and {value!r} in models[{i}]{estimated}"
             )

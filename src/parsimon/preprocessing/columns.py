@@ -21,7 +21,6 @@ __all__ = [
     "codes",
     "concatenated",
     "feature_count",
-    "instead",
     "nearest",
     "require_kind",
     "require_usable",
@@ -58,31 +57,13 @@ def nearest(name: str, names: Iterable[str]) -> str:
     "did you mean 'price'?"
     """
     known = list(names)
-    close = _closest(name, known)
-    return f"did you mean {close[0]!r}?" if close else f"there are {_listed(known)}"
-
-
-def instead(name: str, names: Iterable[str]) -> str:
-    """Return what a block has in the place of a missing column: the nearest name, or all names.
-
-    >>> instead("price", ["prize", "shop"])
-    "they have 'prize'"
-    """
-    known = list(names)
-    return f"they have {_listed(_closest(name, known) or known)}"
-
-
-def _closest(name: str, known: list[str]) -> list[str]:
-    """Return the known name that is nearest to a name, or none."""
-    return difflib.get_close_matches(name, known, 1) or [
+    close = difflib.get_close_matches(name, known, 1) or [
         k for k in known if k.lower() == name.lower()
     ]
-
-
-def _listed(names: list[str]) -> str:
-    """Return up to ten names as text."""
-    shown = ", ".join(repr(k) for k in names[:10]) + (", ..." if len(names) > 10 else "")
-    return shown or "no columns"
+    if close:
+        return f"did you mean {close[0]!r}?"
+    shown = ", ".join(repr(k) for k in known[:10]) + (", ..." if len(known) > 10 else "")
+    return f"there are {shown or 'no columns'}"
 
 
 class Column(NamedTuple):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parsimon.preprocessing.columns import DAY, Array, Column, TableError, instead
+from parsimon.preprocessing.columns import DAY, Array, Column, TableError, nearest
 
 __all__ = ["number_of", "raw_columns", "read_table"]
 
@@ -36,7 +36,7 @@ def read_table(block: Any, names: Iterable[str] | None = None) -> dict[str, Colu
     wanted = list(raw) if names is None else list(names)
     for name in wanted:
         if name not in raw:
-            raise TableError(f"the rows have no such column ({instead(name, raw)})", name)
+            raise TableError(f"the rows have no such column: {nearest(name, raw)}", name)
     columns = {name: _column(name, raw[name]) for name in wanted}
     sizes = {name: len(column.values) for name, column in columns.items()}
     for name, size in sizes.items():
