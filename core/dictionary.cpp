@@ -11,10 +11,14 @@
 namespace parsimon {
 namespace {
 
-// Removes element j of the `size` elements from `begin` on.
+// Removes elements js[0] < js[1] < ... of the `size` elements from `begin` on.
 template <class T>
-void erase_at(Buffer<T>& v, std::size_t begin, std::size_t j, std::size_t size) {
-    std::copy(v.begin() + begin + j + 1, v.begin() + begin + size, v.begin() + begin + j);
+void erase_at(Buffer<T>& v, std::size_t begin, const std::size_t* js, std::size_t count,
+              std::size_t size) {
+    T* values = v.data() + begin;
+    for (std::size_t k = 0; k < count; ++k)
+        std::copy(values + js[k] + 1, values + (k + 1 < count ? js[k + 1] : size),
+                  values + js[k] - k);
 }
 
 }  // namespace
@@ -138,14 +142,12 @@ void Dictionary::erase(const std::size_t* js, std::size_t count) {
     }
     if (count > 1) close_gap(true);
     points_.remove(js, count);
-    for (std::size_t k = count; k-- > 0;) {
-        erase_at(diagonal_, points_.gap(), js[k], size_);
-        if (needs_.pairs) erase_at(ridges_, 0, js[k], size_);
-        for (std::size_t c = 0; c < n_outputs_; ++c)
-            erase_at(weights_, c * capacity_ + points_.gap(), js[k], size_);
-        --size_;
-        ++changes_;
-    }
+    erase_at(diagonal_, points_.gap(), js, count, size_);
+    if (needs_.pairs) erase_at(ridges_, 0, js, count, size_);
+    for (std::size_t c = 0; c < n_outputs_; ++c)
+        erase_at(weights_, c * capacity_ + points_.gap(), js, count, size_);
+    size_ -= count;
+    changes_ += count;
 }
 
 void Dictionary::add_outputs(std::size_t at, std::size_t n) {
