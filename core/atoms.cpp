@@ -49,26 +49,29 @@ void AtomLearner::make_ready() {
 }
 
 void AtomLearner::fit_to_capacity() {
-    const std::size_t K = rules_.n_atoms, capacity = dictionary_.capacity(), old = H_.size() / K;
-    if (capacity == old && looks_.size() > 0) return looks_.fit(dictionary_);
-    Buffer<double> H(numbers(K, capacity), 0.0);
+    const std::size_t K = rules_.n_atoms, capacity = dictionary_.capacity(), old = wide_;
+    // An odd number of panels: with a power of two, all columns would share a few cache lines.
+    const std::size_t wide = simd::panel_width * (capacity / simd::panel_width | 1);
+    if (wide == old && looks_.size() > 0) return looks_.fit(dictionary_);
+    Buffer<double> H(numbers(K, wide), 0.0);
     for (std::size_t k = 0; k < K; ++k)
         std::copy_n(H_.begin() + static_cast<std::ptrdiff_t>(k * old), old,
-                    H.begin() + static_cast<std::ptrdiff_t>(k * capacity));
-    N_.resize(rules_.in_parameters ? K * capacity : 0);
+                    H.begin() + static_cast<std::ptrdiff_t>(k * wide));
+    N_.resize(rules_.in_parameters ? K * wide : 0);
     KN_.resize(N_.size());
     column_.resize(capacity);
-    other_.resize(capacity);
+    squares_.resize(capacity);
     stored_.reserve(capacity + (rules_.in_parameters ? 0 : lazy));
     looks_.fit(dictionary_);
     if (looks_.size() > 0) dictionary_.reserve_scratch(1);
+    wide_ = wide;
     H_ = std::move(H);  // last: after a failed allocation the next call tries again
 }
 
 std::size_t AtomLearner::nbytes() const {
     const std::size_t doubles = first_.capacity() + G_.capacity() + H_.capacity() + N_.capacity() +
-                                KN_.capacity() + other_.capacity() + b_.capacity() +
-                                alpha_.capacity() + row_.capacity() + column_.capacity();
+                                KN_.capacity() + b_.capacity() + alpha_.capacity() +
+                                row_.capacity() + column_.capacity() + squares_.capacity();
     return sizeof *this - sizeof dictionary_ + dictionary_.nbytes() + looks_.nbytes() +
            stored_.nbytes() + coder_.nbytes() + doubles * sizeof(double) +
            active_.capacity() * sizeof(std::size_t);
@@ -94,13 +97,12 @@ void AtomLearner::visit(StateVisitor visitor) {
     visitor.pieces("gram", K,
                    [this, K](std::size_t k) { return std::pair(G_.data() + k * stride_, K); });
     if (!rules_.in_parameters) return;  // in feature space H is computed when it is needed
-    visitor.pieces("images", K, [this, M](std::size_t k) {
-        return std::pair(H_.data() + k * dictionary_.capacity(), M);
-    });
+    visitor.pieces("images", K,
+                   [this, M](std::size_t k) { return std::pair(H_.data() + k * wide_, M); });
 }
 
 void AtomLearner::require_sound() {
-    const std::size_t K = rules_.n_atoms, M = dictionary_.size(), capacity = dictionary_.capacity();
+    const std::size_t K = rules_.n_atoms, M = dictionary_.size();
     const double* kernel = dictionary_.diagonal();
     sound::require_within(first_.data(), first_.size(), 1e20, "first rows");
     dictionary_.require_sound();
@@ -127,9 +129,9 @@ void AtomLearner::require_sound() {
         for (std::size_t k = 0; k < K; ++k) {
             const double image = images[k * simd::padded(M) + i] =
                 simd::loops().dot(row.data(), dictionary_.weights(k), M);
-            if (rules_.in_parameters && !(std::fabs(H_[k * capacity + i] - image) <=
+            if (rules_.in_parameters && !(std::fabs(H_[k * wide_ + i] - image) <=
                                           sound::drift * scale(k) * std::sqrt(kernel[i])))
-                refuse("the state's images are not those of its atoms: ", H_[k * capacity + i],
+                refuse("the state's images are not those of its atoms: ", H_[k * wide_ + i],
                        " for ", image);
         }
     }
@@ -201,180 +203,6 @@ void AtomLearner::learn_one(const double* x, double* cost) {
         step_in_parameters(look, rate);
     else
         step_in_feature_space(look, rate, squared_error);
-}
-
-// Equation (15). With s = 1 - mu rate and c = b - G alpha,
-//     D <- s D + rate (phi - D alpha) alpha'
-// changes G to
-//     s^2 G + u alpha' + alpha u',  u = s rate c + rate^2 / 2 ||phi - D alpha||^2 alpha.
-// A rate above 2 / (mu + ||alpha||^2) could increase the cost of the sample.
-void AtomLearner::step_in_feature_space(Look& look, double rate, double squared_error) {
-    const auto& loops = simd::loops();
-    const std::size_t K = rules_.n_atoms, M = dictionary_.size();
-    double steepness = rules_.penalty;
-    for (std::size_t k = 0; k < K; ++k) steepness += alpha_[k] * alpha_[k];
-    if (!(rate * steepness <= 2.0)) rate = 1.0 / steepness;
-    if (!(rate * rate * steepness * squared_error > 0.0) || !(steepness < beyond))
-        return;  // the step would underflow or overflow
-    const double s = 1.0 - rules_.penalty * rate;
-    std::fill_n(column_.begin(), M, 0.0);
-    for (std::size_t k = 0; k < K; ++k)
-        if (alpha_[k] != 0.0) loops.axpy(alpha_[k], dictionary_.weights(k), column_.data(), M);
-    for (std::size_t k = 0; k < K; ++k) {
-        double* omega = dictionary_.weights(k);
-        loops.scale(s, omega, M);
-        if (alpha_[k] != 0.0) loops.axpy(-rate * alpha_[k], column_.data(), omega, M);
-        row_[k] =
-            s * rate * coder_.correlation()[k] + 0.5 * rate * rate * squared_error * alpha_[k];
-    }
-    find_active(alpha_.data());
-    for (std::size_t k = 0; k < K; ++k) {
-        double* line = G_.data() + k * stride_;
-        note_change(s * s * line[k], 2.0 * row_[k] * alpha_[k]);
-        loops.scale(s * s, line, K);
-        add_products(k, alpha_.data(), 1.0);
-    }
-    for (std::size_t k = 0; k < K; ++k) row_[k] = rate * alpha_[k];
-    store(look, row_.data());
-    prune();
-    if (stale_ || learned_ % renewal == 0) renew();
-}
-
-// Equations (19)-(20), with H = K Omega and h the kernel row of the sample:
-//     Omega <- Omega - rate N,  N = mu H + (H alpha - h) alpha'.
-// If the sample is stored, its row of H is b and its entry of h is k(x, x). Along N the cost of the
-// sample is a parabola with slope -||N||^2 and curvature (N alpha)'K N alpha + mu tr N'K N.
-void AtomLearner::step_in_parameters(Look& look, double rate) {
-    const auto& loops = simd::loops();
-    const std::size_t K = rules_.n_atoms, capacity = dictionary_.capacity();
-    if (rules_.stores) store(look, nullptr);
-    const std::size_t M = dictionary_.size();
-    for (std::size_t k = 0; rules_.stores && k < K; ++k) H_[k * capacity + M - 1] = b_[k];
-    std::fill_n(column_.begin(), M, 0.0);
-    for (std::size_t k = 0; k < K; ++k)
-        if (alpha_[k] != 0.0) loops.axpy(alpha_[k], H_.data() + k * capacity, column_.data(), M);
-    loops.axpy(-1.0, look.h, column_.data(), M);
-    double slope = 0.0;
-    for (std::size_t k = 0; k < K; ++k) {
-        const double* h = H_.data() + k * capacity;
-        double* n = N_.data() + k * capacity;
-        for (std::size_t j = 0; j < M; ++j) n[j] = rules_.penalty * h[j] + alpha_[k] * column_[j];
-        slope += loops.dot(n, n, M);
-    }
-    stored_.multiply(N_.data(), K, capacity, KN_.data());
-    double bend = 0.0;
-    std::fill_n(column_.begin(), M, 0.0);
-    std::fill_n(other_.begin(), M, 0.0);
-    for (std::size_t k = 0; k < K; ++k) {
-        const double *n = N_.data() + k * capacity, *kn = KN_.data() + k * capacity;
-        bend += rules_.penalty * loops.dot(n, kn, M);
-        if (alpha_[k] == 0.0) continue;
-        loops.axpy(alpha_[k], n, column_.data(), M);
-        loops.axpy(alpha_[k], kn, other_.data(), M);
-    }
-    bend += loops.dot(column_.data(), other_.data(), M);
-    if (!(rate * bend <= 2.0 * slope)) rate = slope / bend;
-    // If not usable, the step is skipped.
-    const bool usable = rate > 0.0 && rate * std::sqrt(slope) < beyond && bend < beyond;
-    for (std::size_t k = 0; usable && k < K; ++k) {
-        double* h = H_.data() + k * capacity;
-        const double before = loops.dot(h, h, M);
-        loops.axpy(-rate, N_.data() + k * capacity, dictionary_.weights(k), M);
-        loops.axpy(-rate, KN_.data() + k * capacity, h, M);
-        note_change(before, loops.dot(h, h, M) - before);
-    }
-    prune();
-    if (stale_ || learned_ % renewal == 0)
-        renew();
-    else
-        multiply_atoms();
-}
-
-void AtomLearner::store(Look& look, const double* row) {
-    stored_.append(look.h, look.kxx);
-    dictionary_.append(look, row);
-}
-
-// Equation (23). Dropping sample j with row omega of Omega is D <- D - phi(x_j) omega'. It changes
-// H to H - K_j omega' and G to
-//     G - t omega' - omega t',  t = Omega'K_j - k_jj omega / 2.
-void AtomLearner::prune() {
-    const std::size_t K = rules_.n_atoms, capacity = dictionary_.capacity();
-    while (dictionary_.size() > rules_.budget) {
-        const std::size_t M = dictionary_.size();
-        const std::size_t least =
-            dictionary_.least([](std::size_t, double square) { return square; });
-        stored_.row(least, column_.data());
-        for (std::size_t k = 0; k < K; ++k) b_[k] = dictionary_.weights(k)[least];
-        if (rules_.in_parameters) {
-            for (std::size_t k = 0; k < K; ++k) {
-                double* h = H_.data() + k * capacity;
-                const double before = simd::loops().dot(h, h, M);
-                simd::loops().axpy(-b_[k], column_.data(), h, M);
-                note_change(before, simd::loops().dot(h, h, M) - before);
-                std::copy(h + least + 1, h + M, h + least);
-            }
-        } else if (dictionary_.squared_weight(least) > 0.0) {
-            const double half = 0.5 * column_[least];
-            for (std::size_t k = 0; k < K; ++k)
-                row_[k] =
-                    simd::loops().dot(dictionary_.weights(k), column_.data(), M) - half * b_[k];
-            find_active(b_.data());
-            for (std::size_t k = 0; k < K; ++k) {
-                note_change(G_[k * stride_ + k], -2.0 * row_[k] * b_[k]);
-                add_products(k, b_.data(), -1.0);
-            }
-        }
-        rules_.in_parameters ? stored_.remove(least) : stored_.forget(least);
-        dictionary_.drop(least);
-    }
-}
-
-void AtomLearner::note_change(double before, double change) {
-    // After cancellation only a few digits of the result are right.
-    if (!(before + change >= 1e-3 * (before + std::fabs(change)))) stale_ = true;
-}
-
-void AtomLearner::find_active(const double* v) {
-    active_.clear();
-    for (std::size_t k = 0; k < rules_.n_atoms; ++k)
-        if (v[k] != 0.0) active_.push_back(k);
-}
-
-void AtomLearner::add_products(std::size_t k, const double* v, double sign) {
-    double* line = G_.data() + k * stride_;
-    if (v[k] != 0.0)
-        for (std::size_t l = 0; l < rules_.n_atoms; ++l)
-            line[l] += sign * (row_[k] * v[l] + v[k] * row_[l]);
-    else
-        for (const std::size_t l : active_) line[l] += sign * (row_[k] * v[l]);
-}
-
-void AtomLearner::renew() {
-    stale_ = false;
-    stored_.tidy();
-    stored_.multiply(dictionary_.weights(0), rules_.n_atoms, dictionary_.capacity(), H_.data());
-    multiply_atoms();
-}
-
-void AtomLearner::multiply_atoms() {
-    const std::size_t K = rules_.n_atoms, M = dictionary_.size(), capacity = dictionary_.capacity();
-    simd::loops().products(dictionary_.weights(0), H_.data(), K, capacity, M, G_.data(), stride_);
-    for (std::size_t k = 0; k < K; ++k)
-        for (std::size_t l = 0; l < k; ++l) G_[l * stride_ + k] = G_[k * stride_ + l];
-    for (std::size_t j = 0; j < M; ++j) column_[j] = std::sqrt(dictionary_.diagonal()[j]);
-    constexpr std::size_t together = 8;  // sums that do not wait for each other
-    for (std::size_t first = 0; first < K; first += together) {
-        const std::size_t last = std::min(first + together, K);
-        double norms[together] = {};
-        for (std::size_t j = 0; j < M; ++j)
-            for (std::size_t k = first; k < last; ++k)
-                norms[k - first] += std::fabs(dictionary_.weights(k)[j]) * column_[j];
-        for (std::size_t k = first; k < last; ++k) {  // what is zero up to rounding is zero
-            if (G_[k * stride_ + k] > 1e-13 * norms[k - first] * norms[k - first]) continue;
-            for (std::size_t l = 0; l < K; ++l) G_[k * stride_ + l] = G_[l * stride_ + k] = 0.0;
-        }
-    }
 }
 
 void AtomLearner::code(const double* x, std::size_t n, double* codes, double* errors) const {

@@ -124,16 +124,17 @@ private:
 
     AtomRules rules_;
     std::vector<double> first_;
-    std::size_t stride_;
+    std::size_t stride_, wide_ = 0;
     KernelPtr kernel_;
     Dictionary dictionary_;
     Looks looks_;
     SymmetricMatrix stored_;  // the Gram matrix of the stored samples
     SparseCoder coder_;
     // G = D'D, H = K Omega, N the gradient in Omega, and K N. The last three have n_atoms columns,
-    // stored `capacity` apart.
+    // stored `wide_` apart.
     Buffer<double> G_, H_, N_, KN_;
-    Buffer<double> b_, alpha_, row_, column_, other_;
+    Buffer<double> b_, alpha_, row_, column_;
+    Buffer<double> squares_;  // (capacity,) ||omega_j||^2 for the rows of Omega, before `prune`
     std::vector<std::size_t> active_;
     std::uint64_t seen_ = 0, learned_ = 0, n_init_;
     bool ready_ = false;

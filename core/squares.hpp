@@ -1,8 +1,9 @@
 // Squares of weights, summed over the outputs.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+
+#include "simd/loops.hpp"
 
 namespace parsimon {
 
@@ -10,11 +11,7 @@ namespace parsimon {
 // + c * stride.
 inline void sum_squares(const double* W, std::size_t n_outputs, std::size_t stride, std::size_t n,
                         double* sums) {
-    std::fill_n(sums, n, 0.0);
-    for (std::size_t c = 0; c < n_outputs; ++c) {
-        const double* w = W + c * stride;
-        for (std::size_t i = 0; i < n; ++i) sums[i] += w[i] * w[i];
-    }
+    simd::loops().sum_squares(W, n_outputs, stride, n, sums);
 }
 
 }  // namespace parsimon

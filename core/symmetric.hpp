@@ -98,6 +98,12 @@ public:
             std::fill_n(y + c * stride, simd::padded(size_), 0.0);
         simd::loops().symmetric(rows_.data(), size_, x, count, stride, y);
     }
+    // The same for many vectors, in less time. The result differs by rounding. Only y needs room
+    // for whole panels.
+    void multiply_many(const double* x, std::size_t x_stride, std::size_t count, double* y,
+                       std::size_t y_stride) const {
+        simd::loops().symmetric_products(rows_.data(), size_, x, x_stride, count, y, y_stride);
+    }
 
 private:
     std::size_t size_ = 0, used_ = 0;

@@ -24,6 +24,10 @@ GRID = np.random.default_rng(1).uniform(-2, 2, size=(20, 2))
 
 #: Models that differ from the record at the level of rounding, and why.
 ROUNDED = {
+    **dict.fromkeys(
+        ("atoms-classes", "atoms-feature", "atoms-parameter"),
+        "products of atoms and of the Gram matrix are summed in another order",
+    ),
     "bsgd-merge": "merges are searched with the exponential of the kernels",
     **dict.fromkeys(
         (

@@ -11,6 +11,7 @@
 #include "simd/pack.hpp"
 #include "simd/shapes.hpp"
 #include "simd/sweeps.hpp"
+#include "simd/symmetric_products.hpp"
 #include "simd/tiles.hpp"
 #include "simd/triangles.hpp"
 #include "simd/vectors.hpp"
@@ -86,7 +87,12 @@ constinit const Loops table = with_sums(
         .eliminate = eliminate,
         .least_ratio = least_ratio,
         .symmetric = symmetric,
+        .symmetric_products = symmetric_products,
         .products = products,
+        .combine_two = combine_two,
+        .step = step,
+        .sum_squares = sum_squares,
+        .scale_and_add = scale_and_add,
         .add_outer = add_outer,
         .column_squares = column_squares,
         .squared_norm = squared_norm,

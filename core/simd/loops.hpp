@@ -242,10 +242,29 @@ struct Loops {
     void (*symmetric)(const double* T, std::size_t m, const double* x, std::size_t count,
                       std::size_t stride, double* y);
 
-    // out[k * out_stride + l] = x_k'y_l for l <= k < count, with vectors of n numbers, `stride`
-    // apart. The products for l > k are not all computed.
-    void (*products)(const double* x, const double* y, std::size_t count, std::size_t stride,
-                     std::size_t n, double* out, std::size_t out_stride);
+    // y = (T + T') x for many vectors, in less time than `symmetric`. The result differs by
+    // rounding. The vectors x are `x_stride` apart and have m numbers each.
+    void (*symmetric_products)(const double* T, std::size_t m, const double* x,
+                               std::size_t x_stride, std::size_t count, double* y,
+                               std::size_t y_stride);
+
+    // out[k * out_stride + l] = x_k'y_l for l <= k < count, with vectors of n numbers. The vectors
+    // are `x_stride` and `y_stride` apart. The products for l > k are not all computed.
+    void (*products)(const double* x, std::size_t x_stride, const double* y, std::size_t y_stride,
+                     std::size_t count, std::size_t n, double* out, std::size_t out_stride);
+
+    // out = a x + b y. Returns out'out.
+    double (*combine_two)(double a, const double* x, double b, const double* y, double* out,
+                          std::size_t n);
+    // y += scale x and z += scale w. Sets squares to y'y before and after.
+    void (*step)(double scale, const double* x, double* y, const double* w, double* z,
+                 std::size_t n, double* squares);
+    // sums_i = sum_c W_ci^2, where row c of W begins at W + c * stride.
+    void (*sum_squares)(const double* W, std::size_t count, std::size_t stride, std::size_t n,
+                        double* sums);
+    // W_ci = scale W_ci + factors_c x_i, then sums_i = sum_c W_ci^2, for at least one row of W.
+    void (*scale_and_add)(double scale, const double* factors, const double* x, double* W,
+                          std::size_t count, std::size_t stride, std::size_t n, double* sums);
 
     // Changes T so that T + T' grows by scale a a'.
     void (*add_outer)(double* T, std::size_t m, double scale, const double* a);

@@ -206,11 +206,26 @@ PARSIMON_INLINE Pack broadcast(double x) {
     return r;
 }
 
-// Loads n lanes from p, and zeros in the others.
+// Loads n < 8 lanes from p, and zeros in the others.
 PARSIMON_INLINE Pack load_some(const double* p, std::size_t n) {
+#if defined(PARSIMON_VECTOR_EXTENSIONS) && defined(__AVX512F__)
+    return {{(Part)_mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << n) - 1), p)}};
+#else
     double buffer[lanes] = {};
     std::memcpy(buffer, p, n * sizeof(double));
     return load(buffer);
+#endif
+}
+
+// Stores n < 8 lanes to p.
+PARSIMON_INLINE void store_some(double* p, const Pack& a, std::size_t n) {
+#if defined(PARSIMON_VECTOR_EXTENSIONS) && defined(__AVX512F__)
+    _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1u << n) - 1), (__m512d)a.v[0]);
+#else
+    double buffer[lanes];
+    store(buffer, a);
+    std::memcpy(p, buffer, n * sizeof(double));
+#endif
 }
 
 PARSIMON_INLINE Pack absolute(const Pack& a) {

@@ -81,6 +81,107 @@ void scale(double scale, double* x, std::size_t n) {
     for (; i < n; ++i) x[i] *= scale;
 }
 
+double combine_two(double a, const double* x, double b, const double* y, double* out,
+                   std::size_t n) {
+    const Part of_x = one::broadcast(a), of_y = one::broadcast(b);
+    Pack total = broadcast(0.0);
+    const auto combined = [&](const Pack& u, const Pack& v) {
+        const Pack r = fma(of_y, v, times(of_x, u));
+        total = fma(r, r, total);
+        return r;
+    };
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) store(out + i, combined(load(x + i), load(y + i)));
+    if (const std::size_t rest = n - i; rest > 0)
+        store_some(out + i, combined(load_some(x + i, rest), load_some(y + i, rest)), rest);
+    return sum(total);
+}
+
+void step(double scale, const double* x, double* y, const double* w, double* z, std::size_t n,
+          double* squares) {
+    const Part s = one::broadcast(scale);
+    Pack before = broadcast(0.0), after = broadcast(0.0);
+    const auto changed = [&](const Pack& u, const Pack& v) {
+        const Pack r = fma(s, u, v);
+        before = fma(v, v, before);
+        after = fma(r, r, after);
+        return r;
+    };
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        store(y + i, changed(load(x + i), load(y + i)));
+        store(z + i, fma(s, load(w + i), load(z + i)));
+    }
+    if (const std::size_t rest = n - i; rest > 0) {
+        store_some(y + i, changed(load_some(x + i, rest), load_some(y + i, rest)), rest);
+        store_some(z + i, fma(s, load_some(w + i, rest), load_some(z + i, rest)), rest);
+    }
+    squares[0] = sum(before);
+    squares[1] = sum(after);
+}
+
+// Adds the squares of N rows of W (N, n), as `change` returns them, to `sums`, or begins there.
+// change(r, i, count, w) gets up to eight numbers of row r from column i on.
+template <std::size_t N, class Change>
+PARSIMON_INLINE void add_squares(const double* W, std::size_t stride, std::size_t n, bool begins,
+                                 double* sums, Change&& change) {
+    const auto add = [&](std::size_t i, std::size_t rest, Pack total, auto&& read) {
+        PARSIMON_UNROLL
+        for (std::size_t r = 0; r < N; ++r) {
+            const Pack v = change(r, i, rest, read(W + r * stride + i));
+            total = total + v * v;
+        }
+        return total;
+    };
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes)
+        store(sums + i, add(i, lanes, begins ? broadcast(0.0) : load(sums + i),
+                            [](const double* p) { return load(p); }));
+    if (const std::size_t rest = n - i; rest > 0)
+        store_some(sums + i,
+                   add(i, rest, begins ? broadcast(0.0) : load_some(sums + i, rest),
+                       [rest](const double* p) { return load_some(p, rest); }),
+                   rest);
+}
+
+// Calls work<n>(c) for groups of n = 4 rows, then for single rows.
+template <class Work>
+PARSIMON_INLINE void in_rows(std::size_t count, Work&& work) {
+    std::size_t c = 0;
+    for (; c + 4 <= count; c += 4) work.template operator()<4>(c);
+    for (; c < count; ++c) work.template operator()<1>(c);
+}
+
+void sum_squares(const double* W, std::size_t count, std::size_t stride, std::size_t n,
+                 double* sums) {
+    if (count == 0)
+        for (std::size_t i = 0; i < n; ++i) sums[i] = 0.0;
+    in_rows(count, [&]<std::size_t N>(std::size_t c) {
+        add_squares<N>(W + c * stride, stride, n, c == 0, sums,
+                       [](std::size_t, std::size_t, std::size_t, const Pack& w) { return w; });
+    });
+}
+
+void scale_and_add(double scale, const double* factors, const double* x, double* W,
+                   std::size_t count, std::size_t stride, std::size_t n, double* sums) {
+    const Part s = one::broadcast(scale);
+    in_rows(count, [&]<std::size_t N>(std::size_t c) {
+        double* rows = W + c * stride;
+        Part factor[N];
+        for (std::size_t r = 0; r < N; ++r) factor[r] = one::broadcast(factors[c + r]);
+        add_squares<N>(rows, stride, n, c == 0, sums,
+                       [&](std::size_t r, std::size_t i, std::size_t rest, const Pack& w) {
+                           double* place = rows + r * stride + i;
+                           const bool whole = rest == lanes;
+                           const Pack v =
+                               fma(factor[r], whole ? load(x + i) : load_some(x + i, rest),
+                                   times(s, w));
+                           whole ? store(place, v) : store_some(place, v, rest);
+                           return v;
+                       });
+    });
+}
+
 double max_abs(const double* x, std::size_t n) {
     Pack best = broadcast(0.0);
     std::size_t i = 0;
