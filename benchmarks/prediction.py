@@ -73,7 +73,7 @@ def measure(m, d, n, loops, rounds):
 def section(context):
     loops, reason = peaks.library(context.folder)
     n = 512  # some milliseconds: short enough to find the machine quiet now and then
-    rows, shares, rounds = [], {}, context.rounds(21)
+    rows, shares, beside, rounds = [], {}, {}, context.rounds(21)
     sizes = (
         [(200, 10), (200, 784)]
         if context.quick
@@ -85,6 +85,7 @@ def section(context):
         us = {name: 1e6 * t.best for name, t in times.items()}
         least = us["dgemm"] + us["exp"] + us["second"]
         shares[m, d] = least / us["ours"]
+        beside[m, d] = us["numpy"] / us["ours"]
         cells = [f"{m}", f"{d}", f"{us['ours']:.1f}", f"{100 * times['ours'].spread:.0f} %"]
         cells += [
             f"{us['dgemm'] + us['second']:.1f} + {us['exp']:.1f}",
@@ -130,5 +131,14 @@ the largest value. Rounds: {rounds}.
     return Section(
         "Prediction: microseconds per row",
         text,
-        [Bar(what, None if seen is None else 100 * seen, 60, True, " %", note)],
+        [
+            Bar(what, None if seen is None else 100 * seen, 60, True, " %", note),
+            Bar(
+                f"{what.split(':')[0]}: NumPy's time over ours",
+                beside.get((2000, 784)),
+                1.5,
+                True,
+                "x",
+            ),
+        ],
     )

@@ -217,7 +217,7 @@ def test_wrong_parameters():
         assert model.n_rows_ == 0
     with pytest.raises(TableError, match="nothing has been learned"):
         TableModel("y").predict(block)
-    with pytest.raises(TableError, match=r"column 'shup': .* \(they have 'shop'\)"):
+    with pytest.raises(TableError, match=r"column 'shup': .* did you mean 'shop'"):
         TableModel("shup").learn(block)
 
 
