@@ -88,9 +88,10 @@ their targets are learned poorly. `partial_fit` never shuffles.""",
     "random_state": """\
 Seed for the shuffling. None gives a different order in every call.""",
     "n_jobs": """\
-Number of threads for learning (-1: one per core). It changes no bit. Only work that is
-large enough is shared: with 800 features and batches of 32 samples, two threads help from
-some hundred centres on. A Python function as kernel is called in one thread.""",
+Number of threads for learning (-1: one per core). It changes no bit. Only large work is
+shared: models of a thousand centres or more in batches gain, small ones do not. If other
+programs use the cores, more threads can be slower than one. A Python function as kernel is
+called in one thread.""",
     "mean_intercept": """\
 Whether to add an intercept to f: the mean of the targets, for each column of y. Then f
 learns the difference, and predictions do not depend on where the zero of y is. `fit` takes
