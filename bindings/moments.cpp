@@ -20,7 +20,8 @@ using Columns = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void require_lines(const Lines& lines, std::size_t count, const char* what) {
     if (lines.shape(0) != count)
-        throw nb::value_error((std::string(what) + " must have " + std::to_string(count) + " rows, got " + std::to_string(lines.shape(0))).c_str());
+        throw nb::value_error(
+            (std::string(what) + " must have one row per column of numbers").c_str());
     if (count > 0 && lines.shape(1) > 1 && lines.stride(1) != 1)
         throw nb::value_error((std::string(what) + " must have its rows in one piece").c_str());
 }

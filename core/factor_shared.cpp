@@ -73,7 +73,10 @@ double TriangularFactor::multiply(const double* h, double* t, double* a, Team& t
 
 void TriangularFactor::multiply_shared(const Vectors& vectors, double* squares, double* across,
                                        double* sums, Team& team) const {
-    const auto& [h, count, t, a] = vectors;
+    // Not structured bindings, which lambdas cannot capture everywhere
+    const double* const* h = vectors.h;
+    const std::size_t count = vectors.count;
+    double *const *t = vectors.t, *const *a = vectors.a;
     const std::size_t padded = simd::padded(count);
     const simd::Tiles tiles{sums, count};
     team.in_pieces(size_, columns_of_a_piece, [&](std::size_t first, std::size_t last) {

@@ -11,7 +11,10 @@ using groups::in_groups, groups::copy_entries, groups::most, groups::width;
 
 void TriangularFactor::multiply(const Vectors& vectors, double* squares, double* across,
                                 double* sums) const {
-    const auto& [h, count, t, a] = vectors;
+    // Not structured bindings, which lambdas cannot capture everywhere
+    const double* const* h = vectors.h;
+    const std::size_t count = vectors.count;
+    double *const *t = vectors.t, *const *a = vectors.a;
     const std::size_t padded = simd::padded(count);
     const simd::Tiles tiles{sums, count};
     std::fill_n(sums, simd::padded(size_) * count, 0.0);
