@@ -91,7 +91,7 @@ TEST(products_with_several_vectors_have_the_same_bits) {
                 Team team(threads, 0.0);
                 factor.multiply_shared({h.data(), count, ts.data() + count, as.data() + count},
                                        squares.data() + count, across.data(), sums.data(), team);
-                const auto same = [count](const std::vector<double>& x) {
+                const auto same = [](const std::vector<double>& x) {
                     const auto half = static_cast<std::ptrdiff_t>(x.size() / 2);
                     return std::equal(x.begin(), x.begin() + half, x.begin() + half);
                 };
