@@ -196,7 +196,7 @@ def run(options):
     for name in chosen(TIMED):
         stream = load(options.data_dir, name)
         found["pace"][name] = pace(stream.first(rows))
-        found["threads"][name] = threads(stream.first(2 * BLOCK))
+        found["threads"][name] = threads(stream.first(rows))
         found["longest"][name] = longest(stream)
         found["memory"][name] = memory(stream)
         print(f"{name}: {found['pace'][name]} {found['longest'][name]}", flush=True)
