@@ -16,6 +16,8 @@ from parsimon import persistence
 from parsimon.estimators import ESTIMATORS
 
 ROWS, BLOCK = 240, 12
+#: The covariance of these belongs to their own samples.
+NOT_MERGED = (parsimon.KRLSTRegressor, parsimon.EXKRLSRegressor)
 
 
 def predict(model, X, y):
@@ -47,8 +49,10 @@ def duplicate(model, X, y):
 
 
 def merge(model, X, y):
-    if type(model) in ESTIMATORS:
-        model.norm()
+    if type(model) not in ESTIMATORS:
+        return
+    model.norm()
+    if not isinstance(model, NOT_MERGED):
         parsimon.merge([model, copy.deepcopy(model)])
 
 
