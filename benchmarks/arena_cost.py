@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from arena_bars import BEGINNING
 from arena_models import BLOCK, former_options, learn_table
 from arena_streams import load, names
 from common import HERE, markdown
+from machine import thread_gain
 
-from parsimon.estimators import KRLSRegressor, published
 from parsimon.mixtures import MixtureClassifier, MixtureRegressor
 from parsimon.tables import TableModel
 
@@ -56,37 +55,14 @@ def pace(stream):
     return {name: (1e6 * np.min(each, axis=0) / n).tolist() for name, each in taken.items()}
 
 
-def machine_speedup():
-    """Return how much faster two threads do the same independent work twice than one thread.
-
-    The work is KRLS by itself, so this says nothing about the mixtures. It is the most that the
-    machine allows: 2 with two free cores, less if others use them or if they share a core.
-    """
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(1500, 10)), rng.normal(size=1500)
-
-    def work(_):
-        published(KRLSRegressor, "laplacian", gamma=0.1, tolerance=0.03, ridge=0.1, budget=300).fit(
-            X, y
-        )
-
-    taken = []
-    for workers in (1, 2):
-        with ThreadPoolExecutor(workers) as pool:
-            start = time.perf_counter()
-            list(pool.map(work, range(2)))
-            taken.append(time.perf_counter() - start)
-    return taken[0] / taken[1]
-
-
 def threads(stream):
     """Return for each round: time with one thread over two, and what the machine allows."""
     found = []
     for _ in range(THREAD_ROUNDS):
-        before = machine_speedup()
+        before = thread_gain()
         one = seconds(stream, BLOCK)[0]
         two = seconds(stream, BLOCK, options={"n_jobs": 2})[0]
-        found.append([one / two, (before + machine_speedup()) / 2])
+        found.append([one / two, (before + thread_gain()) / 2])
     return found
 
 

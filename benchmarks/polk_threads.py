@@ -15,12 +15,12 @@ import os
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+from machine import thread_gain
 
-from parsimon import KRLSRegressor, POLKClassifier, published
+from parsimon import POLKClassifier, published
 from parsimon.datasets import load_mnist
 from parsimon.experiments.koppel_2019.common import first, pass_over
 from parsimon.experiments.koppel_2019.mnist import ALPHA, SETTINGS
@@ -48,32 +48,13 @@ def seconds(data, options, begin, n_jobs):
     return time.perf_counter() - start, model
 
 
-def machine_speedup():
-    """Return how much faster two threads do the same independent work twice than one thread."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(1500, 10)), rng.normal(size=1500)
-
-    def work(_):
-        published(KRLSRegressor, "laplacian", gamma=0.1, tolerance=0.03, ridge=0.1, budget=300).fit(
-            X, y
-        )
-
-    taken = []
-    for workers in (1, 2):
-        with ThreadPoolExecutor(workers) as pool:
-            start = time.perf_counter()
-            list(pool.map(work, range(2)))
-            taken.append(time.perf_counter() - start)
-    return taken[0] / taken[1]
-
-
 def run(data_dir, rounds=ROUNDS, rows=ROWS):
     """Return {setting: {"1": seconds of the rounds, "2": ..., "machine": ..., "error": ...}}."""
     data, found = first(load_mnist(data_dir), rows), {}
     for name, (options, begin) in settings().items():
         taken, bits = {"1": [], "2": [], "machine": []}, set()
         for _ in range(rounds):
-            taken["machine"].append(machine_speedup())
+            taken["machine"].append(thread_gain())
             for n_jobs in (1, 2):
                 spent, model = seconds(data, options, begin, n_jobs)
                 taken[str(n_jobs)].append(spent)
