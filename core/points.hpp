@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "buffer.hpp"
@@ -79,11 +78,10 @@ public:
         std::fill(std::copy(at(from), at(from + count), at(0)), at(from + count), T{});
     }
 
-    // Moves the point at place `from` to place `to`. It leaves zeros.
-    void move(std::size_t from, std::size_t to) {
+    // Copies the point at place `from` to place `to`.
+    void copy_place(std::size_t from, std::size_t to) {
         for (std::size_t f = 0; f < depth_; ++f)
-            data_[simd::place(to, f, depth_)] =
-                std::exchange(data_[simd::place(from, f, depth_)], T{});
+            data_[simd::place(to, f, depth_)] = data_[simd::place(from, f, depth_)];
     }
     void clear(std::size_t place) {
         for (std::size_t f = 0; f < depth_; ++f) data_[simd::place(place, f, depth_)] = T{};
@@ -183,7 +181,7 @@ public:
         for (auto place = places_.begin(); place != last; ++place) {
             if (*place < size_) continue;
             while (*free >= size_) ++free;
-            for_arrays([&](auto& array) { array.move(*place, *free); });
+            for_arrays([&](auto& array) { array.copy_place(*place, *free); });
             *place = *free++;
         }
         for (std::size_t place = size_; place < places_.size(); ++place)
