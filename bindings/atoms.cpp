@@ -54,9 +54,11 @@ private:
         ModelLock::Learning guard(lock_, as_it_is);
         Scratch scratch;
         model_->check(X.data(), n, scratch);
-        in_chunks(n, 64, guard, [&](std::size_t first, std::size_t last) {
-            model_->learn(X.data() + first * d, last - first, costs ? costs + first : nullptr);
-        });
+        in_chunks(
+            n, [](std::size_t first) { return first + 64; }, guard,
+            [&](std::size_t first, std::size_t last) {
+                model_->learn(X.data() + first * d, last - first, costs ? costs + first : nullptr);
+            });
     }
     void code(const Matrix& X, double* codes, double* errors) const {
         require_columns(X.shape(1), model_->dictionary().n_features(), "X");

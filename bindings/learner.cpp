@@ -38,6 +38,8 @@ void bind_learner(nb::module_& m) {
              nb::arg("forgetting") = 1.0, nb::arg("average_power") = 0.0)
         .def("predict_then_learn_with_variances", &SharedLearner::predict_then_learn_with_variances,
              nb::arg("X"), nb::arg("Y"), nb::arg("weights").none(), nb::arg("n_outputs"))
+        .def("predict_then_learn_with_gradients", &SharedLearner::predict_then_learn_with_gradients,
+             nb::arg("X"), nb::arg("Y"), nb::arg("n_outputs"), nb::arg("parts"), nb::arg("scale"))
         .def("compress_by", &SharedLearner::compress_by, nb::arg("compression"), nb::arg("reserve"),
              nb::arg("budget"))
         .def(

@@ -49,16 +49,17 @@ protected:
     void require_blank() const {
         if (!model_->blank()) throw std::runtime_error("this model has learned already");
     }
-    // Calls learn(first, last) for chunks of n rows and checks for Ctrl-C in between. Checks only
-    // every 0.1 s, because acquiring the GIL can be slow. The caller has released the GIL.
-    // `guard` is released meanwhile, because a signal handler may use the model.
-    template <class Learn>
-    static void in_chunks(std::size_t n, std::size_t chunk, ModelLock::Learning& guard,
-                          Learn&& learn) {
+    // Calls learn(first, last) for chunks of n rows and checks for Ctrl-C in between. end(first)
+    // says where the chunk that begins there ends. Checks only every 0.1 s, because acquiring the
+    // GIL can be slow. The caller has released the GIL. `guard` is released meanwhile, because a
+    // signal handler may use the model.
+    template <class End, class Learn>
+    static void in_chunks(std::size_t n, End&& end, ModelLock::Learning& guard, Learn&& learn) {
         auto checked = std::chrono::steady_clock::now();
-        for (std::size_t first = 0; first < n; first += chunk) {
-            learn(first, std::min(first + chunk, n));
-            if (first + chunk >= n ||
+        for (std::size_t first = 0, last = 0; first < n; first = last) {
+            last = std::min(end(first), n);
+            learn(first, last);
+            if (last == n ||
                 std::chrono::steady_clock::now() - checked <= std::chrono::milliseconds(100))
                 continue;
             guard.release();

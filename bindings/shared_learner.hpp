@@ -16,6 +16,8 @@
 
 namespace parsimon::bindings {
 
+using Parts = nb::ndarray<const std::int64_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
+
 // A Learner with a lock: many threads may predict while one thread learns.
 class SharedLearner : public SharedModel<Learner> {
 public:
@@ -45,6 +47,44 @@ public:
         std::optional<Result> result, variances;
         learn_block(X, Y, weights, n_outputs, result, variances);
         return nb::make_tuple(result->release(), variances->release());
+    }
+
+    // As predict_then_learn, with sums of squared derivatives, (parts, n_features). A part (first,
+    // last, every) is over each `every`-th row from first to last - 1, as the model is once it has
+    // learned row last - 1. Derivatives are multiplied by `scale` (n_features). Parts are in order
+    // and do not overlap.
+    nb::tuple predict_then_learn_with_gradients(const Matrix& X, const Matrix& Y,
+                                                std::size_t n_outputs, const Parts& parts,
+                                                const Vector& scale) {
+        const std::size_t n = X.shape(0), d = X.shape(1);
+        require_columns(scale.shape(0), d, "scale");
+        require_parts(parts, n);
+        const std::size_t count = parts.shape(0);
+        const auto part = [&](std::size_t k, std::size_t i) {
+            return static_cast<std::size_t>(parts.data()[3 * k + i]);
+        };
+        std::optional<Result> result;
+        Result sums({count, d});
+        std::vector<double> rows, found;
+        std::size_t next = 0;
+        const auto end = [&](std::size_t) { return next < count ? part(next, 1) : n; };
+        const auto after = [&](std::size_t last) {
+            if (next == count || part(next, 1) != last) return;
+            rows.clear();
+            for (std::size_t i = part(next, 0); i < last; i += part(next, 2))
+                rows.insert(rows.end(), X.data() + i * d, X.data() + (i + 1) * d);
+            found.resize(numbers(rows.size(), outputs()));
+            model_->gradient(rows.data(), rows.size() / d, found.data());
+            double* sum = sums.data() + next * d;
+            for (std::size_t i = 0; i < found.size(); i += d)
+                for (std::size_t j = 0; j < d; ++j) {
+                    const double g = found[i + j] * scale.data()[j];
+                    sum[j] += g * g;
+                }
+            ++next;
+        };
+        learn_chunks(X, Y, std::nullopt, n_outputs, end, after, result);
+        return nb::make_tuple(result->release(), sums.release());
     }
 
     void compress_by(std::shared_ptr<Compression> compression, std::size_t reserve,
@@ -128,6 +168,17 @@ public:
     }
 
 private:
+    static void require_parts(const Parts& parts, std::size_t n) {
+        std::int64_t before = 0;
+        for (std::size_t k = 0; k < parts.shape(0); ++k) {
+            const std::int64_t* part = parts.data() + 3 * k;
+            if (part[0] < before || part[1] <= part[0] || part[2] < 1)
+                throw nb::value_error("the parts of the rows are not in order");
+            before = part[1];
+        }
+        if (before > static_cast<std::int64_t>(n))
+            throw nb::value_error("the parts of the rows are more than there are rows");
+    }
     void require_variances() const {
         if (!model_->has_variances()) throw nb::type_error("this learner keeps no variances");
     }

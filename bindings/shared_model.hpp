@@ -159,6 +159,17 @@ protected:
     template <class... Wanted>
     void learn_block(const Matrix& X, const Matrix& Y, const Weights& weights,
                      std::size_t n_outputs, Wanted&... wanted) {
+        // Whole batches at a time
+        const std::size_t chunk = std::max<std::size_t>(1, 64 / batch_size_) * batch_size_;
+        learn_chunks(
+            X, Y, weights, n_outputs, [&](std::size_t first) { return first + chunk; },
+            [](std::size_t) {}, wanted...);
+    }
+
+    // As learn_block, in chunks that end where end(first) says. Calls after(last) after each one.
+    template <class End, class After, class... Wanted>
+    void learn_chunks(const Matrix& X, const Matrix& Y, const Weights& weights,
+                      std::size_t n_outputs, End&& end, After&& after, Wanted&... wanted) {
         const std::size_t n = X.shape(0), d = X.shape(1), T = Y.shape(1);
         require_block(X, Y, weights);
         nb::gil_scoped_release release;
@@ -169,14 +180,13 @@ protected:
         const double* w = weights ? weights->data() : nullptr;
         model_->check_samples(X.data(), Y.data(), w, n, n_outputs);
         model_->set_outputs(n_outputs);
-        // Whole batches at a time
-        const std::size_t chunk = std::max<std::size_t>(1, 64 / batch_size_) * batch_size_;
-        this->in_chunks(n, chunk, guard, [&](std::size_t first, std::size_t last) {
+        this->in_chunks(n, end, guard, [&](std::size_t first, std::size_t last) {
             if (outputs() != n_outputs)
                 throw std::runtime_error(
                     "another thread added outputs to this model while it learned");
             model_->learn(X.data() + first * d, Y.data() + first * T, w ? w + first : nullptr,
                           last - first, wanted->data() + first * n_outputs...);
+            after(last);
         });
     }
 

@@ -556,6 +556,14 @@ def test_an_error_within_a_block_is_remembered(monkeypatch):
         model.partial_fit(X, y)
 
 
+def test_relevance_needs_a_derivative():
+    expert = Expert(
+        published(KRLSRegressor, lambda a, b: float(a @ b), ridge=0.1), "own", relevance=True
+    )
+    with pytest.raises(TypeError, match="has no derivative"):
+        MixtureRegressor([expert]).partial_fit(*rows(5))
+
+
 def test_experts_that_cannot_be_exact_are_refused():
     X, y = rows(30)
     for estimator, message in (

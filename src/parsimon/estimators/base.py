@@ -54,6 +54,14 @@ class StreamEstimator(OneDictionary[_core.Learner], LearningEstimator[_core.Lear
 
     # The model as a function
 
+    def gradient_checked(self, X: Array) -> Array:
+        """Return the derivatives of all outputs for an array X (n, d) of float64, (n, C, d).
+
+        Outputs are in the order of the learner. This is for callers that have checked the shapes,
+        and the kernel.
+        """
+        return self._learner.gradient(np.ascontiguousarray(X), 1)
+
     def norm(self) -> float:
         """Return the RKHS norm of f without the intercept, the squares summed over the outputs."""
         return merging.norm(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -171,6 +172,21 @@ class StreamRegressor(LearningRegressor[_core.Learner], StreamEstimator):
         """
         return self._learner.predict_then_learn(X, Y, None, Y.shape[1])
 
+    def learn_checked_with_gradients(
+        self, X: Array, Y: Array, parts: Sequence[tuple[int, int, int]], scale: Array
+    ) -> tuple[Array, Array]:
+        """Return the predictions of `learn_checked`, and sums of squared derivatives, (parts, d).
+
+        A part (first, last, every) is over each `every`-th row from first to last - 1, when the
+        model has learned row last - 1. Derivatives are multiplied by `scale` (d,). This may be the
+        first block of the model.
+        """
+        if not hasattr(self, "_learner"):
+            self._begin(X, Y, None, all_at_once=False, predicted=True)
+        return self._learner.predict_then_learn_with_gradients(
+            X, Y, Y.shape[1], np.array(parts, dtype=np.int64).reshape(-1, 3), scale
+        )
+
     def predict_checked(self, X: Array) -> Array:
         """Equal `predict` for an array X (n, d) of float64, without overhead.
 
@@ -178,13 +194,6 @@ class StreamRegressor(LearningRegressor[_core.Learner], StreamEstimator):
         shape of `predict`.
         """
         return self._predictions(self._learner.predict(np.ascontiguousarray(X), 1))
-
-    def gradient_checked(self, X: Array) -> Array:
-        """Return the derivatives of all outputs for an array X (n, d) of float64, (n, C, d).
-
-        As `learn_checked`, this is for callers that have checked the shapes, and the kernel.
-        """
-        return self._learner.gradient(np.ascontiguousarray(X), 1)
 
     def predict_link(self, X: ArrayLike, *, n_jobs: int | None = None) -> Array:
         """Return f(x) for X (n, d), in the shape of `predict`.

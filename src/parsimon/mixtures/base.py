@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from parsimon import _core, _threads
+from parsimon import _core, _threads, kernels
 from parsimon._parts import whole
 from parsimon.estimators.base import StreamEstimator
 from parsimon.estimators.inputs import points, require_unchanged
@@ -21,16 +21,14 @@ from parsimon.estimators.state import unchanged_on_error
 from parsimon.estimators.variance import VarianceRegressor
 from parsimon.mixtures.experts import MOST_LAGS, Expert, has_link, split
 from parsimon.mixtures.generations import APART, Generations
+from parsimon.mixtures.learning import WORTH_THREADS, LearningMixture
 from parsimon.mixtures.recent import KEEP, PIECE, Recent
-from parsimon.mixtures.stored import StoredMixture
 from parsimon.preprocessing import LARGEST, Moments
 
 __all__ = ["Mixture"]
 
 Array = NDArray[np.float64]
 
-#: The least number of rows for which threads are used.
-WORTH_THREADS = 32
 #: The relevance is computed on this many recent rows.
 RELEVANT_ROWS = 200
 #: Variances are compared with those of this many recent rows.
@@ -41,7 +39,7 @@ LARGEST_UNSCALED = 1e30
 CLIP = 3.0
 
 
-class Mixture(Shuffled, StoredMixture):
+class Mixture(Shuffled, LearningMixture):
     """Experts over one stream of rows, each with its own view of a row.
 
     A subclass says how experts learn (`_task`) and how their predictions are combined.
@@ -50,9 +48,7 @@ class Mixture(Shuffled, StoredMixture):
     experts: Sequence[Expert] | None
     budget: int
     standardize: bool
-    n_jobs: int | None
     _free: ClassVar[tuple[str, ...]]  # the experts that need no estimator
-    _interrupted: bool
 
     # What a subclass says
 
@@ -177,6 +173,9 @@ class Mixture(Shuffled, StoredMixture):
                 raise ValueError(f"expert {expert.name!r} must have batch_size=1")
             if has_link(expert.estimator):
                 raise ValueError(f"expert {expert.name!r} has a loss with a link")
+            if expert.relevance and not expert.is_measured:
+                kernel = kernels.resolve(given["kernel"], given["gamma"], np.zeros((1, 1)))
+                kernels.require_differentiable(kernel)
         return experts
 
     def _start(self, n_features: int, n_targets: int) -> None:
@@ -227,46 +226,6 @@ class Mixture(Shuffled, StoredMixture):
             list(range(X.shape[1])),
         )
         return Z
-
-    def _pieces(self, work: Callable[[slice], None], n: int) -> None:
-        """Call `work` for pieces of n rows. An interrupt (Ctrl-C) takes effect between pieces.
-
-        A large piece runs in a thread of its own, where it is not interrupted. A small piece does
-        not. If a small piece is interrupted, the experts may have learned different rows, and the
-        model cannot go on.
-        """
-        for first in range(0, n, PIECE):
-            rows = slice(first, min(first + PIECE, n))
-            if rows.stop - rows.start >= WORTH_THREADS:
-                with ThreadPoolExecutor(1) as pool:
-                    done = pool.submit(work, rows)
-                if done.exception() is not None:
-                    self._interrupted = True
-                done.result()
-                continue
-            try:
-                work(rows)
-            except BaseException:
-                self._interrupted = True
-                raise
-
-    def _require_whole(self) -> None:
-        if getattr(self, "_interrupted", False):
-            raise RuntimeError(
-                "learning was interrupted within a row, so the experts differ in what they have "
-                "learned: load the model from a file, or call fit"
-            )
-
-    def _run(self, first: int, last: int, n_outputs: int) -> Array:
-        """Let E experts learn rows first..last-1. Return the predictions before each, (n, E, C)."""
-        out = np.empty((last - first, len(self._slots), n_outputs))
-
-        def work(e: int) -> None:
-            slot, task = self._slots[e], self._tasks[e]
-            out[:, e] = slot.run(task, self._recent, first, last, n_outputs)
-
-        self._each(work, last - first >= WORTH_THREADS)
-        return out
 
     def _now(self, Z: Array, n_outputs: int) -> Array:
         """Return the predictions (n, E, C) of E experts for scaled rows Z; NaN if one sleeps."""
@@ -333,11 +292,6 @@ class Mixture(Shuffled, StoredMixture):
             total += (out[:, e, np.newaxis] if e < len(self._slots) else 1.0) * share
         return total
 
-    def _likely_cost(self, e: int) -> float:
-        """Return a number that grows with the time that an expert takes."""
-        slot = self._slots[e]
-        return slot.budget**2 * (3.0 if slot.expert.relevance else 1.0)
-
     def _each(self, work: Callable[[int], None], worth: bool) -> None:
         """Call `work` for each expert, in `n_jobs` threads. The most expensive come first."""
         threads = _threads.count(self.n_jobs) if worth else 1
@@ -345,9 +299,8 @@ class Mixture(Shuffled, StoredMixture):
             for e in range(len(self._slots)):
                 work(e)
             return
-        order = sorted(range(len(self._slots)), key=self._likely_cost, reverse=True)
-        with ThreadPoolExecutor(min(threads, len(order))) as pool:
-            list(pool.map(work, order))
+        with ThreadPoolExecutor(min(threads, len(self._slots))) as pool:
+            list(pool.map(work, self._by_cost()))
 
     def _widen(self, n_features: int) -> None:
         """Add features that were 0 in all samples so far."""

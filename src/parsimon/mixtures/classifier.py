@@ -188,15 +188,20 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
         index = {label: i for i, label in enumerate(met.tolist())}
         numbers = np.array([index[label] for label in labels.tolist()], dtype=np.int64)
         out = np.zeros((len(rows), len(met)))
-        n_known = self._history.table.shape[1]
 
-        def work(piece: slice) -> None:
-            nonlocal n_known
-            self._met = met[: max(n_known, int(numbers[piece].max()) + 1)]
-            out[piece, : len(self._met)] = self._piece(rows[piece], numbers[piece], n_known)
-            n_known = len(self._met)
+        def prepare(piece: slice) -> tuple[int, int]:
+            known = len(self._met)
+            self._met = met[: max(known, int(numbers[piece].max()) + 1)]
+            targets = numbers[piece, np.newaxis].astype(np.float64)
+            self._recent.append(self._scaled(rows[piece], learn=True), targets)
+            return len(self._met), known
 
-        self._pieces(work, len(rows))
+        def combine(piece: slice, known: int, P: Array) -> None:
+            history = self._history.run(numbers[piece], known, P.shape[2])
+            each = np.concatenate([P, history], axis=1)
+            out[piece, : P.shape[2]] = self._pool.run(each, numbers[piece], known)
+
+        self._learn_rows(len(rows), prepare, combine)
         return out[:, np.argsort(met)]
 
     def learn_one(self, x: ArrayLike, y: Any) -> Self:
@@ -289,15 +294,6 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
         self._pool = PoolPair(self._scored, self._uses_lags)
         self._history = LabelHistory()
 
-    def _piece(self, X: Array, labels: NDArray[np.int64], known: int) -> Array:
-        first, n_classes = self._recent.n_rows, len(self._met)
-        for task in self._tasks:
-            task.n_classes = n_classes
-        self._recent.append(self._scaled(X, learn=True), labels[:, np.newaxis].astype(np.float64))
-        P = self._run(first, first + len(X), n_classes)
-        history = self._history.run(labels, known, n_classes)
-        return self._pool.run(np.concatenate([P, history], axis=1), labels, known)
-
     def _of_experts(self, X: ArrayLike) -> Array:
         self._fitted()
         Z = self._scaled(self._validated(X, reset=False), learn=False)
@@ -330,7 +326,7 @@ class MixtureClassifier(ClassifierMixin, Mixture):  # type: ignore[misc]
             self._pool = PoolPair(self._scored, self._uses_lags, pool)
             self._history = LabelHistory.restored(history, len(self._met))
             for task in self._tasks:
-                task.n_classes = len(self._met)
+                task.expect(len(self._met))
 
     def _require_sound(self) -> None:
         super()._require_sound()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,10 @@ from sklearn.base import clone
 
 from parsimon import _schema, kernels
 from parsimon.mixtures.experts import Expert
+from parsimon.mixtures.generation import Generation, Learning, packed, unpacked
 from parsimon.mixtures.recent import KEEP, Recent, places
 
-__all__ = ["APART", "Generations", "Learning"]
+__all__ = ["APART", "Generations"]
 
 Array = NDArray[np.float64]
 
@@ -43,76 +44,10 @@ TOLERATED = 1.02
 #: `ROUNDS_ANYWAY`, and up to `ROUNDS` if each is better by the factor `CLEARLY`. After the first
 #: `KEEP` rows there are at most `ROUNDS_LATER`, and only if they are better.
 ROUNDS, ROUNDS_ANYWAY, ROUNDS_LATER, CLEARLY = 8, 3, 2, 0.98
-#: The least relevance, relative to the largest.
-LEAST_RELEVANCE = 1e-3
 #: Widths are measured on this many rows.
 MEASURED_ON = 200
 #: After the first `KEEP` rows, gradients are taken at one row of this many.
 EVERY = 4
-
-
-class Learning(Protocol):
-    """How an estimator learns rows for a task."""
-
-    def features(self, recent: Recent, first: int, last: int, lags: int) -> Array:
-        """Return the inputs of rows first..last-1: features, and `lags` earlier targets."""
-
-    def predict_then_learn(self, model: Any, X: Array, T: Array) -> Array:
-        """Learn rows X with targets T, and return the predictions before each, (n, C)."""
-
-    def losses(self, model: Any, P: Array, T: Array) -> Array:
-        """Return the losses (n,) of predictions P for targets T."""
-
-
-@dataclass
-class Generation:
-    """An estimator, the scales of its inputs, and its squared gradients so far."""
-
-    model: Any
-    scale: Array | None = None
-    squares: Array | float = 0.0
-    count: float = 0.0
-
-    def add_gradients(self, X: Array, keep: float = 1.0) -> None:
-        """Add the squared gradients at scaled rows X, after multiplying the sum by `keep`."""
-        squares: Array = np.square(self._gradient(X)).reshape(-1, X.shape[1]).sum(axis=0)
-        self.squares = keep * self.squares + squares
-        self.count = keep * self.count + len(X)
-
-    def widen(self, more: int) -> None:
-        """Add inputs that were 0 in all rows so far."""
-        if self.model.__sklearn_is_fitted__():
-            self.model._widen(self.model.n_features_in_ + more)
-        if self.scale is not None:
-            self.scale = np.append(self.scale, np.ones(more))
-        if isinstance(self.squares, np.ndarray):
-            self.squares = np.append(self.squares, np.zeros(more))
-
-    def gradient(self, X: Array) -> Array:
-        """Return the derivative of each output at rows X that are not scaled, (n, C, d)."""
-        return self._gradient(X if self.scale is None else X * self.scale)
-
-    def _gradient(self, X: Array) -> Array:
-        """Return the derivative with respect to inputs that are not scaled, at scaled rows X."""
-        found: Array = self.model.gradient_checked(X)
-        return found if self.scale is None else found * self.scale
-
-    @property
-    def relevance(self) -> Array | None:
-        """The root mean squared gradient of each input, or None before there are any."""
-        if self.count == 0.0:
-            return None
-        root: Array = np.sqrt(self.squares / self.count)
-        return root
-
-    @property
-    def next_scale(self) -> Array | None:
-        """The scales of the inputs for the next generation."""
-        relevance = self.relevance
-        if relevance is None or not relevance.max() > 0.0:
-            return None
-        scale: Array = np.maximum(relevance / relevance.max(), LEAST_RELEVANCE)
-        return scale
 
 
 @dataclass
@@ -125,6 +60,12 @@ class Challenge:
     round: int
     own_loss: float = 0.0
     other_loss: float = 0.0
+
+    def caught_up(self, at: int) -> int:
+        """Return the number of rows, after `at`, at which the challenger has learned all rows."""
+        step = (at // STRIDE + 1) * STRIDE
+        behind = step - STRIDE - self.at
+        return step + max(0, -(-behind // ((RATE - 1) * STRIDE)) - 1) * STRIDE
 
 
 class Generations:
@@ -145,18 +86,19 @@ class Generations:
         They are NaN while the expert sleeps.
         """
         out = np.full((last - first, n_outputs), np.nan)
-        at = first
+        before, at = first - 1, first
         while at < last:
-            self._happen(task, recent, at)
+            self._happen(task, recent, before, at)
             stop = min(last, self._next(at))
             if self.present is not None:
                 X, T = self._seen(task, recent, at, stop, self.present.scale)
-                P = task.predict_then_learn(self.present.model, X, T)
+                P = self.present.learn(task, X, T, self._gradients(at, stop))
                 out[at - first : stop - first, : P.shape[1]] = P
                 out[at - first : stop - first, P.shape[1] :] = 0.0
                 new = places(at, stop, len(self.losses))
                 self.losses[new] = task.losses(self.present.model, P, T)
-            at = stop
+            before, at = at, stop
+        self._advance(task, recent, before, last - 1)
         return out
 
     @property
@@ -193,19 +135,28 @@ class Generations:
         found = min(later, default=2**62)
         if self.expert.relevance:
             found = min(found, (at // PERIOD + 1) * PERIOD)
-            found = min(found, (at // GRADIENTS + 1) * GRADIENTS)
+            if at % GRADIENTS:
+                found = min(found, (at // GRADIENTS + 1) * GRADIENTS)
         if self.challenge is not None:
-            found = min(found, (at // STRIDE + 1) * STRIDE)
+            found = min(found, self.challenge.caught_up(at))
         return found
 
-    def _happen(self, task: Learning, recent: Recent, at: int) -> None:
-        """Do what is due after this number of rows."""
+    def _gradients(self, at: int, stop: int) -> list[tuple[tuple[int, int, int], float]]:
+        """Return the parts of rows at..stop-1 whose gradients are added while they are learned.
+
+        Those of the rows before `stop` are added later, by `_happen`.
+        """
+        if not self.expert.relevance or at % GRADIENTS:
+            return []
+        ends = range(at + GRADIENTS, stop, GRADIENTS)
+        return [((end - GRADIENTS - at, end - at, _every(end)), _kept(end)) for end in ends]
+
+    def _happen(self, task: Learning, recent: Recent, before: int, at: int) -> None:
+        """Do what is due after more than `before` and up to `at` rows."""
         if self.expert.relevance and self.present is not None and at % GRADIENTS == 0:
             X, _ = self._seen(task, recent, at - GRADIENTS, at, self.present.scale)
-            memory = min(max(at / 4, 2.0 * GRADIENTS), 1000.0)
-            self.present.add_gradients(_some(X, at), 1.0 - GRADIENTS / memory)
-        if self.challenge is not None and at % STRIDE == 0:
-            self._advance(task, recent, at)
+            self.present.add_gradients(X[:: _every(at)], _kept(at))
+        self._advance(task, recent, before, at)
         if self._begins(at) and self.challenge is None:
             self._begin(task, recent, at, 1)
 
@@ -223,23 +174,34 @@ class Generations:
             task.predict_then_learn(generation.model, X, T)
         self.present = generation
 
-    def _advance(self, task: Learning, recent: Recent, at: int) -> None:
-        """Let the challenger learn recent rows. If it has caught up, judge it."""
+    def _advance(self, task: Learning, recent: Recent, before: int, at: int) -> None:
+        """Let the challenger take the steps that are due after more than `before` rows.
+
+        The last one is due after at most `at` rows. If the challenger has caught up, judge it.
+        """
         challenge = self.challenge
-        assert challenge is not None
-        generation, last = challenge.generation, min(challenge.at + RATE * STRIDE, at)
-        X, T = self._seen(task, recent, challenge.at, last, generation.scale)
-        P = task.predict_then_learn(generation.model, X, T)
-        judged = max(challenge.judged_from - challenge.at, 0)
-        if judged < len(X):
-            rows = np.arange(challenge.at + judged, last)
-            challenge.own_loss += float(task.losses(generation.model, P, T)[judged:].sum())
-            challenge.other_loss += float(self.losses[rows % len(self.losses)].sum())
-            if self.expert.relevance:
-                generation.add_gradients(_some(X[judged:], at))
-        challenge.at = last
-        if last == at:
-            self._judge(task, recent, at)
+        steps = range((before // STRIDE + 1) * STRIDE, at + 1, STRIDE)
+        if challenge is None or not steps:
+            return
+        generation, first = challenge.generation, challenge.at
+        reach = first + RATE * STRIDE * np.arange(1, len(steps) + 1)
+        ends = np.minimum(reach, steps).tolist()
+        starts = [max(start, challenge.judged_from) for start in (first, *ends[:-1])]
+        judged = [
+            (start - first, end - first, _every(step))
+            for start, end, step in zip(starts, ends, steps, strict=True)
+            if start < end
+        ]
+        X, T = self._seen(task, recent, first, ends[-1], generation.scale)
+        P = generation.learn(task, X, T, [(part, 1.0) for part in judged if self.expert.relevance])
+        losses = task.losses(generation.model, P, T)
+        others = self.losses[np.arange(first, ends[-1]) % len(self.losses)]
+        for start, end, _ in judged:
+            challenge.own_loss += float(losses[start:end].sum())
+            challenge.other_loss += float(others[start:end].sum())
+        challenge.at = ends[-1]
+        if challenge.at == steps[-1]:
+            self._judge(task, recent, challenge.at)
 
     def _judge(self, task: Learning, recent: Recent, at: int) -> None:
         challenge = self.challenge
@@ -288,12 +250,12 @@ class Generations:
         """Return the state as plain values, arrays and models."""
         challenge = self.challenge
         return {
-            "present": _packed(self.present),
+            "present": packed(self.present),
             "losses": self.losses,
             "n_wins": self.n_wins,
             "challenge": None
             if challenge is None
-            else {**vars(challenge), "generation": _packed(challenge.generation)},
+            else {**vars(challenge), "generation": packed(challenge.generation)},
         }
 
     def restore(
@@ -304,42 +266,24 @@ class Generations:
         if not _schema.finite_array(len(self.losses))(losses) or not _schema.whole()(wins):
             raise ValueError("the losses of an expert are not sound")
         self.losses, self.n_wins = losses, wins
-        self.present = _unpacked(state["present"], n_features, check)
+        self.present = unpacked(state["present"], n_features, check)
         if challenge is not None:
             numbers = {k: v for k, v in challenge.items() if k != "generation"}
             whole = all(_schema.whole()(numbers[k]) for k in ("at", "judged_from", "round"))
             if not whole or not all(_schema.number(0)(value) for value in numbers.values()):
                 raise ValueError("a challenger is not sound")
-            generation = _unpacked(challenge["generation"], n_features, check)
+            generation = unpacked(challenge["generation"], n_features, check)
             if generation is None or self.present is None:
                 raise ValueError("a challenger has no estimator")
             self.challenge = Challenge(generation, **numbers)
 
 
-def _some(X: Array, at: int) -> Array:
-    return X if at < KEEP else X[::EVERY]
+def _every(at: int) -> int:
+    """Return a step: gradients are taken at one row of so many."""
+    return 1 if at < KEEP else EVERY
 
 
-def _packed(generation: Generation | None) -> dict[str, Any] | None:
-    return None if generation is None else dict(vars(generation))
-
-
-def _unpacked(
-    state: Mapping[str, Any] | None, n_features: int, check: Callable[[Any], bool]
-) -> Generation | None:
-    if state is None:
-        return None
-    generation = Generation(**state)
-    sized = _schema.finite_array(n_features, least=0, most=1e100)
-    squares = generation.squares
-    if (
-        not check(generation.model)
-        or not (
-            generation.scale is None
-            or _schema.finite_array(n_features, least=0, most=1)(generation.scale)
-        )
-        or not (sized(squares) if isinstance(squares, np.ndarray) else squares == 0.0)
-        or not _schema.number(0)(generation.count)
-    ):
-        raise ValueError("a generation of an expert is not sound")
-    return generation
+def _kept(at: int) -> float:
+    """Return the factor of earlier squared gradients."""
+    memory = min(max(at / 4, 2.0 * GRADIENTS), 1000.0)
+    return 1.0 - GRADIENTS / memory

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,18 @@ LARGEST_SCALED = 1e3
 LARGEST_SURPRISE = 5.0
 #: The experts that need no estimator.
 FREE = ("last value", "mean")
+
+
+class _Prepared(NamedTuple):
+    """What the combination of a piece needs of each row before it."""
+
+    first: int  # the number of the first row in the stream
+    means: Array  # of the targets before each row, (n, C)
+    deviations: Array
+    surprise: Array  # the targets in these units
+    last: Array  # the target before each row, in units of the experts
+    low: Array  # bounds of the predictions
+    high: Array
 
 
 class MixtureRegressor(RegressorMixin, StoredMixtureRegressor):  # type: ignore[misc]
@@ -180,10 +192,13 @@ class MixtureRegressor(RegressorMixin, StoredMixtureRegressor):  # type: ignore[
                 raise ValueError(f"y must have {n_outputs} columns as before, got {given.shape}")
         out = np.empty((2, *Y.shape))
 
-        def work(piece: slice) -> None:
-            out[:, piece] = self._piece(rows[piece], Y[piece])
+        def prepare(piece: slice) -> tuple[int, _Prepared]:
+            return n_outputs, self._prepared(rows[piece], Y[piece])
 
-        self._pieces(work, len(rows))
+        def combine(piece: slice, prepared: _Prepared, P: Array) -> None:
+            out[:, piece] = self._combined(prepared, Y[piece], P)
+
+        self._learn_rows(len(rows), prepare, combine)
         return self._shaped(out[0]), self._shaped(out[1])
 
     def learn_one(self, x: ArrayLike, y: ArrayLike) -> Self:
@@ -286,9 +301,9 @@ class MixtureRegressor(RegressorMixin, StoredMixtureRegressor):  # type: ignore[
         self._last, self._noise = np.empty((0, C)), RecentMean(C)
         self._stacks = [StackPair(self._uses_lags) for _ in range(C)]
 
-    def _piece(self, X: Array, Y: Array) -> Array:
-        """Learn a piece, and return the predictions with and without lags before, (2, n, C)."""
-        first, n = self._recent.n_rows, len(X)
+    def _prepared(self, X: Array, Y: Array) -> _Prepared:
+        """Add a piece to the recent rows, and return what its combination needs."""
+        first = self._recent.n_rows
         Z = self._scaled(X, learn=True)
         previous = self._earlier(1)[0]
         means, deviations = (M.T for M in self._target_moments.learn(np.ascontiguousarray(Y.T)))
@@ -300,21 +315,26 @@ class MixtureRegressor(RegressorMixin, StoredMixtureRegressor):  # type: ignore[
         self._low, self._high = lows[-1], highs[-1]
         low, high = self._bounds(lows[:-1], highs[:-1])
         self._recent.append(Z, T)
-        P = self._run(first, first + n, Y.shape[1])
+        self._last = np.vstack([Y[::-1], self._last])[:MOST_LAGS]
+        return _Prepared(first, means[:-1], deviations[:-1], surprise, last, low, high)
+
+    def _combined(self, prepared: _Prepared, Y: Array, P: Array) -> Array:
+        """Return the predictions with and without lags, (2, n, C), and learn their errors.
+
+        P (n, E, C) are the predictions of the experts.
+        """
+        first, means, deviations, surprise, last, low, high = prepared
         out = np.empty((2, *Y.shape))
         for c in range(Y.shape[1]):
-            each = np.column_stack([P[:, :, c], last[:, c], np.zeros(n)])
+            each = np.column_stack([P[:, :, c], last[:, c], np.zeros(len(Y))])
             lowest, highest = (
-                scaled(bound[:, c], means[:-1, c], deviations[:-1, c], LARGEST_SCALED)[
-                    :, np.newaxis
-                ]
+                scaled(bound[:, c], means[:, c], deviations[:, c], LARGEST_SCALED)[:, np.newaxis]
                 for bound in (low, high)
             )
             each = filled(np.clip(each, lowest, highest))
             for i, combined in enumerate(self._stacks[c].run(each, surprise[:, c], first)):
-                back = means[:-1, c] + deviations[:-1, c] * combined
+                back = means[:, c] + deviations[:, c] * combined
                 out[i, :, c] = np.clip(back, low[:, c], high[:, c])
-        self._last = np.vstack([Y[::-1], self._last])[:MOST_LAGS]
         if first == 0:
             out[:, 0] = Y[0]
         self._noise.run(np.minimum(np.square(out[0] - Y)[first == 0 :], LARGEST_STORED))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from parsimon.preprocessing import LARGEST
 __all__ = ["Numbers", "Probabilities", "Scores", "Task", "checked_targets", "scaled"]
 
 Array = NDArray[np.float64]
+#: Parts of rows: for each the first row, the row after the last, and a step.
+Parts = Sequence[tuple[int, int, int]]
 
 #: The number of inputs for a label: classes from this number on share the last one.
 LABEL_INPUTS = 16
@@ -26,6 +29,9 @@ LEAST = 1e-4
 
 class Task:
     """What experts see of a row: lags first, so that further features can follow."""
+
+    def expect(self, n_outputs: int) -> None:
+        """Take the number of outputs of the rows that come next."""
 
     def features(self, recent: Recent, first: int, last: int, lags: int) -> Array:
         """Return the inputs of rows first..last-1: features, and `lags` earlier targets."""
@@ -52,6 +58,28 @@ class Task:
         found: Array = model.predict_checked(X)
         return found
 
+    def predict_then_learn(self, model: Any, X: Array, T: Array) -> Array:
+        """Learn rows X with targets T, and return the predictions before each, (n, C)."""
+        raise NotImplementedError
+
+    def learn_with_gradients(
+        self, model: Any, X: Array, T: Array, parts: Parts, scale: Array
+    ) -> tuple[Array, Array]:
+        """Equal `predict_then_learn`, and also return sums of squared derivatives, (parts, d).
+
+        A part (first, last, every) is over each `every`-th row from first to last - 1, when the
+        model has learned row last - 1. Derivatives are multiplied by `scale` (d,).
+        """
+        found, sums, at = [], np.zeros((len(parts), X.shape[1])), 0
+        for k, (first, last, every) in enumerate(parts):
+            found.append(self.predict_then_learn(model, X[at:last], T[at:last]))
+            each = model.gradient_checked(X[first:last:every]) * scale
+            sums[k] = np.square(each).reshape(-1, X.shape[1]).sum(axis=0)
+            at = last
+        if at < len(X):
+            found.append(self.predict_then_learn(model, X[at:], T[at:]))
+        return np.vstack(found), sums
+
 
 class Numbers(Task):
     """Targets of regression, scaled."""
@@ -59,6 +87,12 @@ class Numbers(Task):
     def predict_then_learn(self, model: Any, X: Array, T: Array) -> Array:
         """Learn rows, and return the predictions before each, (n, C)."""
         return _learned(model, X, T)
+
+    def learn_with_gradients(
+        self, model: Any, X: Array, T: Array, parts: Parts, scale: Array
+    ) -> tuple[Array, Array]:
+        """Equal `predict_then_learn`, and also return sums of squared derivatives, (parts, d)."""
+        return _learned_with_gradients(model, X, T, parts, scale)
 
     def losses(self, model: Any, P: Array, T: Array) -> Array:
         """Return the squared errors, (n,)."""
@@ -71,6 +105,10 @@ class _Labels(Task):
 
     def __init__(self) -> None:
         self.n_classes = 0
+
+    def expect(self, n_outputs: int) -> None:
+        """Take the number of classes of the rows that come next."""
+        self.n_classes = n_outputs
 
     def n_inputs(self, d: int, n_targets: int, lags: int) -> int:
         """Return the number of inputs of an expert."""
@@ -87,15 +125,26 @@ class Scores(_Labels):
 
     def predict_then_learn(self, model: Any, X: Array, T: Array) -> Array:
         """Learn rows, and return the scores before each, (n, C)."""
-        if model.__sklearn_is_fitted__() and model.n_outputs_ < self.n_classes:
-            model.add_outputs(self.n_classes - model.n_outputs_)
+        self._require_outputs(model)
         return _learned(model, X, self._indicators(T))
+
+    def learn_with_gradients(
+        self, model: Any, X: Array, T: Array, parts: Parts, scale: Array
+    ) -> tuple[Array, Array]:
+        """Equal `predict_then_learn`, and also return sums of squared derivatives, (parts, d)."""
+        self._require_outputs(model)
+        return _learned_with_gradients(model, X, self._indicators(T), parts, scale)
 
     def losses(self, model: Any, P: Array, T: Array) -> Array:
         """Return the squared errors, (n,)."""
         # In the order of the columns: further classes, which are 0, change no bit.
         found: Array = np.add.accumulate(np.square(P - self._indicators(T)), axis=1)[:, -1]
         return found
+
+    def _require_outputs(self, model: Any) -> None:
+        """Add outputs for classes that the model does not know."""
+        if model.__sklearn_is_fitted__() and model.n_outputs_ < self.n_classes:
+            model.add_outputs(self.n_classes - model.n_outputs_)
 
     def _indicators(self, T: Array) -> Array:
         Y = np.zeros((len(T), self.n_classes))
@@ -132,6 +181,16 @@ def _learned(model: Any, X: Array, Y: Array) -> Array:
     """Learn rows with a regressor, and return the predictions before each, (n, C)."""
     learn = model.learn_checked if model.__sklearn_is_fitted__() else model.predict_then_learn
     found: Array = learn(np.ascontiguousarray(X), np.ascontiguousarray(Y))
+    return found
+
+
+def _learned_with_gradients(
+    model: Any, X: Array, Y: Array, parts: Parts, scale: Array
+) -> tuple[Array, Array]:
+    """Equal `_learned`, and also return sums of squared derivatives, (parts, d)."""
+    found: tuple[Array, Array] = model.learn_checked_with_gradients(
+        np.ascontiguousarray(X), np.ascontiguousarray(Y), parts, scale
+    )
     return found
 
 

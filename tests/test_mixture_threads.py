@@ -1,0 +1,187 @@
+"""Mixtures learn the pieces of a block in threads, and are interrupted between pieces."""
+
+import _thread
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from parsimon import KRLSRegressor, POLKClassifier, published
+from parsimon.mixtures import Expert, MixtureClassifier, MixtureRegressor
+from parsimon.mixtures.line import run_line
+from parsimon.mixtures.tasks import Numbers, Task
+
+RLS = published(KRLSRegressor, "laplacian", ridge=0.1, penalty="norm", forgetting=0.9995)
+EXPERTS = [Expert(RLS, "plain"), Expert(RLS, "lagged", lags=2), Expert(RLS, "r", relevance=True)]
+
+
+def rows(n, seed=0):
+    X = np.random.default_rng(seed).normal(size=(n, 4))
+    return X, np.sin(2 * X[:, 0]) * X[:, 1]
+
+
+# Pieces in a line
+
+
+@pytest.mark.parametrize(("threads", "depth"), [(1, 1), (2, 2), (3, 2), (4, 5)])
+def test_each_function_gets_the_pieces_in_order(threads, depth):
+    calls, inside, lock, rng = [], set(), threading.Lock(), np.random.default_rng(0)
+    pauses = rng.uniform(0, 0.002, size=(5, 9))
+
+    def made(f):
+        def call(k):
+            with lock:
+                assert f not in inside
+                inside.add(f)
+                calls.append((f, k))
+            time.sleep(pauses[f, k])
+            with lock:
+                inside.remove(f)
+                calls.append((f, k, "done"))
+
+        return call
+
+    run_line(9, made(0), [made(1), made(2), made(3)], made(4), threads, depth)
+    for f in range(5):
+        assert [call[1] for call in calls if call[0] == f and len(call) == 2] == list(range(9))
+    for k in range(9):
+        for f in (1, 2, 3):
+            assert calls.index((0, k, "done")) < calls.index((f, k))
+            assert calls.index((f, k, "done")) < calls.index((4, k))
+        if k >= depth:
+            assert calls.index((4, k - depth, "done")) < calls.index((0, k))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("failing", [0, 1, 2, 3])
+def test_an_error_in_a_line_is_raised_and_ends_the_work(threads, failing):
+    calls = []
+
+    def made(f):
+        def call(k):
+            calls.append((f, k))
+            if f == failing and k == 2:
+                raise MemoryError(f"in function {f}")
+
+        return call
+
+    with pytest.raises(MemoryError, match=f"in function {failing}"):
+        run_line(9, made(0), [made(1), made(2)], made(3), threads, 2)
+    assert (3, 2) not in calls or failing == 3
+    assert max(k for _, k in calls) <= 4
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_of_a_line_comes_when_what_was_prepared_is_combined(threads):
+    prepared, combined = [], []
+
+    def prepare(k):
+        prepared.append(k)
+        if k == 3:
+            _thread.interrupt_main()
+            time.sleep(0.5)  # meanwhile the main thread hears it
+
+    with pytest.raises(KeyboardInterrupt):
+        run_line(
+            1000, prepare, [lambda k: time.sleep(0.002)], combined.append, threads, min(threads, 2)
+        )
+    assert prepared == combined and 3 < len(combined) < 1000
+
+
+# Mixtures
+
+
+def labelled(n):
+    """A stream in which classes appear one after another, some within a piece."""
+    X, y = rows(n)
+    known = 1 + np.arange(n) // 130
+    return X, np.floor(3 * np.abs(y) * 7).astype(int) % known
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_long_blocks_have_the_same_bits_in_threads(n_jobs):
+    X, y = rows(1500)
+    one, more = (MixtureRegressor(EXPERTS, budget=90, n_jobs=jobs) for jobs in (1, n_jobs))
+    np.testing.assert_array_equal(more.predict_then_learn(X, y), one.predict_then_learn(X, y))
+    np.testing.assert_array_equal(more.predict(X), one.predict(X))
+    X, labels = labelled(1300)
+    one, more = (MixtureClassifier(budget=300, n_jobs=jobs) for jobs in (1, n_jobs))
+    P = one.predict_proba_then_learn(X, labels)
+    assert P.shape[1] > 5
+    np.testing.assert_array_equal(more.predict_proba_then_learn(X, labels), P)
+    np.testing.assert_array_equal(more.predict_proba(X), one.predict_proba(X))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_mixture_that_was_interrupted_has_learned_the_rows_before(n_jobs):
+    X, y = rows(200_000)
+    model = MixtureRegressor(EXPERTS, budget=60, n_jobs=n_jobs)
+    timer = threading.Timer(0.5, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X, y)
+    timer.join()
+    n = model.n_samples_seen_
+    assert 0 < n < len(X)
+    alone = MixtureRegressor(EXPERTS, budget=60).partial_fit(X[:n], y[:n])
+    np.testing.assert_array_equal(
+        model.predict_then_learn(X[n : n + 50], y[n : n + 50]),
+        alone.predict_then_learn(X[n : n + 50], y[n : n + 50]),
+    )
+
+
+# Gradients while rows are learned
+
+
+def test_learning_with_gradients_equals_learning_and_then_gradients():
+    X, y = rows(200)
+    Y, scale = np.column_stack([y, y**2]), np.array([1.0, 0.5, 0.0, 2.0])
+    parts = [(0, 20, 1), (30, 64, 4), (64, 65, 3), (100, 200, 7)]
+    fast, slow = (clone(RLS).set_params(gamma=0.5) for _ in range(2))
+    P, sums = fast.learn_checked_with_gradients(X, Y, parts, scale)
+    expected, slow_sums = Task.learn_with_gradients(Numbers(), slow, X, Y, parts, scale)
+    np.testing.assert_array_equal(P, expected)
+    np.testing.assert_array_equal(sums, slow_sums)
+    np.testing.assert_array_equal(fast.predict(X), slow.predict(X))
+    P, sums = fast.learn_checked_with_gradients(X[:5], Y[:5], [], scale)
+    assert P.shape == (5, 2) and sums.shape == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([(5, 5, 1)], "not in order"),
+        ([(0, 9, 1), (8, 10, 1)], "not in order"),
+        ([(-1, 9, 1)], "not in order"),
+        ([(0, 9, 0)], "not in order"),
+        ([(0, 11, 1)], "more than there are rows"),
+    ],
+)
+def test_parts_of_rows_are_checked(parts, message):
+    X, y = rows(10)
+    model = clone(RLS).partial_fit(X, y[:, None])
+    with pytest.raises(ValueError, match=message):
+        model.learn_checked_with_gradients(X, y[:, None], parts, np.ones(4))
+    with pytest.raises(ValueError, match="scale has 3 features"):
+        model.learn_checked_with_gradients(X, y[:, None], [], np.ones(3))
+    assert model.n_samples_seen_ == 10
+
+
+def test_a_relevant_expert_with_probabilities_is_exact():
+    X, labels = labelled(700)
+    polk = published(POLKClassifier, "gaussian", loss="logistic")
+    models = [
+        MixtureClassifier([Expert(polk, "relevant", relevance=True)], budget=80) for _ in range(2)
+    ]
+    whole = models[0].predict_proba_then_learn(X, labels)
+    parts = [
+        models[1].predict_proba_then_learn(X[at : at + 37], labels[at : at + 37])
+        for at in range(0, 700, 37)
+    ]
+    for at, part in zip(range(0, 700, 37), parts, strict=True):
+        C = part.shape[1]
+        np.testing.assert_array_equal(part, whole[at : at + 37, :C])
+        assert not whole[at : at + len(part), C:].any()
+    np.testing.assert_array_equal(models[1].predict_proba(X), models[0].predict_proba(X))
