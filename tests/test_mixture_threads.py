@@ -73,13 +73,14 @@ def test_an_error_in_a_line_is_raised_and_ends_the_work(threads, failing):
     assert max(k for _, k in calls) <= 4
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_an_interrupt_of_a_line_comes_when_what_was_prepared_is_combined(threads):
+@pytest.mark.parametrize("at", [0, 3], ids=["while threads begin", "later"])
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_an_interrupt_of_a_line_comes_when_what_was_prepared_is_combined(threads, at):
     prepared, combined = [], []
 
     def prepare(k):
         prepared.append(k)
-        if k == 3:
+        if k == at:
             _thread.interrupt_main()
             time.sleep(0.5)  # meanwhile the main thread hears it
 
@@ -87,7 +88,7 @@ def test_an_interrupt_of_a_line_comes_when_what_was_prepared_is_combined(threads
         run_line(
             1000, prepare, [lambda k: time.sleep(0.002)], combined.append, threads, min(threads, 2)
         )
-    assert prepared == combined and 3 < len(combined) < 1000
+    assert prepared == combined and at < len(combined) < 1000
 
 
 # Mixtures

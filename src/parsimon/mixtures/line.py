@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 __all__ = ["run_line"]
 
@@ -31,10 +31,14 @@ def run_line(
     line = _Line(n, [prepare, *each, combine], depth)
     interrupt: BaseException | None = None
     with ThreadPoolExecutor(threads) as pool:
-        workers = [pool.submit(line.work) for _ in range(threads)]
-        while not all(worker.done() for worker in workers):
+        workers: list[Future[None]] = []
+        while True:
             try:
-                wait(workers, timeout=0.1)  # so that an interrupt is heard soon
+                while len(workers) < threads and interrupt is None:
+                    workers.append(pool.submit(line.work))
+                while not all(worker.done() for worker in workers):
+                    wait(workers, timeout=0.1)  # so that an interrupt is heard soon
+                break
             except BaseException as error:
                 interrupt = error
                 line.stop()
