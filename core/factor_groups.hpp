@@ -29,16 +29,6 @@ inline void copy_entries(const TriangularFactor& factor, std::size_t i, std::siz
     }
 }
 
-// Copies elements first..last-1 of `count` vectors h to rows, as `multiply_rows` takes them.
-inline void lay_across(const double* const* h, std::size_t count, std::size_t first,
-                       std::size_t last, double* across) {
-    const std::size_t padded = simd::padded(count);
-    for (std::size_t j = first; j < last; ++j) {
-        for (std::size_t k = 0; k < count; ++k) across[j * padded + k] = h[k][j];
-        std::fill(across + j * padded + count, across + (j + 1) * padded, 0.0);
-    }
-}
-
 // The products of a group of rows with the vectors in `across`, in rows of `most` numbers.
 inline void multiply_rows(const TriangularFactor& factor, std::size_t i, std::size_t rows,
                           const double* across, std::size_t padded, double* found) {

@@ -80,15 +80,14 @@ void TriangularFactor::multiply_shared(const Vectors& vectors, double* squares, 
     const std::size_t padded = simd::padded(count);
     const simd::Tiles tiles{sums, count};
     team.in_pieces(size_, columns_of_a_piece, [&](std::size_t first, std::size_t last) {
-        groups::lay_across(h, count, first, last, across);
+        simd::loops().lay_across(h, count, first, last, across);
         std::fill(sums + first * count, sums + simd::padded(last) * count, 0.0);
     });
     team.in_turn(size_, simd::most_rows, [&](std::size_t i, std::size_t last, auto&& wait) {
         double found[simd::most_rows * most];
         const std::size_t rows = last - i;
         groups::multiply_rows(*this, i, rows, across, padded, found);
-        for (std::size_t k = 0; k < count; ++k)
-            for (std::size_t r = 0; r < rows; ++r) t[k][i + r] = found[r * most + k];
+        simd::loops().lay_along(found, rows, count, t, i);
         wait();
         simd::loops().add_rows(row(i), rows, simd::padded(i + 1), found, tiles, count, 0,
                                simd::padded(last));

@@ -19,18 +19,16 @@ void TriangularFactor::multiply(const Vectors& vectors, double* squares, double*
     const simd::Tiles tiles{sums, count};
     std::fill_n(sums, simd::padded(size_) * count, 0.0);
     std::fill_n(squares, count, 0.0);
-    groups::lay_across(h, count, 0, size_, across);
+    simd::loops().lay_across(h, count, 0, size_, across);
     double found[simd::most_rows * most];
     in_groups(0, size_, [&](std::size_t i, std::size_t rows) {
         groups::multiply_rows(*this, i, rows, across, padded, found);
         simd::loops().add_rows(row(i), rows, simd::padded(i + 1), found, tiles, count, 0,
                                simd::padded(i + rows));
-        for (std::size_t k = 0; k < count; ++k)
-            for (std::size_t r = 0; r < rows; ++r) {
-                const double value = found[r * most + k];
-                t[k][i + r] = value;
-                squares[k] += value * value;
-            }
+        simd::loops().lay_along(found, rows, count, t, i);
+        for (std::size_t r = 0; r < rows; ++r)
+            for (std::size_t k = 0; k < count; ++k)
+                squares[k] += found[r * most + k] * found[r * most + k];
     });
     for (std::size_t k = 0; k < count; ++k) copy_vector(tiles, k, a[k]);
 }
@@ -62,6 +60,7 @@ void TriangularFactor::remove(const std::size_t* js, std::size_t count, double* 
     const auto& loops = simd::loops();
     const simd::Tiles carries{work, count};
     std::fill_n(work, simd::padded(size_) * count, 0.0);
+    const simd::Gaps gaps(js, count);
     simd::Pivots pivots;
     constexpr std::size_t most_rows = simd::most_rows;
     double entries[most_rows * most], a[most_rows * most], b[most_rows * most], scale[most_rows];
@@ -78,15 +77,9 @@ void TriangularFactor::remove(const std::size_t* js, std::size_t count, double* 
                 continue;
             }
             // To its new place, without the removed columns
-            const double* in = row(i + r);
             const std::size_t place = i + r - gone;
             double* out = row(place);
-            std::size_t from = 0;
-            for (std::size_t g = 0; g <= gone; ++g) {
-                const std::size_t to = g < gone ? js[g] : i + r + 1;
-                loops.scale_to(scale[r], in + from, out + from - g, to - from);
-                from = to + 1;
-            }
+            loops.scale_without(scale[r], row(i + r), gaps, out, simd::padded(i + r + 1));
             std::fill(out + place + 1, out + simd::padded(place + 1), 0.0);
         }
     });

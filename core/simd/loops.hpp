@@ -115,6 +115,23 @@ struct Pivots {
     double inverse[most_vectors] = {};           // 1 / sigma_k^2, or 0
 };
 
+// Numbers that are left out of a vector: up to `most_vectors`, as masks of aligned groups of eight.
+struct Gaps {
+    Gaps(const std::size_t* places, std::size_t n) {
+        for (std::size_t k = 0; k < n; ++k) {
+            const std::size_t group = places[k] / panel_width;
+            if (count == 0 || groups[count - 1] != group) {
+                groups[count] = group;
+                kept[count++] = 0xff;
+            }
+            kept[count - 1] &= static_cast<unsigned char>(~(1u << places[k] % panel_width));
+        }
+    }
+    std::size_t count = 0;
+    std::size_t groups[most_vectors];  // ascending
+    unsigned char kept[most_vectors];  // bit l says whether number l of the group is kept
+};
+
 // The parameters of a kernel, in the order of the arguments of its `value` (shapes.hpp).
 constexpr std::size_t most_parameters = 4;
 struct Shape {
@@ -202,6 +219,13 @@ struct Loops {
     // `most_vectors` numbers.
     void (*multiply_rows)(const double* rows, std::size_t n_rows, std::size_t length,
                           std::size_t columns, const double* h, std::size_t width, double* t);
+    // Lays elements first..last-1 of `count` vectors across, as `multiply_rows` takes them. Fills
+    // up rows with 0.
+    void (*lay_across)(const double* const* v, std::size_t count, std::size_t first,
+                       std::size_t last, double* out);
+    // Lays rows, as `multiply_rows` returns them, along `count` vectors, from element `first` on.
+    void (*lay_along)(const double* rows, std::size_t n_rows, std::size_t count, double* const* v,
+                      std::size_t first);
     // v_k += sum_r b[r, k] row_r for the first `used` vectors and up to `most_rows` rows, with b in
     // rows of `most_vectors` numbers. The vectors are read and written once for all rows. Only
     // columns from..to-1 are added. Both must be multiples of eight.
@@ -223,6 +247,10 @@ struct Loops {
 
     // out = scale in. `out` may be `in` or begin before it.
     void (*scale_to)(double scale, const double* in, double* out, std::size_t n);
+    // As `scale_to`, without the numbers in the gaps. n is a multiple of eight. May write up to
+    // eight numbers behind the last one of `out`, but not behind in[n - 1].
+    void (*scale_without)(double scale, const double* in, const Gaps& gaps, double* out,
+                          std::size_t n);
     // y -= sum_k factors_k v_k, for vectors of n numbers.
     void (*subtract_multiples)(double* y, const double* const* v, const double* factors,
                                std::size_t count, std::size_t n);

@@ -12,6 +12,7 @@
 // doubles need. With other compilers it is eight plain doubles. The code is the same.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -198,6 +199,24 @@ PARSIMON_INLINE Pack load(const T* p) {
 PARSIMON_INLINE void store(double* p, const Pack& a) {
     for (std::size_t i = 0; i < parts; ++i)
         std::memcpy(p + i * (lanes / parts), &a.v[i], sizeof(Part));
+}
+
+// Stores the lanes whose bits are set, one after the other, and returns how many there are. What
+// follows them, up to eight lanes in all, may be overwritten.
+PARSIMON_INLINE std::size_t store_kept(double* p, const Pack& a, unsigned char kept) {
+#if defined(PARSIMON_VECTOR_EXTENSIONS) && defined(__AVX512F__)
+    const __m512d together = _mm512_maskz_compress_pd(kept, (__m512d)a.v[0]);
+    std::memcpy(p, &together, sizeof together);
+#else
+    double v[lanes];
+    store(v, a);
+    std::size_t at = 0;
+    for (std::size_t l = 0; l < lanes; ++l) {
+        p[at] = v[l];  // without a branch
+        at += kept >> l & 1;
+    }
+#endif
+    return static_cast<std::size_t>(std::popcount(kept));
 }
 
 PARSIMON_INLINE Pack broadcast(double x) {

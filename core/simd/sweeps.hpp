@@ -119,6 +119,18 @@ void scale_to(double scale, const double* in, double* out, std::size_t n) {
     for (; i < n; ++i) out[i] = scale * in[i];
 }
 
+void scale_without(double scale, const double* in, const Gaps& gaps, double* out, std::size_t n) {
+    const Part factor = one::broadcast(scale);
+    std::size_t i = 0;
+    for (std::size_t g = 0; g < gaps.count && gaps.groups[g] * lanes < n; ++g) {
+        for (; i < gaps.groups[g] * lanes; i += lanes, out += lanes)
+            store(out, times(factor, load(in + i)));
+        out += store_kept(out, times(factor, load(in + i)), gaps.kept[g]);
+        i += lanes;
+    }
+    for (; i < n; i += lanes, out += lanes) store(out, times(factor, load(in + i)));
+}
+
 // The turns of all rows with vector k. B packs of columns, from that of k on, can change.
 template <std::size_t B>
 PARSIMON_INLINE void plan_turn(Pivots& pivots, double* entries, std::size_t n_rows, std::size_t k,

@@ -1,4 +1,4 @@
-// Transposition of eight packs. Included only by loops.cpp, once per instruction set.
+// Transposition, by tiles of eight packs. Included only by loops.cpp, once per instruction set.
 #pragma once
 
 #include <cstddef>
@@ -46,6 +46,41 @@ PARSIMON_INLINE void eight_sums(Pack (&a)[lanes], double* out) {
         store(out, ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7])));
     } else {
         for (std::size_t i = 0; i < lanes; ++i) out[i] = sum(a[i]);
+    }
+}
+
+void lay_across(const double* const* v, std::size_t count, std::size_t first, std::size_t last,
+                double* out) {
+    const std::size_t width = padded(count), whole = first + (last - first) / lanes * lanes;
+    for (std::size_t k = 0; k < count; k += lanes) {
+        const std::size_t n = count - k < lanes ? count - k : lanes;
+        for (std::size_t j = first; j < whole; j += lanes) {
+            Pack a[lanes];
+            for (std::size_t l = 0; l < lanes; ++l)
+                a[l] = l < n ? load(v[k + l] + j) : broadcast(0.0);
+            transpose(a);
+            for (std::size_t l = 0; l < lanes; ++l) store(out + (j + l) * width + k, a[l]);
+        }
+        for (std::size_t j = whole; j < last; ++j)
+            for (std::size_t l = 0; l < lanes; ++l)
+                out[j * width + k + l] = l < n ? v[k + l][j] : 0.0;
+    }
+}
+
+void lay_along(const double* rows, std::size_t n_rows, std::size_t count, double* const* v,
+               std::size_t first) {
+    const std::size_t whole = n_rows / lanes * lanes;
+    for (std::size_t k = 0; k < count; k += lanes) {
+        const std::size_t n = count - k < lanes ? count - k : lanes;
+        for (std::size_t r = 0; r < whole; r += lanes) {
+            Pack a[lanes];
+            for (std::size_t l = 0; l < lanes; ++l) a[l] = load(rows + (r + l) * most_vectors + k);
+            transpose(a);
+            for (std::size_t l = 0; l < n; ++l) store(v[k + l] + first + r, a[l]);
+        }
+        for (std::size_t r = whole; r < n_rows; ++r)
+            for (std::size_t l = 0; l < n; ++l)
+                v[k + l][first + r] = rows[r * most_vectors + k + l];
     }
 }
 
