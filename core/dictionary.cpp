@@ -116,6 +116,7 @@ void Dictionary::append(Look& look, const double* w) {
     if (needs_.pairs) ridges_[size_] = look.ridge;
     for (std::size_t c = 0; c < n_outputs_; ++c) weights(c)[size_] = w ? w[c] : 0.0;
     look.h[size_] = look.kxx;
+    look.centre = size_;
     ++size_;
     look.n_known = size_;
     ++changes_;
@@ -168,7 +169,7 @@ void Dictionary::add(const double* x, const double* w, std::size_t n, Looks& loo
         if (needs_.factor) project(batch.data(), batch.size());
         for (std::size_t i = first; i < first + count; ++i) {
             Look& term = looks[i - first];
-            extend(term);
+            extend(looks, i - first);
             entered[i] = accepts(term);
             if (entered[i]) {
                 append(term, w + i * n_outputs_);

@@ -73,6 +73,8 @@ struct Look {
     std::size_t nearest = 0;    // the centre nearest to x in input space
     double distance = 0.0;      // squared Euclidean distance to that centre
     double ridge = 0.0;         // g, if the point becomes a centre
+    std::size_t centre = none;  // the centre that the point became
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
 };
 
 // The looks of the points of a batch, with their memory.
@@ -90,6 +92,12 @@ private:
     Buffer<double> points_, h_, t_, a_;
     std::vector<double> kxx_;
     std::size_t stride_ = 0;
+    std::size_t count_ = 0;  // how many looks were taken together
+    // The points once more, in panels, and their kernel values k(x_i, x_j), computed when a point
+    // first becomes a centre. Empty if this saves nothing.
+    Points mates_;
+    Buffer<double> between_;
+    bool compared_ = false;
 };
 
 // State that another object keeps for each centre, in the order of the centres.
@@ -181,6 +189,8 @@ public:
               Team* team = nullptr) const;
     // Computes h for the centres appended since the look was taken.
     void extend(Look& look);
+    // The same for look i of a batch, in less time if these centres are of the batch too.
+    void extend(Looks& looks, std::size_t i);
     // Computes t, a and residual for the centres that h covers. Requires a factor.
     void project(Look& look) const;
     // The same for n looks that cover the same centres, in one pass over the factor for each 32.
@@ -195,6 +205,9 @@ public:
     void reuse_places() {
         if (n_features_ >= simd::least_for_products) points_.reuse_places();
     }
+    bool reuses_places() const { return points_.reuses_places(); }
+    // Points as the dictionary stores them: none yet, in order.
+    Points no_points() const { return Points(n_features_, kernel_->extra(), kernel_->single()); }
     // Leaves no place free, after many centres were removed.
     void pack() { points_.pack(); }
     // max_j |k(x, d_j)| / sqrt(k(x,x) k(d_j,d_j)), or 1 if k(x, x) counts as zero.
@@ -299,6 +312,7 @@ private:
                std::fabs(diagonal()[j] - look.kxx) <= slack && points_.equals(j, look.x);
     }
     void settle(Look& look) const;  // residual from a and objective
+    void compare_mates(Looks& looks);
     // `accepts` for the dictionary without the centre `without`, which h does not cover.
     bool sound(Look& look, std::size_t without) const;
     // Tells aligned states, then removes centre j everywhere but in the factor.

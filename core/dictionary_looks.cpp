@@ -10,35 +10,6 @@
 
 namespace parsimon {
 
-Looks::Looks(std::size_t count, const Dictionary& dictionary) : looks_(count), kxx_(count) {
-    fit(dictionary);
-}
-
-void Looks::fit(const Dictionary& dictionary) {
-    // One more panel than for the centres, because the first one can be at any place of its panel.
-    const std::size_t stride = simd::padded(dictionary.capacity()) + simd::panel_width,
-                      depth = dictionary.depth(), n = looks_.size();
-    if (stride == stride_ && points_.size() == n * depth) return;
-    points_.resize(numbers(n, depth));
-    h_.resize(numbers(n, stride));
-    if (dictionary.has_factor()) {
-        t_.resize(h_.size());
-        a_.resize(h_.size());
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-        looks_[i].h = h_.data() + i * stride;
-        looks_[i].t = t_.empty() ? nullptr : t_.data() + i * stride;
-        looks_[i].a = a_.empty() ? nullptr : a_.data() + i * stride;
-    }
-    stride_ = stride;  // last, so that the next call tries again after a failed allocation
-}
-
-std::size_t Looks::nbytes() const {
-    return (points_.capacity() + h_.capacity() + t_.capacity() + a_.capacity() + kxx_.capacity()) *
-               sizeof(double) +
-           looks_.capacity() * sizeof(Look);
-}
-
 void Dictionary::kernel_rows(const simd::Rows& points, const simd::Block& out, Scratch& scratch,
                              bool coarse, Team* team) const {
     // Few pieces, because each looks for the features that are not zero, and whole tiles of panels
@@ -93,23 +64,10 @@ void Dictionary::open(Looks& looks, const double* x, std::size_t n, Scratch& scr
         look.compared = 0;
         look.ridge = needs_.ridge;
         look.distance = std::numeric_limits<double>::infinity();
+        look.centre = Look::none;
     }
-}
-
-void Dictionary::extend(Look& look) {
-    if (look.n_known == size_) return;
-    const simd::Rows row{look.x, 1, depth()};
-    if (points_.in_order())
-        kernel_->rows(row, points_.panels(look.n_known), n_features_, 0,
-                      {look.h + look.n_known - points_.lane(look.n_known), 0}, scratch_);
-    else
-        for (std::size_t j = look.n_known; j < size_; ++j) {
-            double values[simd::panel_width];
-            std::size_t lane = 0;
-            kernel_->rows(row, points_.panel_of(j, lane), n_features_, 0, {values, 0}, scratch_);
-            look.h[j] = values[lane];
-        }
-    look.n_known = size_;
+    looks.count_ = n;
+    looks.compared_ = false;
 }
 
 void Dictionary::project(Look& look) const {

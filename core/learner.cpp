@@ -377,8 +377,9 @@ void Learner::learn_step(const double* x, const double* y, const double* weights
         offset_.shrink(step_.kept);
         for (Sample& sample : step_) offset_.step(sample.coefficient);
     }
-    for (Sample& sample : step_) {
-        dictionary_.extend(*sample.look);
+    for (i = 0; i < n; ++i) {
+        Sample& sample = step_.samples[i];
+        dictionary_.extend(looks_, i);
         sample.admitted = sample.weight > 0.0 &&
                           recipe_.admission->admits(dictionary_, sample, step_) &&
                           dictionary_.accepts(*sample.look);

@@ -154,6 +154,11 @@ public:
         ++size_;
     }
 
+    // Removes all points. For points in order.
+    void clear() {
+        for (std::size_t j = 0; j < size_; ++j) for_arrays([&](auto& array) { array.clear(j); });
+        size_ = 0;
+    }
     void remove(const std::size_t* js, std::size_t count) {  // in increasing order
         if (count == 0) return;
         if (reuses_) {

@@ -146,7 +146,8 @@ def standardised(columns):
 def test_the_package_has_the_headers_the_library_and_the_version(prefix):
     headers = {p.relative_to(prefix / "include").as_posix() for p in prefix.rglob("*.hpp")}
     assert {f"parsimon/{name}.hpp" for name in PUBLIC} <= headers
-    assert {name for name in headers if "simd" in name} == {"parsimon/simd/loops.hpp"}
+    simd = {name for name in headers if "simd" in name}
+    assert simd == {"parsimon/simd/layout.hpp", "parsimon/simd/loops.hpp"}
     assert not any("test" in name or "check" in name for name in headers)
     assert len([*prefix.rglob("libparsimon.a")]) == 1
     (version,) = prefix.rglob("parsimonConfigVersion.cmake")

@@ -60,7 +60,7 @@ Numbers said(Dictionary& dictionary, const Numbers& x, std::size_t n) {
 void exercise(const KernelPtr& kernel, std::size_t reserve, bool reuses = false) {
     std::mt19937 rng(5);
     std::normal_distribution<double> normal;
-    const std::size_t d = reuses ? 40 : 3, C = 2, n = 3;
+    const std::size_t d = reuses ? 40 : 3, C = 2, n = 5;
     Dictionary dictionary(kernel, d, C, {}, reserve);
     if (reuses) dictionary.reuse_places();
     Looks looks(n, dictionary), one(1, dictionary);
@@ -76,17 +76,18 @@ void exercise(const KernelPtr& kernel, std::size_t reserve, bool reuses = false)
         looks.fit(dictionary);
         dictionary.look(looks, x.data(), count);
         for (std::size_t i = 0; i < count; ++i) {  // a batch, with looks that are extended
-            dictionary.extend(looks[i]);
+            rng() % 3 == 0 ? dictionary.extend(looks[i]) : dictionary.extend(looks, i);
             CHECK(looks[i].n_known == dictionary.size());
             one.fit(dictionary);
             dictionary.look(one, x.data() + i * d, 1);
             for (std::size_t j = 0; j < dictionary.size(); ++j) CHECK(looks[i].h[j] == one[0].h[j]);
+            if (rng() % 3 == 0) continue;
             draw(w);
             dictionary.append(looks[i], w.data());
         }
         const std::size_t most = 20 + rng() % 20;
         while (dictionary.size() > most) dictionary.drop(0);
-        if (rng() % 4 == 0) dictionary.drop(rng() % dictionary.size());
+        if (rng() % 4 == 0 && dictionary.size() > 0) dictionary.drop(rng() % dictionary.size());
         if (rng() % 4 == 0 && dictionary.size() > 0) {
             draw(x);
             one.fit(dictionary);
