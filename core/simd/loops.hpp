@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <span>
 
-#include "simd/layout.hpp"
+#include "layout.hpp"  // beside this file, also where it is installed
 
 namespace parsimon::simd {
 
