@@ -93,11 +93,12 @@ private:
     std::vector<double> kxx_;
     std::size_t stride_ = 0;
     std::size_t count_ = 0;  // how many looks were taken together
-    // The points once more, in panels, and their kernel values k(x_i, x_j), computed when a point
-    // first becomes a centre. Empty if this saves nothing.
+    // The points that became centres, among the first `searched_`, and their kernel values with the
+    // points after them, in rows of `padded(size)`. No row if this saves nothing.
     Points mates_;
     Buffer<double> between_;
-    bool compared_ = false;
+    std::vector<std::size_t> entered_;  // which centres they became
+    std::size_t searched_ = 0;
 };
 
 // State that another object keeps for each centre, in the order of the centres.
@@ -189,7 +190,8 @@ public:
               Team* team = nullptr) const;
     // Computes h for the centres appended since the look was taken.
     void extend(Look& look);
-    // The same for look i of a batch, in less time if these centres are of the batch too.
+    // The same for look i of a batch, in less time if these centres are of the batch too. Looks of
+    // a batch must be extended in order.
     void extend(Looks& looks, std::size_t i);
     // Computes t, a and residual for the centres that h covers. Requires a factor.
     void project(Look& look) const;
@@ -312,7 +314,8 @@ private:
                std::fabs(diagonal()[j] - look.kxx) <= slack && points_.equals(j, look.x);
     }
     void settle(Look& look) const;  // residual from a and objective
-    void compare_mates(Looks& looks);
+    // Finds the new centres among looks 0..i-1, and their kernel values with those from i on.
+    void find_mates(Looks& looks, std::size_t i);
     // `accepts` for the dictionary without the centre `without`, which h does not cover.
     bool sound(Look& look, std::size_t without) const;
     // Tells aligned states, then removes centre j everywhere but in the factor.

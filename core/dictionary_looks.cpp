@@ -67,7 +67,9 @@ void Dictionary::open(Looks& looks, const double* x, std::size_t n, Scratch& scr
         look.centre = Look::none;
     }
     looks.count_ = n;
-    looks.compared_ = false;
+    looks.mates_.clear();
+    looks.entered_.clear();
+    looks.searched_ = 0;
 }
 
 void Dictionary::project(Look& look) const {

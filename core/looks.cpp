@@ -8,12 +8,13 @@ namespace parsimon {
 
 Looks::Looks(std::size_t count, const Dictionary& dictionary)
     : looks_(count), kxx_(count), mates_(dictionary.no_points()) {
-    // Centres in order are evaluated together anyway. For large batches, few of whose points may
-    // become centres, all pairs would be too many.
+    // Centres in order are evaluated together anyway. The values of large batches would need much
+    // memory.
     constexpr std::size_t most = 64;
     if (count > 1 && count <= most && dictionary.reuses_places()) {
         mates_.reserve(count);
         between_.resize(numbers(count, simd::padded(count)));
+        entered_.reserve(count);
     }
     fit(dictionary);
 }
@@ -41,7 +42,8 @@ std::size_t Looks::nbytes() const {
     return (points_.capacity() + h_.capacity() + t_.capacity() + a_.capacity() + kxx_.capacity() +
             between_.capacity()) *
                sizeof(double) +
-           looks_.capacity() * sizeof(Look) + mates_.nbytes();
+           looks_.capacity() * sizeof(Look) + entered_.capacity() * sizeof(std::size_t) +
+           mates_.nbytes();
 }
 
 void Dictionary::extend(Look& look) {
@@ -60,22 +62,28 @@ void Dictionary::extend(Look& look) {
     look.n_known = size_;
 }
 
-void Dictionary::compare_mates(Looks& looks) {
-    looks.mates_.clear();
-    for (std::size_t i = 0; i < looks.count_; ++i) looks.mates_.append(looks[i].x);
-    const simd::Panels panels = looks.mates_.panels();
-    kernel_->rows({looks.points_.data(), looks.count_, depth()}, panels, n_features_, 0,
-                  {looks.between_.data(), panels.count * simd::panel_width}, scratch_);
-    looks.compared_ = true;
+void Dictionary::find_mates(Looks& looks, std::size_t i) {
+    const std::size_t before = looks.entered_.size(), stride = simd::padded(looks.size());
+    for (std::size_t& k = looks.searched_; k < i; ++k) {
+        if (looks[k].centre == Look::none) continue;
+        looks.mates_.append(looks[k].x);
+        looks.entered_.push_back(looks[k].centre);
+    }
+    if (looks.entered_.size() == before) return;
+    // Of several points at once, because these take hardly more time than one.
+    const std::size_t place = before / simd::panel_width * simd::panel_width;
+    kernel_->rows({looks.points_.data() + i * depth(), looks.count_ - i, depth()},
+                  looks.mates_.panels(before), n_features_, 0,
+                  {looks.between_.data() + i * stride + place, stride}, scratch_);
 }
 
 void Dictionary::extend(Looks& looks, std::size_t i) {
     Look& look = looks[i];
     if (look.n_known == size_ || looks.between_.empty()) return extend(look);
-    if (!looks.compared_) compare_mates(looks);
-    const double* values = looks.between_.data() + i * simd::padded(looks.count_);
-    for (std::size_t k = 0; k < i; ++k)
-        if (looks[k].centre == look.n_known) look.h[look.n_known++] = values[k];
+    find_mates(looks, i);
+    const double* values = looks.between_.data() + i * simd::padded(looks.size());
+    for (std::size_t k = 0; k < looks.entered_.size(); ++k)
+        if (looks.entered_[k] == look.n_known) look.h[look.n_known++] = values[k];
     extend(look);
 }
 
