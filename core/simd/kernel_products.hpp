@@ -95,12 +95,24 @@ struct DoubleSums {
         void find(const Rows& x, std::size_t row, std::size_t n_rows, std::size_t first,
                   std::size_t last) {
             count = 0;
-            for (std::size_t f = first; f < last; ++f) {
-                bool some = false;
-                for (std::size_t r = row; r < row + n_rows; ++r)
-                    some |= x.data[r * x.stride + f] != 0.0;
+            const auto note = [this](std::size_t f, bool some) {
                 at[count] = static_cast<std::uint32_t>(f);
                 count += some;
+            };
+            const double* start = x.data + row * x.stride;
+            std::size_t f = first;
+            for (; f + lanes <= last; f += lanes) {
+                Pack sizes = absolute(load(start + f));
+                for (std::size_t r = 1; r < n_rows; ++r)
+                    sizes = sizes + absolute(load(start + r * x.stride + f));
+                double found[lanes];
+                store(found, sizes);
+                for (std::size_t l = 0; l < lanes; ++l) note(f + l, found[l] != 0.0);
+            }
+            for (; f < last; ++f) {
+                bool some = false;
+                for (std::size_t r = 0; r < n_rows; ++r) some |= start[r * x.stride + f] != 0.0;
+                note(f, some);
             }
         }
     };
