@@ -59,7 +59,9 @@ void Team::take(const Region& region) {
 void Team::help() {
     std::uint64_t seen = 0;
     for (;;) {
-        for (int i = 0; i < looks && round_ == seen; ++i) pause();
+        const auto end = std::chrono::steady_clock::now() + patience;
+        while (round_ == seen && std::chrono::steady_clock::now() < end)
+            for (int i = 0; i < 16 && round_ == seen; ++i) pause();
         std::unique_lock lock(mutex_);
         ++asleep_;
         woken_.wait(lock, [&] { return round_ != seen; });

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -97,8 +98,11 @@ private:
         for (int i = 0; !condition(); ++i) i < looks ? pause() : std::this_thread::yield();
     }
     // How often a thread looks for something before it lets other programs run: for some 50 us.
-    // Regions often follow each other faster than a thread can be woken.
     static constexpr int looks = 1000;
+    // How long a thread looks for the next region before it sleeps. Steps of learning have regions
+    // again and again, with less time in between, and waking a thread takes as long as many
+    // regions.
+    static constexpr std::chrono::microseconds patience{500};
     static void pause();  // a moment
     void start();
     void help();                      // what a thread does until `rest`
