@@ -201,7 +201,7 @@ void Dictionary::adopt(const double* x, const double* w, std::size_t n, const do
 
 double Dictionary::project_out(std::size_t j) {
     find_neighbours_without(j);
-    factor_.remove(j);
+    factor_.remove(j, team_, scratch_);
     const double* n = aligned_.empty() ? nullptr : column_from_carry(j);
     const double* carry = factor_.carry();
     double squares = 0.0;
@@ -235,7 +235,7 @@ void Dictionary::drop(std::size_t j) {
     find_neighbours_without(j);
     const double* n = nullptr;
     if (needs_.factor) {
-        factor_.remove(j);
+        factor_.remove(j, team_, scratch_);
         if (!aligned_.empty()) n = column_from_carry(j);
     }
     erase(j, n);
@@ -257,7 +257,7 @@ bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks&
         // factor, and put back if z is refused.
         auto rows = scratch_.take(factor_.tail(j));
         factor_.save_tail(j, rows.data());
-        factor_.remove(j);
+        factor_.remove(j, team_, scratch_);
         if (!sound(seen, j)) {
             factor_.restore_tail(j, rows.data(), size_);
             return false;

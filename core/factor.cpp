@@ -8,13 +8,6 @@
 #include "sound.hpp"
 
 namespace parsimon {
-namespace {
-
-// Rows that are rotated in one pass. A group that starts at a multiple of this has rows of equal
-// padded length.
-constexpr std::size_t row_group = 4;
-
-}  // namespace
 
 void TriangularFactor::reserve(std::size_t capacity) {
     numbers(capacity, capacity + simd::panel_width);  // throws if the size overflows
@@ -114,50 +107,65 @@ void TriangularFactor::project_out(std::size_t j, const double* n, double* row) 
     add(row);
 }
 
-void TriangularFactor::turn_up(simd::Turn* turns, std::size_t i, std::size_t rows, std::size_t j) {
-    for (std::size_t r = 0; r < rows; ++r) turns[r].out = row(i + r - 1);
-    double* carry = carry_.data();
-    simd::loops().turn(turns, rows, carry, j);
+double TriangularFactor::plan_turns(double* c, double* s, std::size_t rows, double pivot) {
+    double squares = pivot * pivot;
     for (std::size_t r = 0; r < rows; ++r) {
-        turns[r].in += j + 1;
-        turns[r].out += j;
+        squares += s[r] * s[r];
+        const double radius = std::sqrt(squares);
+        c[r] = pivot / radius;
+        s[r] /= radius;
+        pivot = radius;
     }
+    return pivot;
+}
+
+void TriangularFactor::turn_up(const simd::Turn* turns, std::size_t i, std::size_t rows,
+                               std::size_t from, std::size_t to) {
     // The columns that all rows of the group have
-    simd::loops().turn(turns, rows, carry + j + 1, i - j);
-    for (std::size_t r = 0; r < rows; ++r) {
-        turns[r].in += i - j;
-        turns[r].out += i - j;
-    }
-    for (std::size_t f = 1; f < rows; ++f)
-        for (std::size_t r = f; r < rows; ++r) {
-            const double x = turns[r].in[f - 1], y = carry[i + f];
-            turns[r].out[f - 1] = turns[r].c * x - turns[r].s * y;
-            carry[i + f] = turns[r].s * x + turns[r].c * y;
+    const std::size_t common = std::max(from, std::min(to, i + 1)) - from;
+    double* carry = carry_.data() + from;
+    simd::loops().turn(turns, rows, carry, common);
+    for (std::size_t k = common; from + k < std::min(to, i + rows); ++k)
+        for (std::size_t r = from + k - i; r < rows; ++r) {
+            const double x = turns[r].in[k], y = carry[k];
+            turns[r].out[k] = turns[r].c * x - turns[r].s * y;
+            carry[k] = turns[r].s * x + turns[r].c * y;
         }
 }
 
 void TriangularFactor::remove(std::size_t j) {
     // The removed row becomes a vector `carry`. Every later row is rotated against the carry, so
     // that its entry in the removed column becomes zero and moves to the carry.
-    double *carry = carry_.data(), &pivot = carry[j];
-    std::copy_n(row(j), j + 1, carry);
-    std::fill(carry + j + 1, carry + simd::padded(size_), 0.0);
+    begin_carry(j);
     simd::Turn turns[row_group];
+    double c[row_group], s[row_group], *above = row(j);
     for (std::size_t i = j + 1; i < size_;) {
-        const std::size_t rows = i % row_group == 0 && i + row_group <= size_ ? row_group : 1;
-        double squares = pivot * pivot, before = pivot;
+        const std::size_t rows = rows_at(i);
+        for (std::size_t r = 0; r < rows; ++r) s[r] = row(i + r)[j];
+        carry_[j] = plan_turns(c, s, rows, carry_[j]);
         for (std::size_t r = 0; r < rows; ++r) {
             double* line = row(i + r);
-            const double entry = line[j];
-            squares += entry * entry;
-            const double radius = std::sqrt(squares);
-            turns[r] = {before / radius, entry / radius, line, line};
-            before = radius;
+            turns[r] = {c[r], s[r], line, above};
+            above = line;
         }
-        turn_up(turns, i, rows, j);
-        pivot = before;
+        turn_up(turns, i, rows, 0, j);
+        for (std::size_t r = 0; r < rows; ++r) {
+            turns[r].in += j + 1;
+            turns[r].out += j;
+        }
+        turn_up(turns, i, rows, j + 1, size_);
         i += rows;
     }
+    end_carry(j);
+}
+
+void TriangularFactor::begin_carry(std::size_t j) {
+    std::copy_n(row(j), j + 1, carry_.data());
+    std::fill(carry_.data() + j + 1, carry_.data() + simd::padded(size_), 0.0);
+}
+
+void TriangularFactor::end_carry(std::size_t j) {
+    const double* carry = carry_.data();
     --size_;
     bool cancelled = false;
     for (std::size_t left = 0, k = 0; left <= 1; ++left)

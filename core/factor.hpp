@@ -82,6 +82,7 @@ public:
     // Removes coordinate j by conditioning: P <- P_(-j,-j) - P_(-j,j) P_(j,-j) / P_jj. Then `carry`
     // (size,) holds column j of the old P divided by sqrt(P_jj).
     void remove(std::size_t j);
+    void remove(std::size_t j, Team& team, Scratch& scratch);
     // Removes the coordinates js, in increasing order, in one pass. At most `most_at_once`. `work`
     // has room for as many vectors. `carry` is undefined afterwards.
     void remove(const std::size_t* js, std::size_t count, double* work);
@@ -120,9 +121,21 @@ public:
     void require_sound() const;
 
 private:
-    // Rotates `rows` rows from row i on against the carry. Writes them to their new place without
-    // column j.
-    void turn_up(simd::Turn* turns, std::size_t i, std::size_t rows, std::size_t j);
+    // Rows that are rotated in one pass. A group that starts at a multiple of this has rows of
+    // equal padded length.
+    static constexpr std::size_t row_group = 4;
+    std::size_t rows_at(std::size_t i) const {  // of the group that begins with row i
+        return i % row_group == 0 && i + row_group <= size_ ? row_group : 1;
+    }
+    // Finds c and s of consecutive turns. Before, s has the entries of the rows in the removed
+    // column. `pivot` is the entry of the carry. Returns its new value.
+    static double plan_turns(double* c, double* s, std::size_t rows, double pivot);
+    // Rotates columns from..to-1 of a group of rows from row i on against the carry, as far as the
+    // rows have them. `in` and `out` of the turns are for column `from`.
+    void turn_up(const simd::Turn* turns, std::size_t i, std::size_t rows, std::size_t from,
+                 std::size_t to);
+    void begin_carry(std::size_t j);  // with row j
+    void end_carry(std::size_t j);    // takes its squares from the diagonal, without entry j
     // Subtracts the squares of the carries from the diagonal, and removes the entries js.
     void take_from_diagonal(const std::size_t* js, std::size_t count, const simd::Tiles& carries,
                             const simd::Pivots& pivots);

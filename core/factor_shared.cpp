@@ -1,7 +1,6 @@
 // Operations on the factor whose work several threads share. They give the bits of the operations
 // of one thread.
 #include <algorithm>
-#include <new>
 
 #include "factor.hpp"
 #include "factor_groups.hpp"
@@ -165,9 +164,81 @@ private:
 
 }  // namespace
 
+void TriangularFactor::remove(std::size_t j, Team& team, Scratch& scratch) {
+    if (!team.shares(size_ - j, size_)) return remove(j);
+    // As for one thread, but first all rotations are planned, from column j alone. Then each piece
+    // of columns is rotated and moved by itself. Pieces right of column j begin at a column from
+    // which the loops for one thread would go on in whole panels.
+    const std::size_t right = j + 1, below = size_ - right,
+                      lefts = (j + columns_of_a_piece - 1) / columns_of_a_piece,
+                      rights = (below + columns_of_a_piece - 1) / columns_of_a_piece,
+                      needed = 2 * below + rights * below;
+    if (!scratch.has_room(needed)) return remove(j);  // the caller cannot undo its part
+    auto room = scratch.take(needed);
+    double *c = room.data(), *s = c + below, *aside = s + below;
+    const auto in_groups = [&](std::size_t from, auto&& work) {
+        for (std::size_t i = right, rows; i < size_; i += rows) {
+            rows = rows_at(i);
+            if (i + rows > from) work(i, rows);  // otherwise it has no such columns
+        }
+    };
+    // Rotates columns from..to-1 of some rows. Row r is written to out(r).
+    const auto turn = [&](std::size_t i, std::size_t rows, std::size_t from, std::size_t to,
+                          auto&& out) {
+        simd::Turn turns[row_group];
+        for (std::size_t r = 0; r < rows; ++r) {
+            const std::size_t at = i + r - right;
+            turns[r] = {c[at], s[at], row(i + r) + from, out(r)};
+        }
+        turn_up(turns, i, rows, from, to);
+    };
+    team.in_pieces(below, simd::most_rows, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) s[i] = row(right + i)[j];
+    });
+    begin_carry(j);
+    double pivot = carry_[j];
+    in_groups(0, [&](std::size_t i, std::size_t rows) {
+        pivot = plan_turns(c + i - right, s + i - right, rows, pivot);
+    });
+    team.in_pieces(lefts + rights, 1, [&](std::size_t piece, std::size_t) {
+        if (piece < lefts) {
+            const std::size_t from = piece * columns_of_a_piece,
+                              to = std::min(from + columns_of_a_piece, j);
+            return in_groups(from, [&](std::size_t i, std::size_t rows) {
+                turn(i, rows, from, to, [&](std::size_t r) { return row(i + r - 1) + from; });
+            });
+        }
+        const std::size_t from = right + (piece - lefts) * columns_of_a_piece, first = from + width,
+                          to = std::min(from + columns_of_a_piece, size_);
+        double* waits = aside + (piece - lefts) * below;
+        in_groups(from, [&](std::size_t i, std::size_t rows) {
+            // The first column goes to a place that the piece before may still have to read. So it
+            // waits in `aside`. The others of its panel are rotated with it.
+            double panel[row_group][width];
+            turn(i, rows, from, std::min(first, to), [&](std::size_t r) { return panel[r]; });
+            for (std::size_t r = 0; r < rows; ++r) {
+                if (i + r < from) continue;
+                waits[i + r - right] = panel[r][0];
+                std::copy(panel[r] + 1, panel[r] + std::min(first, i + r + 1) - from,
+                          row(i + r - 1) + from);
+            }
+            if (i + rows > first)
+                turn(i, rows, first, to, [&](std::size_t r) { return row(i + r - 1) + first - 1; });
+        });
+    });
+    team.in_pieces(below, simd::most_rows, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            for (std::size_t k = 0; k <= i; k += columns_of_a_piece)
+                row(j + i)[j + k] = aside[k / columns_of_a_piece * below + i];
+    });
+    carry_[j] = pivot;
+    end_carry(j);
+}
+
 void TriangularFactor::remove(const std::size_t* js, std::size_t count, double* work, Team& team,
                               Scratch& scratch) {
-    if (count == 1 || !team.shares(size_ - js[0], size_, count)) return remove(js, count, work);
+    if (count == 1) return remove(js[0], team, scratch);
+    if (!team.shares(size_ - js[0], size_, count)) return remove(js, count, work);
     // As for one thread, but first all rotations are planned, from the columns js alone. Then each
     // piece of columns is rotated and moved by itself.
     const auto& loops = simd::loops();
@@ -175,18 +246,15 @@ void TriangularFactor::remove(const std::size_t* js, std::size_t count, double* 
     const std::size_t begin = js[0] / width * width, rows_left = size_ - begin,
                       room = Entries::room(size_),
                       pieces = simd::padded(size_) / columns_of_a_piece + 1;
-    const std::size_t planned = 3 * room + size_, waiting = pieces * rows_left * count;
-    try {  // The caller cannot undo its part of the removal.
-        const auto plans = scratch.take(planned), sides = scratch.take(waiting);
-    } catch (const std::bad_alloc&) {
-        return remove(js, count, work);
-    }
-    auto plans = scratch.take(planned), sides = scratch.take(waiting);
-    double *a = plans.data() + room, *b = a + room, *scales = b + room;
+    const std::size_t needed = 3 * room + size_ + pieces * rows_left * count;
+    if (!scratch.has_room(needed))
+        return remove(js, count, work);  // the caller cannot undo its part
+    auto plans = scratch.take(needed);
+    double *a = plans.data() + room, *b = a + room, *scales = b + room, *sides = scales + size_;
     const auto of = [begin](double* plan, std::size_t i) { return plan + (i - begin) * most; };
     // Where columns of row r wait that belong before the piece that begins at `from`
     const auto aside = [&](std::size_t from, std::size_t r) {
-        return sides.data() + (from / columns_of_a_piece * rows_left + r - begin) * count;
+        return sides + (from / columns_of_a_piece * rows_left + r - begin) * count;
     };
     simd::Pivots pivots;
     const Entries entries(*this, js, count, plans.data(), team);

@@ -132,6 +132,20 @@ TEST(removals_that_threads_share_have_the_same_bits) {
             }
 }
 
+TEST(one_removal_that_threads_share_has_the_same_bits) {
+    for (const std::size_t n : sizes)
+        for (std::size_t j = 0; j < n; j += 1 + n / 7)
+            for (const std::size_t threads : {2u, 3u}) {
+                Team team(threads, 0.0);
+                Scratch scratch;
+                TriangularFactor one = factor_of(n), shared = one;
+                one.remove(j);
+                shared.remove(j, team, scratch);
+                CHECK(equal(one, shared));
+                CHECK(std::equal(one.carry(), one.carry() + n, shared.carry()));
+            }
+}
+
 // A kernel that must stay on the thread that learns.
 class AloneKernel final : public Kernel {
 public:
