@@ -52,11 +52,12 @@ public:
     // As predict_then_learn, with sums of squared derivatives, (parts, n_features). A part (first,
     // last, every) is over each `every`-th row from first to last - 1, as the model is once it has
     // learned row last - 1. Derivatives are multiplied by `scale` (n_features). Parts are in order
-    // and do not overlap.
+    // and do not overlap. They may end within a batch, so the batch size must be 1.
     nb::tuple predict_then_learn_with_gradients(const Matrix& X, const Matrix& Y,
                                                 std::size_t n_outputs, const Parts& parts,
                                                 const Vector& scale) {
         const std::size_t n = X.shape(0), d = X.shape(1);
+        if (batch_size() != 1) throw nb::value_error("gradients need a batch size of 1");
         require_columns(scale.shape(0), d, "scale");
         require_parts(parts, n);
         const std::size_t count = parts.shape(0);

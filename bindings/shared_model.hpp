@@ -110,6 +110,7 @@ protected:
     using Locked<Model>::lock_;
     using Locked<Model>::model_;
 
+    std::size_t batch_size() const { return batch_size_; }
     std::size_t outputs() const { return model_->n_outputs(); }
     void require_features(std::size_t found) const {
         require_columns(found, model_->n_features(), "X");

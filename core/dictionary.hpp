@@ -94,10 +94,12 @@ private:
     std::size_t stride_ = 0;
     std::size_t count_ = 0;  // how many looks were taken together
     // The points that became centres, among the first `searched_`, and their kernel values with the
-    // points after them, in rows of `padded(size)`. No row if this saves nothing.
+    // points after them, in rows of `padded(size)`. `between_` is empty unless batches have 2 to 64
+    // points and the kernel computes several rows in less time.
     Points mates_;
     Buffer<double> between_;
-    std::vector<std::size_t> entered_;  // which centres they became
+    // Which centres they became. No centre may leave between the looks and the last `extend`.
+    std::vector<std::size_t> entered_;
     std::size_t searched_ = 0;
 };
 

@@ -36,7 +36,8 @@ public:
     // An array of n numbers, not initialised.
     Lease take(std::size_t n) { return Lease(*this, n); }
 
-    // Whether the next array can have n numbers. If so, taking it throws nothing.
+    // Whether there is memory for the next array to have n numbers. If so, taking it throws
+    // nothing.
     bool has_room(std::size_t n) {
         try {
             take(n);

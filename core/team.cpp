@@ -60,8 +60,9 @@ void Team::help() {
     std::uint64_t seen = 0;
     for (;;) {
         const auto end = std::chrono::steady_clock::now() + patience;
-        while (round_ == seen && std::chrono::steady_clock::now() < end)
-            for (int i = 0; i < 16 && round_ == seen; ++i) pause();
+        for (int i = 0; round_ == seen && (i < looks || std::chrono::steady_clock::now() < end);
+             ++i)
+            i < looks ? pause() : std::this_thread::yield();
         std::unique_lock lock(mutex_);
         ++asleep_;
         woken_.wait(lock, [&] { return round_ != seen; });

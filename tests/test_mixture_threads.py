@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from parsimon import KRLSRegressor, POLKClassifier, published
+from parsimon import KRLSRegressor, POLKClassifier, POLKRegressor, persistence, published
 from parsimon.mixtures import Expert, MixtureClassifier, MixtureRegressor
 from parsimon.mixtures.line import run_line
 from parsimon.mixtures.tasks import Numbers, Task
@@ -115,17 +115,50 @@ def test_long_blocks_have_the_same_bits_in_threads(n_jobs):
     np.testing.assert_array_equal(more.predict_proba(X), one.predict_proba(X))
 
 
+@pytest.mark.parametrize("d", [1, 4])
+def test_long_streams_with_challengers_are_stored_with_the_same_bits(d):
+    # The ring of recent rows begins again at row 1520, and challengers catch up after 1600 and
+    # 3200 rows, which fall within blocks.
+    X, y = rows(4000)
+    X = X[:, :d]
+    models = [MixtureRegressor(EXPERTS, budget=90).partial_fit(X[:9], y[:9]) for _ in range(2)]
+    models[1].set_params(n_jobs=2)
+    for sizes, model in zip(([37, 512, 1], [901, 1200]), models, strict=True):
+        at, k = 9, 0
+        while at < 3700:
+            end = min(at + sizes[k % len(sizes)], 3700)
+            model.partial_fit(X[at:end], y[at:end])
+            at, k = end, k + 1
+    alone, threads = (persistence.dumps(model.set_params(n_jobs=None)) for model in models)
+    assert threads == alone
+    again = persistence.loads(threads).set_params(n_jobs=2)
+    np.testing.assert_array_equal(
+        again.predict_then_learn(X[3700:], y[3700:]),
+        models[0].predict_then_learn(X[3700:], y[3700:]),
+    )
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_mixture_that_was_interrupted_has_learned_the_rows_before(n_jobs):
     X, y = rows(200_000)
-    model = MixtureRegressor(EXPERTS, budget=60, n_jobs=n_jobs)
-    timer = threading.Timer(0.5, _thread.interrupt_main)
-    timer.start()
+    model = MixtureRegressor(EXPERTS, budget=60, n_jobs=n_jobs).partial_fit(X[:100], y[:100])
+
+    def interrupt():
+        while model.n_samples_seen_ < 5000:
+            time.sleep(0.001)
+        _thread.interrupt_main()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
     with pytest.raises(KeyboardInterrupt):
-        model.partial_fit(X, y)
-    timer.join()
+        model.partial_fit(X[100:], y[100:])
+    thread.join()
+    assert 5000 <= model.n_samples_seen_ < len(X)
+    check_that_it_goes_on(model, X, y)
+
+
+def check_that_it_goes_on(model, X, y):
     n = model.n_samples_seen_
-    assert 0 < n < len(X)
     alone = MixtureRegressor(EXPERTS, budget=60).partial_fit(X[:n], y[:n])
     np.testing.assert_array_equal(
         model.predict_then_learn(X[n : n + 50], y[n : n + 50]),
@@ -133,12 +166,61 @@ def test_a_mixture_that_was_interrupted_has_learned_the_rows_before(n_jobs):
     )
 
 
+def beginning(monkeypatch, at, error, runs):
+    """Let thread `at` of a line raise an error when it begins. It goes on if `runs`."""
+    begun = []
+
+    class Interrupted(threading.Thread):
+        def start(self):
+            begun.append(self)
+            if runs or len(begun) <= at:
+                super().start()
+            if len(begun) == at + 1:
+                time.sleep(0.01)
+                raise error
+
+    monkeypatch.setattr("parsimon.mixtures.line.threading.Thread", Interrupted)
+    return begun
+
+
+@pytest.mark.parametrize("runs", [True, False])
+@pytest.mark.parametrize("at", [0, 1])
+def test_an_interrupt_while_a_thread_begins_loses_no_rows(monkeypatch, at, runs):
+    X, y = rows(50_000)
+    model = MixtureRegressor(EXPERTS, budget=60, n_jobs=2).partial_fit(X[:100], y[:100])
+    with monkeypatch.context() as patch:
+        begun = beginning(patch, at, KeyboardInterrupt, runs)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(X[100:40_000], y[100:40_000])
+    for thread in begun[: at + runs]:
+        thread.join(1.0)
+        assert not thread.is_alive()
+    assert model.n_samples_seen_ < 40_000
+    check_that_it_goes_on(model, X, y)
+
+
+def test_a_thread_that_the_system_has_not_is_done_without(monkeypatch):
+    X, y = rows(700)
+    model = MixtureRegressor(EXPERTS, budget=60, n_jobs=2)
+    with monkeypatch.context() as patch:
+        beginning(patch, 1, RuntimeError("can't start new thread"), runs=False)
+        model.partial_fit(X[:300], y[:300])
+    assert model.n_samples_seen_ == 300
+    with monkeypatch.context() as patch:
+        beginning(patch, 0, RuntimeError("can't start new thread"), runs=False)
+        with pytest.raises(RuntimeError, match="new thread"):
+            model.partial_fit(X[300:], y[300:])
+    check_that_it_goes_on(model, X, y)
+
+
 # Gradients while rows are learned
 
 
-def test_learning_with_gradients_equals_learning_and_then_gradients():
+@pytest.mark.parametrize("d", [4, 1])
+def test_learning_with_gradients_equals_learning_and_then_gradients(d):
     X, y = rows(200)
-    Y, scale = np.column_stack([y, y**2]), np.array([1.0, 0.5, 0.0, 2.0])
+    X = X[:, :d]
+    Y, scale = np.column_stack([y, y**2]), np.array([1.0, 0.5, 0.0, 2.0])[:d]
     parts = [(0, 20, 1), (30, 64, 4), (64, 65, 3), (100, 200, 7)]
     fast, slow = (clone(RLS).set_params(gamma=0.5) for _ in range(2))
     P, sums = fast.learn_checked_with_gradients(X, Y, parts, scale)
@@ -147,7 +229,7 @@ def test_learning_with_gradients_equals_learning_and_then_gradients():
     np.testing.assert_array_equal(sums, slow_sums)
     np.testing.assert_array_equal(fast.predict(X), slow.predict(X))
     P, sums = fast.learn_checked_with_gradients(X[:5], Y[:5], [], scale)
-    assert P.shape == (5, 2) and sums.shape == (0, 4)
+    assert P.shape == (5, 2) and sums.shape == (0, d)
 
 
 @pytest.mark.parametrize(
@@ -168,6 +250,9 @@ def test_parts_of_rows_are_checked(parts, message):
     with pytest.raises(ValueError, match="scale has 3 features"):
         model.learn_checked_with_gradients(X, y[:, None], [], np.ones(3))
     assert model.n_samples_seen_ == 10
+    batches = published(POLKRegressor, batch_size=2).partial_fit(X, y[:, None])
+    with pytest.raises(ValueError, match="batch size of 1"):
+        batches.learn_checked_with_gradients(X, y[:, None], [], np.ones(4))
 
 
 def test_a_relevant_expert_with_probabilities_is_exact():

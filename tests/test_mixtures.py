@@ -395,7 +395,7 @@ def test_an_interrupt_within_a_row_is_remembered(monkeypatch, tmp_path):
         lambda: model.partial_fit(X, y),
         lambda: model.save(tmp_path / "m"),
     ):
-        with pytest.raises(RuntimeError, match="interrupted within a row"):
+        with pytest.raises(RuntimeError, match="interrupted within a block"):
             call()
     assert model.fit(X, y).n_samples_seen_ == 60
 
@@ -552,7 +552,7 @@ def test_an_error_within_a_block_is_remembered(monkeypatch):
         patch.setattr(Stack, "run", lambda *args: (_ for _ in ()).throw(MemoryError))
         with pytest.raises(MemoryError):
             model.partial_fit(X[100:], y[100:])
-    with pytest.raises(RuntimeError, match="interrupted within a row"):
+    with pytest.raises(RuntimeError, match="interrupted within a block"):
         model.partial_fit(X, y)
 
 

@@ -179,7 +179,7 @@ class StreamRegressor(LearningRegressor[_core.Learner], StreamEstimator):
 
         A part (first, last, every) is over each `every`-th row from first to last - 1, when the
         model has learned row last - 1. Derivatives are multiplied by `scale` (d,). This may be the
-        first block of the model.
+        first block of the model. `batch_size` must be 1, because parts end anywhere.
         """
         if not hasattr(self, "_learner"):
             self._begin(X, Y, None, all_at_once=False, predicted=True)

@@ -174,6 +174,7 @@ class Mixture(Shuffled, LearningMixture):
             if has_link(expert.estimator):
                 raise ValueError(f"expert {expert.name!r} has a loss with a link")
             if expert.relevance and not expert.is_measured:
+                # Any point will do: only the kind of the kernel matters here.
                 kernel = kernels.resolve(given["kernel"], given["gamma"], np.zeros((1, 1)))
                 kernels.require_differentiable(kernel)
         return experts

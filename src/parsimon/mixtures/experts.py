@@ -37,7 +37,7 @@ class Expert:
         target becomes one input per class: 1 for its class, and 0 for the others.
     relevance : bool, default=False
         Whether inputs are scaled by their relevance, the root mean squared derivative of the
-        expert's function with respect to the input. A regressor needs a differentiable kernel for
+        expert's function with respect to the input. The estimator needs a differentiable kernel for
         that.
     share : float > 0, default=1.0
         The share of the budget, relative to those of the other experts.

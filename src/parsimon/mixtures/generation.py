@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from parsimon import _schema
 from parsimon.mixtures.recent import Recent
 
-__all__ = ["Generation", "Learning", "packed", "unpacked"]
+__all__ = ["Generation", "Learning", "Part", "packed", "sums_of_squares", "unpacked"]
 
 Array = NDArray[np.float64]
+
+#: Rows of which gradients are taken: the first, the one after the last, and a step.
+Part = tuple[int, int, int]
 
 #: The least relevance, relative to the largest.
 LEAST_RELEVANCE = 1e-3
@@ -34,10 +37,10 @@ class Learning(Protocol):
         model: Any,
         X: Array,
         T: Array,
-        parts: Sequence[tuple[int, int, int]],
+        parts: Sequence[Part],
         scale: Array,
     ) -> tuple[Array, Array]:
-        """Equal `predict_then_learn`, and also return sums of squared derivatives, (parts, d)."""
+        """As `predict_then_learn`, but also return sums of squared derivatives, (parts, d)."""
 
     def losses(self, model: Any, P: Array, T: Array) -> Array:
         """Return the losses (n,) of predictions P for targets T."""
@@ -52,9 +55,7 @@ class Generation:
     squares: Array | float = 0.0
     count: float = 0.0
 
-    def learn(
-        self, task: Learning, X: Array, T: Array, parts: list[tuple[tuple[int, int, int], float]]
-    ) -> Array:
+    def learn(self, task: Learning, X: Array, T: Array, parts: list[tuple[Part, float]]) -> Array:
         """Learn scaled rows, and return the predictions before each, (n, C).
 
         Squared gradients are added for each of `parts`, after multiplying the sum by its number.
@@ -69,8 +70,7 @@ class Generation:
 
     def add_gradients(self, X: Array, keep: float) -> None:
         """Add the squared gradients at scaled rows X, after multiplying the sum by `keep`."""
-        squares: Array = np.square(self._gradient(X)).reshape(-1, X.shape[1]).sum(axis=0)
-        self._add(squares, len(X), keep)
+        self._add(sums_of_squares(self._gradient(X)), len(X), keep)
 
     def _add(self, squares: Array, n: int, keep: float) -> None:
         self.squares = keep * self.squares + squares
@@ -110,6 +110,13 @@ class Generation:
             return None
         scale: Array = np.maximum(relevance / relevance.max(), LEAST_RELEVANCE)
         return scale
+
+
+def sums_of_squares(derivatives: Array) -> Array:
+    """Return the sum over all but the last axis, row by row, also if there is one column."""
+    rows = np.square(derivatives).reshape(-1, derivatives.shape[-1])
+    found: Array = np.add.accumulate(rows, axis=0)[-1]
+    return found
 
 
 def packed(generation: Generation | None) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsimon import _threads
+from parsimon._interrupts import HeldBack
 from parsimon.mixtures.line import run_line
 from parsimon.mixtures.recent import PIECE
 from parsimon.mixtures.stored import StoredMixture
@@ -51,14 +52,14 @@ class LearningMixture(StoredMixture):
         `combine(rows, prepared, P)` needs once the experts have learned the piece. P (n, E, C) are
         their predictions. Both get the pieces in order.
 
-        An interrupt (Ctrl-C) takes effect between pieces of a large block. If it comes while a
-        small block is learned, the experts may have learned different rows, and the model cannot
-        go on.
+        An interrupt (Ctrl-C) takes effect when all experts have learned the pieces already begun.
+        After an error of an expert, the experts may have learned different rows. Then the model
+        cannot go on.
         """
         large = n >= WORTH_THREADS
         threads = min(_threads.count(self.n_jobs), len(self._slots)) if large else 1
         depth = min(threads, 2)
-        size = PIECE // depth
+        size = PIECE // depth  # the recent rows have room for PIECE rows that are not yet learned
         pieces = [_Piece(slice(at, min(at + size, n))) for at in range(0, n, size)]
         begun, ended = 0, 0
 
@@ -88,8 +89,9 @@ class LearningMixture(StoredMixture):
             if large:
                 run_line(len(pieces), begin, each, end, threads, depth)
             else:
-                for work in (begin, *each, end):
-                    work(0)
+                with HeldBack():
+                    for work in (begin, *each, end):
+                        work(0)
         finally:
             if begun != ended:
                 self._interrupted = True
@@ -97,13 +99,14 @@ class LearningMixture(StoredMixture):
     def _require_whole(self) -> None:
         if getattr(self, "_interrupted", False):
             raise RuntimeError(
-                "learning was interrupted within a row, so the experts differ in what they have "
-                "learned: load the model from a file, or call fit"
+                "learning was interrupted within a block, so the experts differ in what they have "
+                "learned: load the model from a file, or learn a new one"
             )
 
     def _by_cost(self) -> list[int]:
         """Return the numbers of the experts, those first that are likely to take the most time."""
 
+        # An update takes the square of the number of centres. Gradients and challengers cost more.
         def cost(e: int) -> float:
             slot = self._slots[e]
             return slot.budget**2 * (3.0 if slot.expert.relevance else 1.0)

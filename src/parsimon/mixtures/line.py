@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 __all__ = ["run_line"]
 
@@ -17,8 +16,8 @@ def run_line(
     """For each piece k of n, call prepare(k), then the functions of `each`, then combine(k).
 
     Every function gets the pieces in order, one at a time. So the result does not depend on the
-    number of threads. The first functions of `each` should take the most time. At most `depth`
-    pieces are prepared and not combined.
+    number of threads. Threads wait less if the first functions of `each` take the most time. At
+    most `depth` pieces are prepared and not combined.
 
     An interrupt (Ctrl-C) takes effect when all prepared pieces are combined. An error of a function
     ends the work, and is raised.
@@ -29,34 +28,53 @@ def run_line(
     [0, 0, 0, 1, -1, 1]
     """
     line = _Line(n, [prepare, *each, combine], depth)
+    workers: list[threading.Thread] = []
     interrupt: BaseException | None = None
-    with ThreadPoolExecutor(threads) as pool:
-        workers: list[Future[None]] = []
-        while True:
-            try:
-                while len(workers) < threads and interrupt is None:
-                    workers.append(pool.submit(line.work))
-                while not all(worker.done() for worker in workers):
-                    wait(workers, timeout=0.1)  # so that an interrupt is heard soon
-                break
-            except BaseException as error:
-                interrupt = error
+    while True:
+        try:
+            if interrupt is not None:
                 line.stop()
-    if line.error is not None:
-        raise line.error
-    if interrupt is not None:
-        raise interrupt
+            while interrupt is None and len(workers) < threads:
+                worker = threading.Thread(target=line.work, name="parsimon-line")
+                try:
+                    worker.start()
+                except RuntimeError:  # the system has no further thread
+                    if not workers:
+                        raise
+                    break
+                workers.append(worker)
+            line.wait()
+            break
+        except BaseException as error:  # in this thread, perhaps while a worker began
+            interrupt = error
+    for worker in workers:
+        worker.join()
+    failure, line.error = line.error, None
+    try:
+        if failure is not None:
+            raise failure from interrupt
+        if interrupt is not None:
+            raise interrupt
+    finally:
+        del failure, interrupt  # their tracebacks refer to this frame
 
 
 class _Line:
-    """Which function has done how many pieces. The first prepares, and the last combines."""
+    """Which function has done how many pieces. The first prepares, and the last combines.
+
+    The thread that waits for the line can be interrupted anywhere. So it uses locks only where
+    Python cannot be interrupted before they are released: not `changed`.
+    """
 
     def __init__(self, n: int, functions: Sequence[Work], depth: int) -> None:
         self.n, self.functions, self.depth = n, functions, depth
         self.done = [0] * len(functions)
         self.busy = [False] * len(functions)
         self.error: BaseException | None = None
-        self.changed = threading.Condition()
+        self.lock = threading.Lock()
+        self.changed = threading.Condition(self.lock)
+        self.going = threading.Lock()  # held until the work is over
+        self.going.acquire()
 
     def work(self) -> None:
         """Do what is ready, until all is done."""
@@ -69,19 +87,33 @@ class _Line:
             with self.changed:
                 self.busy[f] = False
                 self.done[f] += 1
-                self.error = self.error or error
+                if error is not None:
+                    self.error = self.error or error
+                    self.n = 0
+                if self._is_over() and self.going.locked():
+                    self.going.release()
                 self.changed.notify_all()
 
     def stop(self) -> None:
         """Prepare no further pieces."""
-        with self.changed:
+        with self.lock:
             self.n = min(self.n, self.done[0] + self.busy[0])
-            self.changed.notify_all()
+
+    def wait(self) -> None:
+        """Wait until no thread does anything, or ever will."""
+        while True:
+            with self.lock:
+                if self._is_over():
+                    return
+            self.going.acquire(timeout=0.1)  # so that an interrupt is heard soon
+
+    def _is_over(self) -> bool:
+        return self.done[-1] >= self.n and not any(self.busy)
 
     def _take(self) -> int | None:
         """Wait for a function that is ready, and return its number. None if all is done."""
         with self.changed:
-            while self.error is None and self.done[-1] < self.n:
+            while self.done[-1] < self.n:
                 ready = [f for f in range(len(self.functions)) if self._is_ready(f)]
                 if ready:
                     # The first and the last function take little time, and others wait for them.

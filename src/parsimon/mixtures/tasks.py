@@ -12,15 +12,13 @@ from parsimon import _core
 from parsimon.estimators.regressor import regression_targets
 from parsimon.evaluation.classification import true_class
 from parsimon.evaluation.steps import stream_probabilities
+from parsimon.mixtures.generation import Part, sums_of_squares
 from parsimon.mixtures.recent import Recent
 from parsimon.preprocessing import LARGEST
 
 __all__ = ["Numbers", "Probabilities", "Scores", "Task", "checked_targets", "scaled"]
 
 Array = NDArray[np.float64]
-#: Parts of rows: for each the first row, the row after the last, and a step.
-Parts = Sequence[tuple[int, int, int]]
-
 #: The number of inputs for a label: classes from this number on share the last one.
 LABEL_INPUTS = 16
 #: The least probability in losses.
@@ -63,9 +61,9 @@ class Task:
         raise NotImplementedError
 
     def learn_with_gradients(
-        self, model: Any, X: Array, T: Array, parts: Parts, scale: Array
+        self, model: Any, X: Array, T: Array, parts: Sequence[Part], scale: Array
     ) -> tuple[Array, Array]:
-        """Equal `predict_then_learn`, and also return sums of squared derivatives, (parts, d).
+        """As `predict_then_learn`, but also return sums of squared derivatives, (parts, d).
 
         A part (first, last, every) is over each `every`-th row from first to last - 1, when the
         model has learned row last - 1. Derivatives are multiplied by `scale` (d,).
@@ -74,7 +72,7 @@ class Task:
         for k, (first, last, every) in enumerate(parts):
             found.append(self.predict_then_learn(model, X[at:last], T[at:last]))
             each = model.gradient_checked(X[first:last:every]) * scale
-            sums[k] = np.square(each).reshape(-1, X.shape[1]).sum(axis=0)
+            sums[k] = sums_of_squares(each)
             at = last
         if at < len(X):
             found.append(self.predict_then_learn(model, X[at:], T[at:]))
@@ -89,9 +87,9 @@ class Numbers(Task):
         return _learned(model, X, T)
 
     def learn_with_gradients(
-        self, model: Any, X: Array, T: Array, parts: Parts, scale: Array
+        self, model: Any, X: Array, T: Array, parts: Sequence[Part], scale: Array
     ) -> tuple[Array, Array]:
-        """Equal `predict_then_learn`, and also return sums of squared derivatives, (parts, d)."""
+        """As `predict_then_learn`, but also return sums of squared derivatives, (parts, d)."""
         return _learned_with_gradients(model, X, T, parts, scale)
 
     def losses(self, model: Any, P: Array, T: Array) -> Array:
@@ -129,9 +127,9 @@ class Scores(_Labels):
         return _learned(model, X, self._indicators(T))
 
     def learn_with_gradients(
-        self, model: Any, X: Array, T: Array, parts: Parts, scale: Array
+        self, model: Any, X: Array, T: Array, parts: Sequence[Part], scale: Array
     ) -> tuple[Array, Array]:
-        """Equal `predict_then_learn`, and also return sums of squared derivatives, (parts, d)."""
+        """As `predict_then_learn`, but also return sums of squared derivatives, (parts, d)."""
         self._require_outputs(model)
         return _learned_with_gradients(model, X, self._indicators(T), parts, scale)
 
@@ -185,9 +183,9 @@ def _learned(model: Any, X: Array, Y: Array) -> Array:
 
 
 def _learned_with_gradients(
-    model: Any, X: Array, Y: Array, parts: Parts, scale: Array
+    model: Any, X: Array, Y: Array, parts: Sequence[Part], scale: Array
 ) -> tuple[Array, Array]:
-    """Equal `_learned`, and also return sums of squared derivatives, (parts, d)."""
+    """As `_learned`, but also return sums of squared derivatives, (parts, d)."""
     found: tuple[Array, Array] = model.learn_checked_with_gradients(
         np.ascontiguousarray(X), np.ascontiguousarray(Y), parts, scale
     )

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from parsimon._interrupts import HeldBack
 from parsimon._parts import real
 from parsimon.conformal import Intervals
 from parsimon.evaluation import METRICS, IntervalMetrics, Predictions, predict_then_learn
 from parsimon.preprocessing import Column, TableEncoder, TableError, TargetScaler
 from parsimon.tables.ahead import EncodedBlock, EncodedRows
 from parsimon.tables.targets import takes_raw_targets
-from parsimon.tables.warmup import Warmup
+from parsimon.tables.warmup import Warmup, rows_of
 
 __all__ = ["Learning"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[Any]
+
+#: The rows of the first piece of a block. Pieces grow while they take less than `SOON` seconds.
+PIECE, SOON = 1024, 0.1
 
 
 class Learning:
@@ -90,6 +96,35 @@ class Learning:
         self.encoder_, self.estimator_ = encoder, estimator
         self._begin_intervals()
 
+    def _learn_in_pieces(
+        self,
+        columns: dict[str, Column],
+        target: Column,
+        undo: Callable[[], None] = lambda: None,
+    ) -> Labels:
+        """Learn rows, and return the predictions before. After an error, call `undo`.
+
+        An interrupt (Ctrl-C) takes effect after a piece. Until then the rows are learned by all
+        parts of the model. Pieces change no bit.
+        """
+        n, at, found, intervals = len(target.values), 0, [], []
+        # Rows that are encoded already come in short blocks.
+        size = n if self._ahead is not None else _rows_of_a_piece(self.estimator_)
+        while at < n:
+            rows, began = slice(at, min(at + size, n)), time.monotonic()
+            with HeldBack():
+                try:
+                    found.append(self._learn(rows_of(columns, rows), target.rows(rows)))
+                except BaseException:
+                    undo()
+                    raise
+            intervals.append(self._last_intervals)
+            at = rows.stop
+            if time.monotonic() - began < SOON:
+                size *= 2
+        self._last_intervals = np.concatenate(intervals)
+        return np.concatenate(found)
+
     def _learn(self, columns: dict[str, Column], target: Column) -> Labels:
         y = self._targets(target, self.task_)
         if self._ahead is None:
@@ -141,6 +176,14 @@ class Learning:
         found = intervals.run(X, both, np.broadcast_to(y[:, np.newaxis], both.shape))[:, 0]
         self._interval_scores.update(y, found)
         return found
+
+
+def _rows_of_a_piece(estimator: Any) -> int:
+    """Return the number of rows of a piece. Blocks that are cut within a batch change bits."""
+    given = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    sizes = [value for name, value in given.items() if name.split("__")[-1] == "batch_size"]
+    batch = math.lcm(*(size for size in sizes if isinstance(size, int)))
+    return -(-PIECE // batch) * batch
 
 
 def _both(found: Predictions) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from parsimon._interrupts import HeldBack
 from parsimon._parts import lookup, whole
 from parsimon.evaluation.steps import is_classifier_like
 from parsimon.mixtures import Mixture
@@ -202,28 +203,35 @@ class TableModel(Learning, Predicting, StoredTable):
     # Implementation
 
     def _learn_checked(self, columns: dict[str, Column], target: Column) -> Labels:
-        n = len(target.values)
         if self._warm:
-            return self._learn(columns, target)
-        before = self.__dict__.copy()
-        try:
+            return self._learn_in_pieces(columns, target)
+        n, before = len(target.values), self.__dict__.copy()
+
+        def warm_up() -> Labels:
             # The parameter may be smaller than it was when the rows were taken.
             if self.n_rows_ >= whole("warmup", self.warmup, at_least=2):
                 self._begin()
-                return self._learn(columns, target)
+                return target.values[:0]
             first = slice(0, min(n, self.warmup - self.n_rows_))
-            predictions = self._hold(rows_of(columns, first), target.rows(first))
-            if first.stop < n:
-                rest = slice(first.stop, n)
-                predictions = np.concatenate(
-                    [predictions, self._learn(rows_of(columns, rest), target.rows(rest))]
-                )
-        except BaseException:
+            return self._hold(rows_of(columns, first), target.rows(first))
+
+        def undo() -> None:
             # Every object that the block changed is new, but for the trials.
             before.pop("_warmup", None)
             self.__dict__ = before
-            raise
-        return predictions
+
+        with HeldBack():
+            try:
+                predictions = warm_up()
+            except BaseException:
+                undo()
+                raise
+        first = len(predictions)
+        if first == n:
+            return predictions
+        rest = slice(first, n)
+        found = self._learn_in_pieces(rows_of(columns, rest), target.rows(rest), undo)
+        return np.concatenate([predictions, found]) if first else found
 
     def _encoder(self) -> TableEncoder:
         return TableEncoder(
