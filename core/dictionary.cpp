@@ -42,7 +42,7 @@ std::size_t Dictionary::nbytes() const {
     const std::size_t indices = neighbour_.capacity() + next_neighbour_.capacity();
     return sizeof *this + points_.nbytes() + factor_.nbytes() + doubles * sizeof(double) +
            indices * sizeof(std::size_t) + aligned_.capacity() * sizeof(Aligned*) +
-           scratch_.nbytes();
+           scratch_.nbytes() + team_.scratch().nbytes();
 }
 
 void Dictionary::attach(Aligned& state) {
@@ -102,6 +102,7 @@ void Dictionary::reserve_scratch(std::size_t batch) {
     const std::size_t rows =
         numbers(std::max(batch, needs_.factor ? simd::panel_width : 1), capacity_);
     scratch_.reserve(kernel_->levels() + 3 + points_.reuses_places(), rows + spare);
+    if (needs_.factor) TriangularFactor::reserve_shared(capacity_, together_, team_);
 }
 
 void Dictionary::append(Look& look, const double* w) {
@@ -201,7 +202,7 @@ void Dictionary::adopt(const double* x, const double* w, std::size_t n, const do
 
 double Dictionary::project_out(std::size_t j) {
     find_neighbours_without(j);
-    factor_.remove(j, team_, scratch_);
+    factor_.remove(j, team_);
     const double* n = aligned_.empty() ? nullptr : column_from_carry(j);
     const double* carry = factor_.carry();
     double squares = 0.0;
@@ -235,7 +236,7 @@ void Dictionary::drop(std::size_t j) {
     find_neighbours_without(j);
     const double* n = nullptr;
     if (needs_.factor) {
-        factor_.remove(j, team_, scratch_);
+        factor_.remove(j, team_);
         if (!aligned_.empty()) n = column_from_carry(j);
     }
     erase(j, n);
@@ -257,7 +258,7 @@ bool Dictionary::replace(std::size_t j, const double* z, const double* w, Looks&
         // factor, and put back if z is refused.
         auto rows = scratch_.take(factor_.tail(j));
         factor_.save_tail(j, rows.data());
-        factor_.remove(j, team_, scratch_);
+        factor_.remove(j, team_);
         if (!sound(seen, j)) {
             factor_.restore_tail(j, rows.data(), size_);
             return false;

@@ -67,7 +67,7 @@ bool Dictionary::project_out_together(double& allowance, std::size_t budget, dou
     }
     std::sort(candidates, candidates + count);
     auto room = scratch_.take(count * stride);
-    const simd::Tiles tiles = factor_.columns(candidates, count, room.data(), team_, scratch_);
+    const simd::Tiles tiles = factor_.columns(candidates, count, room.data(), team_);
     std::copy_n(factor_.diagonal(), m, diagonal);
     Pursuit pursuit(m, {weights_.data(), n_outputs_, capacity_}, diagonal, squares);
     while (pursuit.count() < count) {
@@ -93,7 +93,7 @@ bool Dictionary::project_out_together(double& allowance, std::size_t budget, dou
     }
     std::copy_n(pursuit.removed(), pursuit.count(), candidates);
     std::sort(candidates, candidates + pursuit.count());
-    factor_.remove(candidates, pursuit.count(), room.data(), team_, scratch_);
+    factor_.remove(candidates, pursuit.count(), room.data(), team_);
     erase(candidates, pursuit.count());
     return true;
 }

@@ -66,8 +66,7 @@ public:
 
     // Columns js of P, in increasing order, at most `most_at_once`. `out` has room for them.
     simd::Tiles columns(const std::size_t* js, std::size_t count, double* out) const;
-    simd::Tiles columns(const std::size_t* js, std::size_t count, double* out, Team& team,
-                        Scratch& scratch) const;
+    simd::Tiles columns(const std::size_t* js, std::size_t count, double* out, Team& team) const;
     // Copies vector k to out (padded size,).
     void copy_vector(const simd::Tiles& tiles, std::size_t k, double* out) const;
 
@@ -82,12 +81,13 @@ public:
     // Removes coordinate j by conditioning: P <- P_(-j,-j) - P_(-j,j) P_(j,-j) / P_jj. Then `carry`
     // (size,) holds column j of the old P divided by sqrt(P_jj).
     void remove(std::size_t j);
-    void remove(std::size_t j, Team& team, Scratch& scratch);
+    void remove(std::size_t j, Team& team);
     // Removes the coordinates js, in increasing order, in one pass. At most `most_at_once`. `work`
     // has room for as many vectors. `carry` is undefined afterwards.
     void remove(const std::size_t* js, std::size_t count, double* work);
-    void remove(const std::size_t* js, std::size_t count, double* work, Team& team,
-                Scratch& scratch);
+    void remove(const std::size_t* js, std::size_t count, double* work, Team& team);
+    // Allocates what a team needs for these, with factors of this capacity.
+    static void reserve_shared(std::size_t capacity, std::size_t count, Team& team);
     static constexpr std::size_t most_at_once = simd::most_vectors;
     const double* carry() const { return carry_.data(); }
 

@@ -5,6 +5,7 @@
 #include "factor.hpp"
 #include "factor_groups.hpp"
 #include "simd/loops.hpp"
+#include "sizes.hpp"
 #include "team.hpp"
 
 namespace parsimon {
@@ -99,10 +100,10 @@ void TriangularFactor::multiply_shared(const Vectors& vectors, double* squares, 
 }
 
 simd::Tiles TriangularFactor::columns(const std::size_t* js, std::size_t count, double* out,
-                                      Team& team, Scratch& scratch) const {
+                                      Team& team) const {
     if (!team.shares(size_ - js[0], size_, count)) return columns(js, count, out);
     const simd::Tiles tiles{out, count};
-    auto room = scratch.take(Entries::room(size_));
+    auto room = team.scratch().take(Entries::room(size_));
     const Entries entries(*this, js, count, room.data(), team);
     team.in_pieces(simd::padded(size_), columns_of_a_piece, [&](std::size_t from, std::size_t to) {
         std::fill(out + from * count, out + to * count, 0.0);
@@ -164,17 +165,21 @@ private:
 
 }  // namespace
 
-void TriangularFactor::remove(std::size_t j, Team& team, Scratch& scratch) {
+void TriangularFactor::reserve_shared(std::size_t capacity, std::size_t count, Team& team) {
+    if (!team.may_share(capacity, capacity, count)) return;
+    const std::size_t pieces = simd::padded(capacity) / columns_of_a_piece + 1;
+    team.scratch().reserve(1, 3 * Entries::room(capacity) + numbers(capacity, 1 + pieces * count));
+}
+
+void TriangularFactor::remove(std::size_t j, Team& team) {
     if (!team.shares(size_ - j, size_)) return remove(j);
     // As for one thread, but first all rotations are planned, from column j alone. Then each piece
     // of columns is rotated and moved by itself. Pieces right of column j begin at a column from
     // which the loops for one thread would go on in whole panels.
     const std::size_t right = j + 1, below = size_ - right,
                       lefts = (j + columns_of_a_piece - 1) / columns_of_a_piece,
-                      rights = (below + columns_of_a_piece - 1) / columns_of_a_piece,
-                      needed = 2 * below + rights * below;
-    if (!scratch.has_room(needed)) return remove(j);  // the caller cannot undo its part
-    auto room = scratch.take(needed);
+                      rights = (below + columns_of_a_piece - 1) / columns_of_a_piece;
+    auto room = team.scratch().take((2 + rights) * below);
     double *c = room.data(), *s = c + below, *aside = s + below;
     const auto in_groups = [&](std::size_t from, auto&& work) {
         for (std::size_t i = right, rows; i < size_; i += rows) {
@@ -235,9 +240,8 @@ void TriangularFactor::remove(std::size_t j, Team& team, Scratch& scratch) {
     end_carry(j);
 }
 
-void TriangularFactor::remove(const std::size_t* js, std::size_t count, double* work, Team& team,
-                              Scratch& scratch) {
-    if (count == 1) return remove(js[0], team, scratch);
+void TriangularFactor::remove(const std::size_t* js, std::size_t count, double* work, Team& team) {
+    if (count == 1) return remove(js[0], team);
     if (!team.shares(size_ - js[0], size_, count)) return remove(js, count, work);
     // As for one thread, but first all rotations are planned, from the columns js alone. Then each
     // piece of columns is rotated and moved by itself.
@@ -246,10 +250,7 @@ void TriangularFactor::remove(const std::size_t* js, std::size_t count, double* 
     const std::size_t begin = js[0] / width * width, rows_left = size_ - begin,
                       room = Entries::room(size_),
                       pieces = simd::padded(size_) / columns_of_a_piece + 1;
-    const std::size_t needed = 3 * room + size_ + pieces * rows_left * count;
-    if (!scratch.has_room(needed))
-        return remove(js, count, work);  // the caller cannot undo its part
-    auto plans = scratch.take(needed);
+    auto plans = team.scratch().take(3 * room + size_ + pieces * rows_left * count);
     double *a = plans.data() + room, *b = a + room, *scales = b + room, *sides = scales + size_;
     const auto of = [begin](double* plan, std::size_t i) { return plan + (i - begin) * most; };
     // Where columns of row r wait that belong before the piece that begins at `from`

@@ -120,6 +120,7 @@ public:
     // (Kernel::shareable); otherwise kernel values are computed by the thread that learns.
     void set_threads(std::size_t threads, double least = Team::usual_least) {
         dictionary_.team().resize(threads, least);
+        if (dictionary_.capacity() > 0) dictionary_.reserve_scratch(recipe_.batch_size);
     }
 
     // Takes `steps` more steps without new samples. Does nothing if the update does not support it.

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <deque>
-#include <new>
 
 #include "buffer.hpp"
 
@@ -35,17 +34,6 @@ public:
 
     // An array of n numbers, not initialised.
     Lease take(std::size_t n) { return Lease(*this, n); }
-
-    // Whether there is memory for the next array to have n numbers. If so, taking it throws
-    // nothing.
-    bool has_room(std::size_t n) {
-        try {
-            take(n);
-        } catch (const std::bad_alloc&) {
-            return false;
-        }
-        return true;
-    }
 
     // Allocates the first `count` arrays with n numbers each.
     void reserve(std::size_t count, std::size_t n) {

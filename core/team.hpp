@@ -19,6 +19,8 @@
 #include <thread>
 #include <vector>
 
+#include "scratch.hpp"
+
 namespace parsimon {
 
 class Team {
@@ -26,7 +28,7 @@ public:
     // A region starts the threads if it has this many multiply-adds or more. They take 50 us at the
     // least. Starting a thread takes about 20 us, once per call of learning. Threads that run are
     // told of a region in about a microsecond, so that a quarter of the work is enough for them.
-    static constexpr double usual_least = 1 << 20;
+    static constexpr double usual_least = 1 << 20, running = 0.25;
 
     explicit Team(std::size_t threads = 1, double least = usual_least)
         : threads_(threads), least_(least) {}
@@ -44,8 +46,17 @@ public:
     template <class... Sizes>
     bool shares(Sizes... sizes) const {
         return threads_ > 1 &&
-               (static_cast<double>(sizes) * ...) >= (others_.empty() ? 1.0 : 0.25) * least_;
+               (static_cast<double>(sizes) * ...) >= (others_.empty() ? 1.0 : running) * least_;
     }
+
+    // Whether some region of this size may be shared, now or once the threads run.
+    template <class... Sizes>
+    bool may_share(Sizes... sizes) const {
+        return threads_ > 1 && (static_cast<double>(sizes) * ...) >= running * least_;
+    }
+    // Working memory of operations that are shared, for the thread that begins them.
+    Scratch& scratch() { return scratch_; }
+    const Scratch& scratch() const { return scratch_; }
 
     // Calls work(first, last) for consecutive pieces of 0..n-1 with `length` elements each. The
     // pieces must not depend on each other. They are begun in order. The calling thread works too.
@@ -110,6 +121,7 @@ private:
 
     std::size_t threads_;
     double least_;
+    Scratch scratch_;
     std::vector<std::thread> others_;
     std::mutex mutex_;
     std::condition_variable woken_;

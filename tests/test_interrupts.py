@@ -8,6 +8,7 @@ import pytest
 
 from parsimon import POLKRegressor, persistence, published
 from parsimon._interrupts import HeldBack
+from parsimon.cli.interrupt import Interrupt
 from parsimon.mixtures import MixtureRegressor
 from parsimon.mixtures.combiners import Stack
 from parsimon.preprocessing import TableEncoder
@@ -105,6 +106,17 @@ def test_single_rows_of_a_mixture_are_learned_by_all_experts(monkeypatch):
     for model in models:
         model.partial_fit(X[n:], y[n:, 0])
     np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
+
+
+def test_signals_that_come_together_are_one_for_the_command(monkeypatch):
+    with Interrupt() as interrupt:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        assert interrupt() and interrupt.exit_code == 130
+    with pytest.raises(KeyboardInterrupt), Interrupt():
+        signal.raise_signal(signal.SIGINT)
+        monkeypatch.setattr("parsimon.cli.interrupt.TOGETHER", -1.0)
+        signal.raise_signal(signal.SIGINT)
 
 
 # What holds interrupts back

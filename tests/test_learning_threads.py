@@ -120,3 +120,19 @@ def test_what_is_no_number_of_threads_is_refused(n_jobs, error):
     with pytest.raises(error, match="n_jobs must be"):
         model.set_params(n_jobs=n_jobs).partial_fit(X, y)
     np.testing.assert_array_equal(model.weights_, before)
+
+
+@pytest.mark.parametrize("batch_size", [1, 64])
+def test_memory_is_that_of_the_first_row(batch_size):
+    X, y = images(2500)
+    sizes = {}
+    for n_jobs in (1, 2):
+        model = REGRESSOR(
+            **{**LARGE, **ONCE, "batch_size": batch_size, "budget": 700}, n_jobs=n_jobs
+        )
+        model.partial_fit(X[:1], y[:1])
+        sizes[n_jobs] = model.nbytes_
+        for at in range(1, len(X), 400):
+            model.partial_fit(X[at : at + 400], y[at : at + 400])
+            assert model.nbytes_ == sizes[n_jobs]
+    assert sizes[2] > sizes[1]

@@ -17,16 +17,22 @@ __all__ = ["Interrupt"]
 
 #: Seconds between looks at a FIFO that has no reader.
 PAUSE = 0.1
+#: Signals within this many seconds count as one.
+TOGETHER = 1.0
 
 
 class Interrupt:
-    """Holds Ctrl-C and SIGTERM back within a ``with`` block. A second signal is not held back.
+    """Holds Ctrl-C and SIGTERM back within a ``with`` block.
+
+    A second signal is not held back, unless it comes within `TOGETHER` seconds: some programs send
+    one signal to a process and to its group.
 
     Calling the object returns whether a signal came. `number` is that signal, or None.
     """
 
     def __init__(self) -> None:
         self.number: int | None = None
+        self._came = 0.0  # when
         self._before: dict[int, Any] = {}
 
     def __call__(self) -> bool:
@@ -48,9 +54,11 @@ class Interrupt:
             signal.signal(number, handler)
 
     def _keep(self, number: int, _: FrameType | None) -> None:
-        if self.number is not None:
+        now = time.monotonic()
+        if self.number is None:
+            self.number, self._came = number, now
+        elif now - self._came > TOGETHER:
             raise KeyboardInterrupt
-        self.number = number
 
     @contextmanager
     def reader(self, path: Path | None) -> Iterator[bool]:

@@ -159,7 +159,7 @@ def _example(source: ModelFunction | Table, f: ModelFunction, tables: Tables) ->
         ]
     return [
         "#include <stdio.h>",
-        f'#include "{name}.h"',
+        f'#include "{name}.h"  // or the name of this file',
         "int main(void)",
         "{",
         *("    " + line for line in [*given, *show, "return 0;"]),
