@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "admission.hpp"
@@ -119,8 +120,13 @@ public:
     // `least` is the least work of a region that is shared (team.hpp). The kernel must allow it
     // (Kernel::shareable); otherwise kernel values are computed by the thread that learns.
     void set_threads(std::size_t threads, double least = Team::usual_least) {
-        dictionary_.team().resize(threads, least);
-        if (dictionary_.capacity() > 0) dictionary_.reserve_scratch(recipe_.batch_size);
+        Team& team = dictionary_.team();
+        team.resize(threads, least);
+        try {
+            if (dictionary_.capacity() > 0) dictionary_.reserve_scratch(recipe_.batch_size);
+        } catch (const std::bad_alloc&) {  // one thread needs less
+            team.resize(1, least);
+        }
     }
 
     // Takes `steps` more steps without new samples. Does nothing if the update does not support it.

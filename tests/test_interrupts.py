@@ -5,17 +5,20 @@ import threading
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from parsimon import POLKRegressor, persistence, published
+from parsimon import POLKClassifier, POLKRegressor, persistence, published
 from parsimon._interrupts import HeldBack
 from parsimon.cli.interrupt import Interrupt
-from parsimon.mixtures import MixtureRegressor
+from parsimon.mixtures import CandidateClassifier, MixtureRegressor
 from parsimon.mixtures.combiners import Stack
-from parsimon.preprocessing import TableEncoder
+from parsimon.preprocessing import TableEncoder, TableError
 from parsimon.tables import TableModel, learning
 
 N = 6000
 BATCHES = published(POLKRegressor, gamma=1.0, batch_size=48, budget=20)
+
+BATCHES_OF_CLASSES = published(POLKClassifier, gamma=1.0, batch_size=48, budget=20, loss="logistic")
 
 
 def table(first, last):
@@ -61,8 +64,17 @@ def test_a_table_model_goes_on_after_an_interrupt(monkeypatch, options, learned,
     assert persistence.dumps(model) == persistence.dumps(other)
 
 
-@pytest.mark.parametrize("options", [{}, {"intervals": 0.9}, {"algorithm": BATCHES}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"intervals": 0.9},
+        {"algorithm": BATCHES},
+        {"algorithm": clone(BATCHES).set_params(batch_size=np.int64(48))},
+    ],
+)
 def test_pieces_make_no_difference(monkeypatch, options):
+    monkeypatch.setattr(learning, "SOON", 0.0)
     models = [TableModel("y", **options) for _ in range(2)]
     for size, model in zip((100, N), models, strict=True):
         monkeypatch.setattr(learning, "PIECE", size)
@@ -71,6 +83,31 @@ def test_pieces_make_no_difference(monkeypatch, options):
         if "intervals" in options:
             assert len(model.learn(table(0, 1000), return_intervals=True)[1]) == 1000
     assert persistence.dumps(models[0]) == persistence.dumps(models[1])
+
+
+def test_classes_that_come_late_and_candidates_make_no_difference(monkeypatch):
+    block = table(0, 3000)
+    block["y"] = np.where(block["y"] > 0, "yes", "no")
+    block["y"][2500::3] = "x"
+    candidates = [clone(BATCHES_OF_CLASSES), clone(BATCHES_OF_CLASSES).set_params(gamma=0.3)]
+    for algorithm in ("default", BATCHES_OF_CLASSES, CandidateClassifier(candidates)):
+        stored = []
+        for size in (100, N):
+            monkeypatch.setattr(learning, "PIECE", size)
+            model = TableModel("y", algorithm=algorithm)
+            assert len(model.learn(block)) == 3000
+            stored.append(persistence.dumps(model))
+        assert stored[0] == stored[1]
+
+
+def test_an_error_names_the_row_of_the_block():
+    block = table(0, 3000)
+    block["y"] = np.where(block["y"] > 0, 1.0, 0.0)
+    block["y"][2800] = 1.5
+    model = TableModel("y", task="auto")
+    with pytest.raises(TableError, match="row 2800"):
+        model.learn(block)
+    assert model.n_rows_ == 0
 
 
 def test_an_error_in_a_later_piece_of_the_first_block_changes_nothing(monkeypatch):

@@ -192,7 +192,7 @@ def test_a_block_refused_beyond_the_warm_up_leaves_it():
     y = np.arange(N) % 3.0
     y[-1] = 0.5  # no class
     before = content(model)
-    with pytest.raises(TableError, match=r"row 299: 0\.5 is no class"):
+    with pytest.raises(TableError, match=r"row 399: 0\.5 is no class"):
         model.learn({"x": np.arange(N) % 13, "y": y})
     assert content(model) == before
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import signal
 import threading
-from typing import Any
+from types import FrameType
+from typing import Self
 
 __all__ = ["HeldBack"]
 
 
 class HeldBack:
-    """Let an interrupt wait until the end of a ``with`` block.
+    """Let an interrupt wait until the end of a ``with`` block. `came` says whether there was one.
 
-    Python interrupts the main thread only, but anywhere. A step that changes several objects would
-    leave them apart. In other threads, and if SIGINT has no handler in Python, this does nothing.
+    Python raises `KeyboardInterrupt` in the main thread, but anywhere. A step that changes several
+    objects would leave them apart. In other threads, and if the program handles SIGINT itself,
+    this does nothing.
 
     >>> steps = []
     >>> try:
@@ -26,22 +28,26 @@ class HeldBack:
     ['done', 'interrupted']
     """
 
-    def __enter__(self) -> None:
-        self._handler: Any = None
-        self._came: tuple[Any, ...] | None = None
-        if threading.current_thread() is not threading.main_thread():
-            return
-        handler = signal.getsignal(signal.SIGINT)
-        if callable(handler):
-            self._handler = handler
-            signal.signal(signal.SIGINT, self._keep)
+    came = False
+    _holds = False
+
+    def __enter__(self) -> Self:
+        if (
+            signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            and threading.current_thread() is threading.main_thread()
+        ):
+            try:
+                signal.signal(signal.SIGINT, self._keep)
+                self._holds = True
+            except ValueError:  # a thread of a program in another language began first
+                pass
+        return self
 
     def __exit__(self, *_: object) -> None:
-        if self._handler is None:
-            return
-        signal.signal(signal.SIGINT, self._handler)
-        if self._came is not None:
-            self._handler(*self._came)
+        if self._holds:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self.came:
+            raise KeyboardInterrupt
 
-    def _keep(self, *came: Any) -> None:
-        self._came = came
+    def _keep(self, _: int, __: FrameType | None) -> None:
+        self.came = True

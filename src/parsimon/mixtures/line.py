@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
+from parsimon._interrupts import HeldBack
+
 __all__ = ["run_line"]
 
 Work = Callable[[int], None]
@@ -30,40 +32,34 @@ def run_line(
     line = _Line(n, [prepare, *each, combine], depth)
     workers: list[threading.Thread] = []
     interrupt: BaseException | None = None
-    while True:
+    with HeldBack() as held:
+        while not line.is_over():
+            try:
+                if held.came or interrupt is not None:
+                    line.stop()
+                elif len(workers) < threads:
+                    threads = line.begin(workers, threads)
+                    continue
+                line.going.acquire(timeout=0.1)  # so that an interrupt is heard soon
+            except BaseException as error:  # from a handler of another signal
+                interrupt = error
+        for worker in workers:
+            worker.join()
+        failure, line.error = line.error, None
         try:
+            if failure is not None:
+                raise failure from interrupt
             if interrupt is not None:
-                line.stop()
-            while interrupt is None and len(workers) < threads:
-                worker = threading.Thread(target=line.work, name="parsimon-line")
-                try:
-                    worker.start()
-                except RuntimeError:  # the system has no further thread
-                    if not workers:
-                        raise
-                    break
-                workers.append(worker)
-            line.wait()
-            break
-        except BaseException as error:  # in this thread, perhaps while a worker began
-            interrupt = error
-    for worker in workers:
-        worker.join()
-    failure, line.error = line.error, None
-    try:
-        if failure is not None:
-            raise failure from interrupt
-        if interrupt is not None:
-            raise interrupt
-    finally:
-        del failure, interrupt  # their tracebacks refer to this frame
+                raise interrupt
+        finally:
+            del failure, interrupt  # their tracebacks refer to this frame
 
 
 class _Line:
     """Which function has done how many pieces. The first prepares, and the last combines.
 
-    The thread that waits for the line can be interrupted anywhere. So it uses locks only where
-    Python cannot be interrupted before they are released: not `changed`.
+    Handlers of signals can raise errors in the thread that waits for the line, anywhere. So it does
+    not use `changed`, which could stay locked.
     """
 
     def __init__(self, n: int, functions: Sequence[Work], depth: int) -> None:
@@ -75,6 +71,18 @@ class _Line:
         self.changed = threading.Condition(self.lock)
         self.going = threading.Lock()  # held until the work is over
         self.going.acquire()
+
+    def begin(self, workers: list[threading.Thread], threads: int) -> int:
+        """Begin a further thread, and return how many there shall be."""
+        worker = threading.Thread(target=self.work, name="parsimon-line")
+        try:
+            worker.start()
+        except RuntimeError:  # the system has no further thread
+            if not workers:
+                raise
+            return len(workers)
+        workers.append(worker)
+        return threads
 
     def work(self) -> None:
         """Do what is ready, until all is done."""
@@ -99,13 +107,10 @@ class _Line:
         with self.lock:
             self.n = min(self.n, self.done[0] + self.busy[0])
 
-    def wait(self) -> None:
-        """Wait until no thread does anything, or ever will."""
-        while True:
-            with self.lock:
-                if self._is_over():
-                    return
-            self.going.acquire(timeout=0.1)  # so that an interrupt is heard soon
+    def is_over(self) -> bool:
+        """Return whether no thread does anything, or ever will."""
+        with self.lock:
+            return self._is_over()
 
     def _is_over(self) -> bool:
         return self.done[-1] >= self.n and not any(self.busy)

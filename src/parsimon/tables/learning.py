@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parsimon._interrupts import HeldBack
-from parsimon._parts import real
+from parsimon._parts import real, whole
 from parsimon.conformal import Intervals
+from parsimon.estimators import ESTIMATORS
 from parsimon.evaluation import METRICS, IntervalMetrics, Predictions, predict_then_learn
+from parsimon.mixtures import Mixture
 from parsimon.preprocessing import Column, TableEncoder, TableError, TargetScaler
 from parsimon.tables.ahead import EncodedBlock, EncodedRows
 from parsimon.tables.targets import takes_raw_targets
 from parsimon.tables.warmup import Warmup, rows_of
 
-__all__ = ["Learning"]
+__all__ = ["Learning", "Undo"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[Any]
 
 #: The rows of the first piece of a block. Pieces grow while they take less than `SOON` seconds.
-PIECE, SOON = 1024, 0.1
+PIECE, SOON = 64, 0.1
 
 
 class Learning:
@@ -33,6 +35,8 @@ class Learning:
 
     target: str
     window: int
+    warmup: int
+    n_rows_: int
     intervals: float | None
     task_: str
     encoder_: TableEncoder
@@ -42,6 +46,9 @@ class Learning:
     _scores: Any
     _encoder: Callable[[], TableEncoder]
     _make: Callable[[str], Any]
+    _warm: bool
+    _begin: Callable[[], None]
+    _hold: Callable[[dict[str, Column], Column], Labels]
     _targets: Callable[[Column, str], Labels]
     _intervals: Intervals
     _interval_scores: IntervalMetrics
@@ -96,37 +103,51 @@ class Learning:
         self.encoder_, self.estimator_ = encoder, estimator
         self._begin_intervals()
 
-    def _learn_in_pieces(
-        self,
-        columns: dict[str, Column],
-        target: Column,
-        undo: Callable[[], None] = lambda: None,
-    ) -> Labels:
-        """Learn rows, and return the predictions before. After an error, call `undo`.
+    def _learn_checked(self, columns: dict[str, Column], target: Column) -> Labels:
+        """Learn rows that were checked, and return the predictions before."""
+        if self._warm:
+            return self._learn_in_pieces(columns, self._targets(target, self.task_), nullcontext())
+        n, first, found, undo = len(target.values), 0, [], Undo(self)
+        with HeldBack(), undo:
+            # The parameter may be smaller than it was when the rows were taken.
+            if self.n_rows_ >= whole("warmup", self.warmup, at_least=2):
+                self._begin()
+            else:
+                first = min(n, self.warmup - self.n_rows_)
+                rows = slice(0, first)
+                found.append(self._hold(rows_of(columns, rows), target.rows(rows)))
+            if first == n:
+                return found[0]
+            y = self._targets(target, self.task_)[first:]
+        found.append(self._learn_in_pieces(rows_of(columns, slice(first, n)), y, undo))
+        return np.concatenate(found)
 
-        An interrupt (Ctrl-C) takes effect after a piece. Until then the rows are learned by all
-        parts of the model. Pieces change no bit.
+    def _learn_in_pieces(
+        self, columns: dict[str, Column], y: Labels, undo: AbstractContextManager[Any]
+    ) -> Labels:
+        """Learn rows, and return the predictions before. An error is raised within `undo`.
+
+        An interrupt (Ctrl-C) takes effect after a piece, when all parts of the model have learned
+        it. The result does not depend on the pieces.
         """
-        n, at, found, intervals = len(target.values), 0, [], []
-        # Rows that are encoded already come in short blocks.
-        size = n if self._ahead is not None else _rows_of_a_piece(self.estimator_)
+        n, at, found, intervals = len(y), 0, [], []
+        size = least = n
+        if n > PIECE and self._ahead is None:
+            size = least = _rows_of_a_piece(self.estimator_) or n
         while at < n:
             rows, began = slice(at, min(at + size, n)), time.monotonic()
-            with HeldBack():
-                try:
-                    found.append(self._learn(rows_of(columns, rows), target.rows(rows)))
-                except BaseException:
-                    undo()
-                    raise
+            with HeldBack(), undo:
+                found.append(self._learn(rows_of(columns, rows), y[rows]))
             intervals.append(self._last_intervals)
-            at = rows.stop
-            if time.monotonic() - began < SOON:
+            at, spent = rows.stop, time.monotonic() - began
+            if spent < SOON:
                 size *= 2
+            elif spent > 4 * SOON:
+                size = max(least, size // 2)
         self._last_intervals = np.concatenate(intervals)
         return np.concatenate(found)
 
-    def _learn(self, columns: dict[str, Column], target: Column) -> Labels:
-        y = self._targets(target, self.task_)
+    def _learn(self, columns: dict[str, Column], y: Labels) -> Labels:
         if self._ahead is None:
             X = self.encoder_.learn_columns(columns)
         else:
@@ -178,12 +199,34 @@ class Learning:
         return found
 
 
+class Undo:
+    """Restore a model that is not warm after an error within a ``with`` block."""
+
+    def __init__(self, model: Any) -> None:
+        self._model, self._before = model, model.__dict__.copy()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, error: object, *_: object) -> None:
+        if error is not None:
+            # Every object that the rows changed is new, but for the trials.
+            self._before.pop("_warmup", None)
+            self._model.__dict__ = self._before
+
+
 def _rows_of_a_piece(estimator: Any) -> int:
-    """Return the number of rows of a piece. Blocks that are cut within a batch change bits."""
-    given = estimator.get_params() if hasattr(estimator, "get_params") else {}
-    sizes = [value for name, value in given.items() if name.split("__")[-1] == "batch_size"]
-    batch = math.lcm(*(size for size in sizes if isinstance(size, int)))
-    return -(-PIECE // batch) * batch
+    """Return the number of rows of the first piece, or 0 if the block must be learned at once.
+
+    Blocks can be cut between the batches of an estimator, and between any rows of a mixture, or of
+    a model that learns single rows (`predict_then_learn`).
+    """
+    if type(estimator) in ESTIMATORS:
+        batch = max(1, int(getattr(estimator, "batch_size", 1)))
+        return -(-PIECE // batch) * batch
+    at_once = ("predict_then_learn", "predict_proba_then_learn")
+    single = not any(hasattr(estimator, name) for name in at_once)
+    return PIECE if single or isinstance(estimator, Mixture) else 0
 
 
 def _both(found: Predictions) -> Array:

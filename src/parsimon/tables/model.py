@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from parsimon._interrupts import HeldBack
-from parsimon._parts import lookup, whole
+from parsimon._parts import lookup
 from parsimon.evaluation.steps import is_classifier_like
 from parsimon.mixtures import Mixture
 from parsimon.preprocessing import (
@@ -26,7 +26,7 @@ from parsimon.preprocessing import (
     require_usable,
 )
 from parsimon.tables.algorithms import ALGORITHMS, make_estimator
-from parsimon.tables.learning import Learning
+from parsimon.tables.learning import Learning, Undo
 from parsimon.tables.predicting import Predicting
 from parsimon.tables.stored import StoredTable
 from parsimon.tables.targets import (
@@ -36,7 +36,7 @@ from parsimon.tables.targets import (
     holds_classes,
     numeric_targets,
 )
-from parsimon.tables.warmup import Warmup, dates_as_text, rows_of
+from parsimon.tables.warmup import Warmup, dates_as_text
 
 __all__ = ["TableModel"]
 
@@ -197,41 +197,11 @@ class TableModel(Learning, Predicting, StoredTable):
     def finish(self) -> Self:
         """End the warm-up, and learn the rows held so far, if there are any."""
         if not self._warm and self.n_rows_:
-            self._begin()
+            with HeldBack(), Undo(self):
+                self._begin()
         return self
 
     # Implementation
-
-    def _learn_checked(self, columns: dict[str, Column], target: Column) -> Labels:
-        if self._warm:
-            return self._learn_in_pieces(columns, target)
-        n, before = len(target.values), self.__dict__.copy()
-
-        def warm_up() -> Labels:
-            # The parameter may be smaller than it was when the rows were taken.
-            if self.n_rows_ >= whole("warmup", self.warmup, at_least=2):
-                self._begin()
-                return target.values[:0]
-            first = slice(0, min(n, self.warmup - self.n_rows_))
-            return self._hold(rows_of(columns, first), target.rows(first))
-
-        def undo() -> None:
-            # Every object that the block changed is new, but for the trials.
-            before.pop("_warmup", None)
-            self.__dict__ = before
-
-        with HeldBack():
-            try:
-                predictions = warm_up()
-            except BaseException:
-                undo()
-                raise
-        first = len(predictions)
-        if first == n:
-            return predictions
-        rest = slice(first, n)
-        found = self._learn_in_pieces(rows_of(columns, rest), target.rows(rest), undo)
-        return np.concatenate([predictions, found]) if first else found
 
     def _encoder(self) -> TableEncoder:
         return TableEncoder(
