@@ -26,7 +26,8 @@ metrics. Processor time, best of {rounds} rounds.
 @contextmanager
 def clocked(taken):
     """Add the seconds in the learners' loops to a list of one number."""
-    kept = {name: getattr(_core.Learner, name) for name in ("predict_then_learn", "gradient")}
+    names = ("predict_then_learn", "predict_then_learn_with_gradients", "gradient")
+    kept = {name: getattr(_core.Learner, name) for name in names}
 
     def timed(function):
         def call(*arguments):

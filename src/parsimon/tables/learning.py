@@ -26,7 +26,7 @@ __all__ = ["Learning", "Undo"]
 Array = NDArray[np.float64]
 Labels = NDArray[Any]
 
-#: The rows of the first piece of a block. Pieces grow while they take less than `SOON` seconds.
+#: The least rows of a piece, and about how many seconds larger pieces take.
 PIECE, SOON = 64, 0.1
 
 
@@ -54,6 +54,7 @@ class Learning:
     _interval_scores: IntervalMetrics
     _last_intervals: Array  # of the rows of the last block, after the warm-up
     _ahead: EncodedRows | None = None  # the rows that are learned now, if they are encoded
+    _rows_per_second: float = 0.0  # of the last piece
 
     def learn_encoded(
         self, table: Any, encoded: EncodedBlock | None, at: int, **options: Any
@@ -131,19 +132,17 @@ class Learning:
         it. The result does not depend on the pieces.
         """
         n, at, found, intervals = len(y), 0, [], []
-        size = least = n
+        least = n
         if n > PIECE and self._ahead is None:
-            size = least = _rows_of_a_piece(self.estimator_) or n
+            least = _rows_of_a_piece(self.estimator_) or n
         while at < n:
+            size = max(least, int(self._rows_per_second * SOON) // least * least)
             rows, began = slice(at, min(at + size, n)), time.monotonic()
             with HeldBack(), undo:
                 found.append(self._learn(rows_of(columns, rows), y[rows]))
             intervals.append(self._last_intervals)
-            at, spent = rows.stop, time.monotonic() - began
-            if spent < SOON:
-                size *= 2
-            elif spent > 4 * SOON:
-                size = max(least, size // 2)
+            self._rows_per_second = (rows.stop - at) / max(time.monotonic() - began, 1e-9)
+            at = rows.stop
         self._last_intervals = np.concatenate(intervals)
         return np.concatenate(found)
 

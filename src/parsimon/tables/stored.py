@@ -182,7 +182,7 @@ class StoredTable(Storable, BaseEstimator):  # type: ignore[misc]
         """Return the state that a file keeps."""
         state = dict(super().__getstate__())
         state.pop("task_reason_", None)
-        for name in ("_warmup", "_finished", "_last_intervals"):
+        for name in ("_warmup", "_finished", "_last_intervals", "_rows_per_second"):
             state.pop(name, None)
         if "_intervals" in state:
             state["_intervals"] = state.pop("_intervals").state()  # last, as after loading
