@@ -35,6 +35,14 @@ LONGEST = (
 )
 
 
+@pytest.fixture
+def ctrl_c():
+    """Let Ctrl-C raise `KeyboardInterrupt`, whatever handler a library has left."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def pytest_collection_modifyitems(items):
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.name, len(places)))

@@ -15,6 +15,8 @@ from parsimon.mixtures.combiners import Stack
 from parsimon.preprocessing import TableEncoder, TableError
 from parsimon.tables import TableModel, learning
 
+pytestmark = pytest.mark.usefixtures("ctrl_c")
+
 N = 6000
 BATCHES = published(POLKRegressor, gamma=1.0, batch_size=48, budget=20)
 
@@ -173,6 +175,24 @@ def test_blocks_within_blocks_wait_for_the_outermost():
             signal.raise_signal(signal.SIGINT)
         steps.append("between")
     assert steps == ["between"]
+
+
+def test_a_handler_of_another_library_is_called_at_the_end():
+    steps = []
+    before = signal.signal(signal.SIGINT, lambda *_: steps.append("handled"))
+    try:
+        with HeldBack():
+            signal.raise_signal(signal.SIGINT)
+            steps.append("step")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert steps == ["step", "handled"]
+
+
+def test_nothing_is_held_back_from_the_command():
+    with Interrupt() as interrupt, HeldBack():
+        signal.raise_signal(signal.SIGINT)
+        assert interrupt()
 
 
 @pytest.mark.parametrize("handler", [signal.SIG_IGN, signal.SIG_DFL, lambda *_: None])

@@ -1,6 +1,7 @@
 """Mixtures learn the pieces of a block in threads, and are interrupted between pieces."""
 
 import _thread
+import signal
 import threading
 import time
 
@@ -12,6 +13,8 @@ from parsimon import KRLSRegressor, POLKClassifier, POLKRegressor, persistence, 
 from parsimon.mixtures import Expert, MixtureClassifier, MixtureRegressor
 from parsimon.mixtures.line import run_line
 from parsimon.mixtures.tasks import Numbers, Task
+
+pytestmark = pytest.mark.usefixtures("ctrl_c")
 
 RLS = published(KRLSRegressor, "laplacian", ridge=0.1, penalty="norm", forgetting=0.9995)
 EXPERTS = [Expert(RLS, "plain"), Expert(RLS, "lagged", lags=2), Expert(RLS, "r", relevance=True)]
@@ -155,6 +158,19 @@ def test_a_mixture_that_was_interrupted_has_learned_the_rows_before(n_jobs):
     thread.join()
     assert 5000 <= model.n_samples_seen_ < len(X)
     check_that_it_goes_on(model, X, y)
+
+
+def test_a_handler_that_raises_nothing_ends_nothing():
+    X, y = rows(3000)
+    model, heard = MixtureRegressor(EXPERTS, budget=60, n_jobs=2), []
+    before = signal.signal(signal.SIGINT, lambda *_: heard.append(model.n_samples_seen_))
+    try:
+        threading.Timer(0.01, _thread.interrupt_main).start()
+        while not heard:
+            model.partial_fit(X, y)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert model.n_samples_seen_ % 3000 == 0 and heard[0] % 3000 == 0
 
 
 def check_that_it_goes_on(model, X, y):

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Self
 
+from parsimon._interrupts import Patient
+
 __all__ = ["Interrupt"]
 
 #: Seconds between looks at a FIFO that has no reader.
@@ -21,7 +23,7 @@ PAUSE = 0.1
 TOGETHER = 1.0
 
 
-class Interrupt:
+class Interrupt(Patient):
     """Holds Ctrl-C and SIGTERM back within a ``with`` block.
 
     A second signal is not held back, unless it comes within `TOGETHER` seconds: some programs send

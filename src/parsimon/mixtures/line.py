@@ -35,7 +35,7 @@ def run_line(
     with HeldBack() as held:
         while not line.is_over():
             try:
-                if held.came or interrupt is not None:
+                if held.raises or interrupt is not None:
                     line.stop()
                 elif len(workers) < threads:
                     threads = line.begin(workers, threads)
