@@ -104,6 +104,7 @@ class _Line:
 
     def stop(self) -> None:
         """Prepare no further pieces."""
+        # Threads that wait need not be told. Another is busy, and tells them when it is done.
         with self.lock:
             self.n = min(self.n, self.done[0] + self.busy[0])
 

@@ -215,10 +215,10 @@ class Undo:
 
 
 def _rows_of_a_piece(estimator: Any) -> int:
-    """Return the number of rows of the first piece, or 0 if the block must be learned at once.
+    """Return the least rows of a piece, or 0 if blocks must not be cut.
 
-    Blocks can be cut between the batches of an estimator, and between any rows of a mixture, or of
-    a model that learns single rows (`predict_then_learn`).
+    Blocks can be cut between the batches of an estimator, and anywhere for a mixture. So they can
+    for a model of another library, because `evaluation.predict_then_learn` gives it single rows.
     """
     if type(estimator) in ESTIMATORS:
         batch = max(1, int(getattr(estimator, "batch_size", 1)))
